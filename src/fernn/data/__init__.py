@@ -1,0 +1,33 @@
+"""Labelled traces: read them, check them, split them.
+
+data = read("drive.csv")          # or load("cct"), from_arrays(X, y)
+train, test = split(data)
+print(card(data))
+"""
+
+from .arrays import from_arrays
+from .card import Card, card
+from .dataset import Dataset
+from .npz import save
+from .problems import Problem
+from .read import inspect, read
+from .sources import SOURCES, load
+from .split import folds, paper_split, split
+from .write import write_csv
+
+__all__ = [
+    "SOURCES",
+    "Card",
+    "Dataset",
+    "Problem",
+    "card",
+    "folds",
+    "from_arrays",
+    "inspect",
+    "load",
+    "paper_split",
+    "read",
+    "save",
+    "split",
+    "write_csv",
+]

@@ -1,0 +1,77 @@
+"""A dataset from arrays at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DataError
+from .dataset import Dataset, Floats, Ints
+from .labels import LabelKind, labelled
+
+
+def from_arrays(
+    X: npt.ArrayLike | Sequence[npt.ArrayLike],
+    y: npt.ArrayLike | None = None,
+    channels: Sequence[str] | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    good: object = None,
+    label_kind: LabelKind = "auto",
+    dt: float | None = None,
+    time_unit: str | None = None,
+    cases: Sequence[object] | None = None,
+    groups: Sequence[object] | None = None,
+    name: str = "data",
+) -> Dataset:
+    """A dataset from `X[case, channel, time]`, `X[case, time]` (one channel), or a list of traces.
+
+    A list holds `(channel, time)` arrays, or 1-D arrays of one channel; lengths may differ. `y` holds
+    one label a case: numbers, booleans or words, read as `read` reads them; with `classes` given,
+    whole numbers are indices into it and words are its names.
+    """
+    traces = _traces(X)
+    width = len(traces[0]) if len(traces) else 1
+    channels = default_channels(width) if channels is None else channels
+    labels: Ints | Floats | None = None
+    names: tuple[str, ...] = ()
+    if y is not None:
+        given = np.asarray(y)
+        if given.ndim != 1:
+            raise DataError(f"y holds one label a case, got shape {given.shape}.")
+        if classes is not None and given.dtype.kind in "iu":
+            labels, names = given.astype(np.int64), tuple(classes)
+        else:
+            labels, names = labelled(spelled(given), good=good, kind=label_kind, classes=classes)
+    return Dataset(
+        values=traces,
+        labels=labels,
+        classes=names,
+        channels=tuple(channels),
+        dt=dt,
+        time_unit=time_unit,
+        cases=() if cases is None else tuple(str(c) for c in cases),
+        groups=None if groups is None else tuple(str(g) for g in groups),
+        name=name,
+    )
+
+
+def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats, ...]:
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        if X.ndim not in (2, 3):
+            raise DataError(f"X must be [case, channel, time], or [case, time]; got shape {X.shape}.")
+        return np.asarray(X[:, None, :] if X.ndim == 2 else X, dtype=np.float64)
+    traces = [np.asarray(t, dtype=np.float64) for t in X]  # type: ignore[union-attr]
+    return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
+
+
+def default_channels(n: int) -> list[str]:
+    """`x` for one channel, `x0`, `x1`, ... for more."""
+    return ["x"] if n == 1 else [f"x{i}" for i in range(n)]
+
+
+def spelled(given: npt.NDArray[np.generic]) -> list[str]:
+    """Labels as a file would spell them; floats keep every digit."""
+    return [repr(x) if isinstance(x, float) else str(x).strip() for x in given.tolist()]

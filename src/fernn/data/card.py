@@ -1,0 +1,115 @@
+"""The data card: the facts to know before believing any result on a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .copies import copies, forced_errors
+from .dataset import Dataset
+
+MOST = 8  # channels or classes that are shown one by one
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The range of one channel over all cases."""
+
+    name: str
+    min: float
+    median: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """Facts about a dataset. `classes` are (name, count), the positive class last.
+
+    `contradictions` counts distinct traces that occur in more than one class; `floor` is the error
+    rate they force on every classifier. `label_range` is there for real-valued labels.
+    """
+
+    name: str
+    cases: int
+    channels: tuple[Channel, ...]
+    shortest: int
+    longest: int
+    dt: float | None
+    time_unit: str | None
+    classes: tuple[tuple[str, int], ...]
+    label_range: tuple[float, float] | None
+    distinct: int
+    contradictions: int
+    floor: float
+    groups: int | None
+    fingerprint: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers."""
+        facts = asdict(self)
+        facts["channels"] = [asdict(c) for c in self.channels]
+        facts["classes"] = [{"name": name, "count": count} for name, count in self.classes]
+        facts["label_range"] = None if self.label_range is None else list(self.label_range)
+        return facts
+
+    def __str__(self) -> str:
+        span = f"{self.shortest}" if self.shortest == self.longest else f"{self.shortest} to {self.longest}"
+        step = f", dt {self.dt:g} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
+        lines = [f"{self.name}: {self.cases} cases x {len(self.channels)} channels x {span} samples{step}"]
+        width = max(len(c.name) for c in self.channels[:MOST])
+        lines.append(f"  {'channel':<{max(width, 7)}} {'min':>11} {'median':>11} {'max':>11}")
+        for c in self.channels[:MOST]:
+            lines.append(f"  {c.name:<{max(width, 7)}} {c.min:>11.5g} {c.median:>11.5g} {c.max:>11.5g}")
+        if len(self.channels) > MOST:
+            lines.append(f"  ... and {len(self.channels) - MOST} more")
+        lines.append(self._labels())
+        lines.append(f"distinct traces: {self.distinct} of {self.cases}")
+        if self.contradictions:
+            said = f"in several classes: {self.contradictions} traces"
+            lines.append(f"{said}; no rule errs less than {self.floor:.4g}")
+        if self.groups is not None:
+            lines.append(f"groups: {self.groups}")
+        lines.append(f"fingerprint: {self.fingerprint[:16]}")
+        return "\n".join(lines)
+
+    def _labels(self) -> str:
+        if self.label_range is not None:
+            return f"labels: real, {self.label_range[0]:.5g} to {self.label_range[1]:.5g}"
+        if not self.classes:
+            return "labels: none"
+        shown = ", ".join(f"{name} {count}" for name, count in self.classes[:MOST])
+        rest = f" and {len(self.classes) - MOST} more" if len(self.classes) > MOST else ""
+        return f"classes: {shown}{rest}" + (" (the last is positive)" if len(self.classes) == 2 else "")
+
+
+def card(dataset: Dataset) -> Card:
+    """The facts of a dataset."""
+    joined = np.concatenate(tuple(dataset.values), axis=1)
+    contradictions, errors = forced_errors(dataset)
+    counts = np.zeros(len(dataset.classes), dtype=np.int64)
+    real = None
+    if dataset.labels is not None and dataset.classes:
+        counts = np.bincount(dataset.labels.astype(np.int64), minlength=len(dataset.classes))
+    elif dataset.labels is not None:
+        real = (float(dataset.labels.min()), float(dataset.labels.max()))
+    return Card(
+        name=dataset.name,
+        cases=len(dataset),
+        channels=tuple(
+            Channel(name, float(row.min()), float(np.median(row)), float(row.max()))
+            for name, row in zip(dataset.channels, joined, strict=True)
+        ),
+        shortest=int(dataset.lengths.min()),
+        longest=int(dataset.lengths.max()),
+        dt=dataset.dt,
+        time_unit=dataset.time_unit,
+        classes=tuple(zip(dataset.classes, counts.tolist(), strict=True)),
+        label_range=real,
+        distinct=int(copies(dataset).max()) + 1,
+        contradictions=contradictions,
+        floor=errors / len(dataset),
+        groups=None if dataset.groups is None else len(set(dataset.groups)),
+        fingerprint=dataset.fingerprint,
+    )

@@ -1,0 +1,236 @@
+"""A dataset is labelled traces of the same channels: one value that every learner takes.
+
+Arrays are `[case, channel, time]`. Traces of unequal length are a tuple of `(channel, time)` arrays.
+A dataset never changes: its arrays are read-only copies, and two datasets with the same content
+have the same fingerprint on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DataError
+from .problems import did_you_mean, listed
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled traces. All values are finite; names are distinct and hold no surrounding blanks.
+
+    `labels` are indices into `classes` (int), or real numbers (float, then `classes` is empty), or
+    None. With two classes the order is (bad, good): the last class is the positive one.
+    `dt` is the time between samples in `time_unit`, None when it is unknown or irregular.
+    Cases of the same group (a vehicle, a patient) belong on the same side of a split.
+    """
+
+    values: Floats | tuple[Floats, ...]
+    labels: Ints | Floats | None = None
+    classes: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ("x",)
+    dt: float | None = None
+    time_unit: str | None = None
+    cases: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = None
+    name: str = "data"
+
+    def __post_init__(self) -> None:
+        values = _tidied_values(self.values)
+        n = len(values)
+        cases = self.cases or tuple(str(i) for i in range(n))
+        tidy: dict[str, object] = {
+            "values": values,
+            "classes": _names("class", self.classes),
+            "channels": _names("channel", self.channels),
+            "cases": _names("case", cases),
+            "groups": None if self.groups is None else tuple(_name("group", g) for g in self.groups),
+            "name": _name("dataset", self.name),
+            "time_unit": None if self.time_unit is None else _name("time unit", self.time_unit),
+            "dt": None if self.dt is None else float(self.dt),
+        }
+        for key, value in tidy.items():
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, "labels", _tidied_labels(self.labels, len(self.classes), n))
+        if self.labels is None and self.classes:
+            raise DataError(f"classes {listed(self.classes)} need labels. Pass both or neither.")
+        if len(self.cases) != n:
+            raise DataError(f"{n} traces need {n} case ids, got {len(self.cases)}.")
+        if self.groups is not None and len(self.groups) != n:
+            raise DataError(f"{n} traces need {n} groups, one per case, got {len(self.groups)}.")
+        if self.dt is not None and not (np.isfinite(self.dt) and self.dt > 0):
+            raise DataError(f"dt is the time between samples and must be above 0, got {self.dt}.")
+        for case, trace in zip(self.cases, self.values, strict=True):
+            if len(trace) != self.n_channels:
+                raise DataError(
+                    f"case {case!r} has {len(trace)} channels, but {self.n_channels} are named: "
+                    f"{listed(self.channels)}. Arrays are [case, channel, time]."
+                )
+            if not np.isfinite(trace).all():
+                channel, at = np.argwhere(~np.isfinite(trace))[0]
+                raise DataError(
+                    f"case {case!r}, channel {self.channels[channel]!r}: sample {at} is {trace[channel, at]}; "
+                    "every value must be finite. Repair or drop the case first."
+                )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        return self.name == other.name and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.fingerprint))
+
+    def __repr__(self) -> str:
+        spans = f"{self.lengths.min()}..{self.lengths.max()}" if self.is_ragged else f"{self.lengths[0]}"
+        kinds = "/".join(self.classes) or ("real" if self.labels is not None else "no")
+        return f"<Dataset {self.name!r}: {len(self)} x {self.n_channels} x {spans}, {kinds} labels>"
+
+    @property
+    def n_channels(self) -> int:
+        return len(self.channels)
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether traces differ in length, so that `values` is a tuple."""
+        return isinstance(self.values, tuple)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Samples of each case, `[case]`."""
+        return np.array([trace.shape[1] for trace in self.values], dtype=np.int64)
+
+    @property
+    def positive(self) -> npt.NDArray[np.bool_]:
+        """Which cases are of the good class, `[case]`; only for two classes."""
+        if self.labels is None or len(self.classes) != 2:
+            have = f"{len(self.classes)} ({listed(self.classes)})" if self.classes else "no classes"
+            raise DataError(f"{self.name}: this needs two classes (bad, good), the data has {have}.")
+        return cast(npt.NDArray[np.bool_], self.labels == 1)
+
+    @property
+    def signs(self) -> Floats:
+        """+1 for the good class and -1 for the bad one, `[case]`."""
+        return np.where(self.positive, 1.0, -1.0)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything but the name: the same content has the same one everywhere."""
+        facts = (self.classes, self.channels, self.dt, self.time_unit, self.cases, self.groups)
+        digest = hashlib.sha256(json.dumps(facts, ensure_ascii=True).encode())
+        digest.update(self.lengths.astype("<i8").tobytes())
+        if self.labels is not None:
+            digest.update(b"class" if self.classes else b"real")
+            digest.update(self.labels.astype("<i8" if self.classes else "<f8").tobytes())
+        for trace in self.values:
+            digest.update(np.ascontiguousarray(trace, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def trace(self, case: str | int) -> Floats:
+        """The `[channel, time]` array of one case, by id or by position."""
+        if isinstance(case, str):
+            if case not in self._places:
+                raise DataError(f"{self.name} has no case {case!r}{did_you_mean(case, self.cases)}.")
+            case = self._places[case]
+        if not -len(self) <= case < len(self):
+            raise DataError(f"{self.name} has {len(self)} cases, there is no case number {case}.")
+        return self.values[case]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {case: i for i, case in enumerate(self.cases)}
+
+    def subset(self, indices: Sequence[int] | npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Dataset:
+        """The cases at these positions (or where a mask is true), in that order; classes stay."""
+        at = np.asarray(indices)
+        at = np.flatnonzero(at) if at.dtype == bool else at.astype(np.int64)
+        if not at.size:
+            raise DataError(f"a subset of {self.name} needs at least one case, got none.")
+        values = tuple(self.values[i] for i in at) if isinstance(self.values, tuple) else self.values[at]
+        return replace(
+            self,
+            values=values,
+            labels=None if self.labels is None else self.labels[at],
+            cases=tuple(self.cases[i] for i in at),
+            groups=None if self.groups is None else tuple(self.groups[i] for i in at),
+        )
+
+    def select(self, channels: Sequence[str]) -> Dataset:
+        """Only these channels, in this order."""
+        for channel in channels:
+            if channel not in self.channels:
+                hint = did_you_mean(channel, self.channels)
+                have = listed(self.channels)
+                raise DataError(f"{self.name} has no channel {channel!r}{hint}; it has {have}.")
+        at = [self.channels.index(c) for c in channels]
+        values = tuple(t[at] for t in self.values) if isinstance(self.values, tuple) else self.values[:, at]
+        return replace(self, values=values, channels=tuple(channels))
+
+
+def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, ...]:
+    """Read-only float64 copies; -0.0 becomes 0.0, so that equal numbers have equal bytes."""
+    traces = values if isinstance(values, np.ndarray) else tuple(np.asarray(v) for v in values)
+    if len(traces) == 0:
+        raise DataError("a dataset needs at least one trace, got none.")
+    for trace in traces:
+        if trace.ndim != 2 or not trace.size:
+            raise DataError(
+                f"a trace is a (channel, time) array with at least one sample, got shape {trace.shape}. "
+                "Whole datasets are [case, channel, time]; `from_arrays` also takes [case, time]."
+            )
+    if len({trace.shape for trace in traces}) == 1:
+        return _frozen(np.add(np.asarray(traces), 0.0, dtype=np.float64))
+    return tuple(_frozen(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
+
+
+def _tidied_labels(labels: object, n_classes: int, n: int) -> Ints | Floats | None:
+    if labels is None:
+        return None
+    array = np.asarray(labels)
+    if array.shape != (n,):
+        raise DataError(f"{n} traces need {n} labels, got an array of shape {array.shape}.")
+    if not n_classes:
+        real = array.astype(np.float64) + 0.0
+        if not np.isfinite(real).all():
+            raise DataError(f"real-valued labels must be finite, got {listed(real[~np.isfinite(real)], 3)}.")
+        return _frozen(real)
+    whole = array.astype(np.int64)
+    if (whole != array).any() or whole.min() < 0 or whole.max() >= n_classes:
+        seen = listed(np.unique(array))
+        raise DataError(f"labels are indices 0..{n_classes - 1} into the classes, got {seen}.")
+    whole.flags.writeable = False
+    return whole
+
+
+def _frozen(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array
+
+
+def _name(what: str, name: object) -> str:
+    text = " ".join(str(name).split())
+    if not text or not text.isprintable():
+        raise DataError(f"a {what} name must be printable and not empty, got {name!r}.")
+    return text
+
+
+def _names(what: str, names: Iterable[object]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise DataError(f"{what} names must be a sequence of names, got the text {names!r}.")
+    clean = tuple(_name(what, name) for name in names)
+    if len(set(clean)) != len(clean):
+        twice = next(name for i, name in enumerate(clean) if name in clean[:i])
+        raise DataError(f"{what} names must be distinct, {twice!r} comes twice.")
+    return clean

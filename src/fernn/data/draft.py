@@ -1,0 +1,127 @@
+"""Traces on their way to a dataset: read and placed, but not yet repaired or labelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import DataError
+from .dataset import Dataset, Floats, Ints
+from .labels import labelled
+from .options import Options
+from .problems import Ledger, listed
+from .sniff import is_number
+
+
+@dataclass
+class Draft:
+    """One entry a case in each list. Traces are `(channel, time)` and may hold NaN or infinity."""
+
+    traces: list[Floats]
+    cases: list[str]
+    channels: list[str]
+    labels: list[str] | None = None
+    groups: list[str] | None = None
+    dt: float | None = None
+    unit: str | None = None
+
+    def keep(self, at: list[int]) -> Draft:
+        """Only the cases at these positions."""
+        return Draft(
+            [self.traces[i] for i in at],
+            [self.cases[i] for i in at],
+            self.channels,
+            None if self.labels is None else [self.labels[i] for i in at],
+            None if self.groups is None else [self.groups[i] for i in at],
+            self.dt,
+            self.unit,
+        )
+
+
+def tell_gap(
+    value: float, options: Options, ledger: Ledger, line: int | None, column: str, case: str
+) -> None:
+    """The value is NaN or infinite: an error, or a warning where it is going to be repaired."""
+    kind = "missing" if np.isnan(value) else "infinite"
+    what = "the value is missing" if kind == "missing" else f"the value is {value}"
+    fix = f"Passed over by --nonfinite {options.nonfinite}."
+    if options.nonfinite == "error":
+        fix = "Fix the cell, or pass --nonfinite hold, interpolate or drop_case."
+    ledger.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
+
+
+def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
+    """Gaps held, bridged or dropped as asked; a channel with no finite value at all cannot be."""
+    broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
+    if not broken or options.nonfinite == "error":
+        return draft
+    if options.nonfinite == "drop_case":
+        names = listed([draft.cases[i] for i in broken], 5)
+        what = (
+            f"{len(broken)} of {len(draft.cases)} cases with missing or infinite values are dropped: {names}"
+        )
+        ledger.add("dropped", "warning", what, "Repair the file to keep them.")
+        gone = set(broken)
+        return draft.keep([i for i in range(len(draft.cases)) if i not in gone])
+    for i in broken:
+        trace = draft.traces[i].copy()
+        for channel, row in zip(draft.channels, trace, strict=True):
+            if np.isfinite(row).any():
+                row[:] = _held(row) if options.nonfinite == "hold" else _bridged(row)
+            else:
+                what = "there is no finite value to repair it from"
+                fix = "Fix the case or pass --nonfinite drop_case."
+                ledger.add("all-missing", "error", what, fix, column=channel, case=draft.cases[i])
+        draft.traces[i] = trace
+    return draft
+
+
+def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Dataset | None:
+    """The dataset, unless labels or names do not allow one."""
+    draft = repaired(draft, options, ledger)
+    if not draft.cases:
+        ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
+        return None
+    try:
+        labels: Ints | Floats | None = None
+        classes: tuple[str, ...] = ()
+        if draft.labels is not None:
+            texts = draft.labels
+            if options.decimal == "," and all(is_number(t, ",") for t in texts):
+                texts = [t.replace(",", ".") for t in texts]
+            labels, classes = labelled(
+                texts, good=options.good, kind=options.label_kind, classes=options.classes
+            )
+        if ledger.failed:
+            return None
+        return Dataset(
+            tuple(draft.traces),
+            labels,
+            classes,
+            tuple(draft.channels),
+            draft.dt if options.dt is None else options.dt,
+            options.unit or draft.unit,
+            tuple(draft.cases),
+            None if draft.groups is None else tuple(draft.groups),
+            options.name or name,
+        )
+    except DataError as error:
+        if error.problems:
+            ledger.take(error.problems)
+        else:
+            ledger.add("invalid", "error", str(error).rstrip("."), "")
+        return None
+
+
+def _held(row: Floats) -> Floats:
+    """Each gap takes the last finite value before it; a gap at the start the first after it."""
+    finite = np.isfinite(row)
+    last = np.maximum.accumulate(np.where(finite, np.arange(len(row)), -1))
+    return row[np.where(last < 0, np.argmax(finite), last)]
+
+
+def _bridged(row: Floats) -> Floats:
+    """Each gap becomes a straight line between its neighbours; gaps at the ends are held."""
+    finite = np.flatnonzero(np.isfinite(row))
+    return np.interp(np.arange(len(row)), finite, row[finite])

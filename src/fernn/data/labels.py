@@ -1,0 +1,121 @@
+"""From what a file calls its labels to classes, or to real numbers.
+
+Two values make a binary problem, and one of them has to be the good one: the larger number, or a
+word that says so. When neither tells, we ask instead of guessing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from .dataset import Floats, Ints
+from .problems import did_you_mean, listed, refusal
+
+LabelKind = Literal["auto", "class", "real"]
+
+# fmt: off
+GOOD = frozenset(
+    (
+        "good", "normal", "ok", "okay", "pass", "passed", "true", "yes", "positive", "pos", "healthy",
+        "nominal", "safe", "success", "nsr"
+    )
+)
+BAD = frozenset(
+    (
+        "bad", "anomaly", "anomalous", "abnormal", "fail", "failed", "failure", "false", "no", "negative",
+        "neg", "faulty", "fault", "unhealthy", "unsafe", "error", "attack", "defect", "sick", "afib"
+    )
+)
+# fmt: on
+MANY = 20  # whole numbers with more distinct values than this are real-valued labels
+
+
+def labelled(
+    texts: Sequence[str],
+    *,
+    good: object = None,
+    kind: LabelKind = "auto",
+    classes: Sequence[str] | None = None,
+) -> tuple[Ints | Floats, tuple[str, ...]]:
+    """Labels and classes from one text per case; real-valued labels have no classes.
+
+    With `classes` given, the texts must be among them, and their order is kept.
+    """
+    if kind not in ("auto", "class", "real"):
+        raise refusal(
+            "label-kind", f"label kind {kind!r} is not known", "Pass --label-kind auto, class or real."
+        )
+    if classes is not None:
+        return _indices(texts, tuple(classes)), tuple(classes)
+    numbers = _numbers(texts)
+    if kind == "real" or (kind == "auto" and good is None and numbers is not None and _is_real(numbers)):
+        if numbers is None:
+            words = sorted({t for t in texts if _number(t) is None})
+            what = f"real-valued labels must be numbers, found {listed(words)}"
+            raise refusal("text-label", what, "Fix the labels or pass --label-kind class.")
+        return np.array(numbers, dtype=np.float64), ()
+    if numbers is not None:  # 1, 1.0 and +1 are one class
+        texts = [_shortest(x) for x in numbers]
+        order = [_shortest(x) for x in sorted(set(numbers))]
+    else:
+        order = sorted(set(texts))
+    best = _good_one(order, good, numeric=numbers is not None)
+    if best is not None:
+        order = [c for c in order if c != best] + [best]
+    return _indices(texts, tuple(order)), tuple(order)
+
+
+def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
+    """The class that comes last, or None where the order is free."""
+    if good is not None:
+        wanted = str(good).strip()
+        number = _number(wanted)
+        match = [c for c in order if c == wanted or (number is not None and _number(c) == number)]
+        match = match or [c for c in order if c.casefold() == wanted.casefold()]
+        if not match:
+            hint = did_you_mean(wanted, order)
+            what = f"no case has the label {wanted!r}{hint}; the labels are {listed(order)}"
+            raise refusal("good", what, "Pass one of them with --good.")
+        return match[0]
+    if len(order) != 2 or numeric:
+        return None
+    for yes, no in (order, order[::-1]):
+        y, n = yes.casefold(), no.casefold()
+        if (y in GOOD and n not in GOOD) or (n in BAD and y not in BAD):
+            return yes
+    what = f"cannot tell which of the labels {listed(order)} is the good one"
+    raise refusal("good", what, f"Pass it with --good, as in --good {order[0]}.")
+
+
+def _indices(texts: Sequence[str], classes: tuple[str, ...]) -> Ints:
+    place = {c: i for i, c in enumerate(classes)}
+    strange = sorted({t for t in texts if t not in place})
+    if strange:
+        what = f"labels {listed(strange)} are not among the classes {listed(classes)}"
+        raise refusal("unknown-class", what, "Fix the labels or the list of classes.")
+    return np.array([place[t] for t in texts], dtype=np.int64)
+
+
+def _is_real(numbers: list[float]) -> bool:
+    distinct = set(numbers)
+    return len(distinct) > MANY or (len(distinct) > 2 and not all(x.is_integer() for x in distinct))
+
+
+def _numbers(texts: Sequence[str]) -> list[float] | None:
+    numbers = [_number(t) for t in texts]
+    return None if None in numbers else [x for x in numbers if x is not None]
+
+
+def _number(text: str) -> float | None:
+    try:
+        x = float(text)
+    except ValueError:
+        return None
+    return x if np.isfinite(x) else None
+
+
+def _shortest(x: float) -> str:
+    return str(int(x)) if x.is_integer() else repr(x)

@@ -1,0 +1,118 @@
+"""Datasets as NumPy archives: exact, compact, and without pickled objects.
+
+Arrays: `X[case, channel, time]` (or `[case, time]`), `y`, and optionally `channels`, `classes`, `dt`,
+`time_unit`, `cases`, `groups`, `name`. Unequal lengths: `X[channel, all samples]` with `lengths[case]`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DataError
+from .arrays import default_channels, spelled
+from .dataset import Dataset, Floats
+from .draft import Draft, finished, tell_gap
+from .options import Options
+from .problems import Ledger, did_you_mean, listed, refusal
+
+SCHEMA = 1
+
+
+def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
+    """Write the dataset as an NPZ file that `load` and `read` give back equal; returns its path."""
+    target = Path(path)
+    if target.suffix.lower() != ".npz":
+        raise DataError(f"a saved dataset ends in .npz, got {target.name!r}. Use write_csv for a CSV file.")
+    if isinstance(dataset.values, tuple):
+        values: npt.NDArray[Any] = np.concatenate(dataset.values, axis=1)
+        arrays: dict[str, npt.NDArray[Any]] = {"X": values, "lengths": dataset.lengths}
+    else:
+        arrays = {"X": dataset.values}
+    if dataset.labels is not None:
+        arrays["y"] = dataset.labels
+        arrays["classes"] = np.array(dataset.classes, dtype=np.str_)
+    facts: dict[str, Any] = {
+        key: getattr(dataset, key) for key in ("channels", "cases", "groups", "name", "dt", "time_unit")
+    }
+    facts["schema"] = SCHEMA
+    arrays |= {key: np.array(fact) for key, fact in facts.items() if fact is not None}
+    np.savez_compressed(target, allow_pickle=False, **arrays)
+    return target
+
+
+def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
+    """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+    except (ValueError, zipfile.BadZipFile, EOFError, OSError, AttributeError) as error:
+        pickled = "pickle" in str(error)
+        what, fix = "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save."
+        if pickled:
+            what = "it holds pickled objects, which are not safe to load"
+            fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
+        raise refusal("npz", what, fix) from error
+    traces = _traces(arrays)
+    classes = _words(arrays, "classes")
+    if classes is not None and options.good is None:
+        options = replace(options, classes=tuple(classes) or None, label_kind="class" if classes else "real")
+    names = _words(arrays, "channels") or default_channels(len(traces[0]))
+    draft = Draft(
+        traces=traces,
+        cases=_words(arrays, "cases") or [str(i) for i in range(len(traces))],
+        channels=names,
+        labels=_labels(arrays, classes, options),
+        groups=_words(arrays, "groups"),
+        dt=float(arrays["dt"]) if "dt" in arrays else None,
+        unit=str(arrays["time_unit"]) if "time_unit" in arrays else None,
+    )
+    for case, trace in zip(draft.cases, traces, strict=False):
+        for channel, at in np.argwhere(~np.isfinite(trace)):
+            tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case)
+    dataset = finished(draft, options, str(arrays["name"]) if "name" in arrays else path.stem, ledger)
+    return dataset if dataset is None or options.channels is None else dataset.select(options.channels)
+
+
+def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
+    X = _wanted(arrays, "X")
+    if X.dtype.kind not in "fiub":
+        raise refusal("npz", f"X must hold numbers, it holds {X.dtype}", "Save X as a float array.")
+    if "lengths" in arrays:
+        return np.split(X.astype(np.float64), np.cumsum(arrays["lengths"])[:-1], axis=1)
+    if X.ndim not in (2, 3) or not X.size:
+        what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
+        raise refusal(
+            "npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths."
+        )
+    return list((X[:, None, :] if X.ndim == 2 else X).astype(np.float64))
+
+
+def _labels(
+    arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: Options
+) -> list[str] | None:
+    """Labels as a file would spell them; indices into `classes` become names."""
+    if options.label is None or (options.label == "label" and "y" not in arrays):
+        return None
+    y = np.atleast_1d(_wanted(arrays, "y" if options.label == "label" else options.label))
+    return [classes[i] for i in y.tolist()] if classes and y.dtype.kind in "iu" else spelled(y)
+
+
+def _wanted(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+    if key not in arrays:
+        what = f"no array {key!r}{did_you_mean(key, arrays)}; the arrays are {listed(arrays)}"
+        raise refusal(
+            "npz", what, "Name the traces X[case, channel, time] and the labels y (or pass --label)."
+        )
+    return arrays[key]
+
+
+def _words(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> list[str] | None:
+    return [str(word) for word in np.atleast_1d(arrays[key])] if key in arrays else None

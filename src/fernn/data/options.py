@@ -1,0 +1,105 @@
+"""What can be asked of a reader. Each name is also a flag of the command line, with dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+from ..errors import DataError
+from .labels import LabelKind
+from .problems import listed
+
+Layout = Literal["auto", "tidy", "wide"]
+BadRows = Literal["error", "skip"]
+Nonfinite = Literal["error", "hold", "interpolate", "drop_case"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "layout": ("auto", "tidy", "wide"),
+    "label_kind": ("auto", "class", "real"),
+    "bad_rows": ("error", "skip"),
+    "nonfinite": ("error", "hold", "interpolate", "drop_case"),
+    "decimal": (".", ","),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read a file; `read` says what each one means. None leaves it to the file."""
+
+    label: str | None = "label"
+    case: str | None = None
+    time: str | None = None
+    channels: tuple[str, ...] | None = None
+    group: str | None = None
+    good: object = None
+    label_kind: LabelKind = "auto"
+    layout: Layout = "auto"
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    bad_rows: BadRows = "error"
+    nonfinite: Nonfinite = "error"
+    dt: float | None = None
+    unit: str | None = None
+    name: str | None = None
+    memory_limit: int | None = None
+    classes: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for key, allowed in CHOICES.items():
+            if getattr(self, key) not in allowed:
+                raise DataError(f"{key} must be one of {listed(allowed)}, got {getattr(self, key)!r}.")
+        if self.delimiter is not None and len(self.delimiter) != 1:
+            raise DataError(f"delimiter must be a single character, got {self.delimiter!r}.")
+
+    @property
+    def severity_of_rows(self) -> Literal["error", "warning"]:
+        return "error" if self.bad_rows == "error" else "warning"
+
+    @property
+    def severity_of_gaps(self) -> Literal["error", "warning"]:
+        return "error" if self.nonfinite == "error" else "warning"
+
+    def noted(self, note: Mapping[str, object]) -> Options:
+        """With what the file says about itself, wherever nothing else was asked for."""
+        free = {
+            f.name: note[f.name]
+            for f in fields(self)
+            if f.name in note and getattr(self, f.name) == f.default
+        }
+        if self.good is not None:
+            free.pop("classes", None)
+        return replace(self, **free)  # type: ignore[arg-type]
+
+
+def checked_note(note: object) -> dict[str, object]:
+    """The entries of a file's note that are of the right type; the rest is not to be trusted."""
+    if not isinstance(note, dict):
+        return {}
+    good: dict[str, object] = {}
+    for key, value in note.items():
+        if key in ("case", "time", "group", "unit", "name", "label_kind", "layout") and isinstance(
+            value, str
+        ):
+            if value in CHOICES.get(key, (value,)):
+                good[key] = value
+        elif (key == "label" and (value is None or isinstance(value, str))) or (
+            key == "dt" and isinstance(value, int | float) and value > 0
+        ):
+            good[key] = value
+        elif (
+            key in ("classes", "channels")
+            and isinstance(value, list)
+            and all(isinstance(c, str) for c in value)
+        ):
+            good[key] = tuple(value)
+    return good
+
+
+def as_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Names as a tuple; a lone name is not taken apart into letters."""
+    if isinstance(names, str):
+        return (names,)
+    return None if names is None else tuple(names)

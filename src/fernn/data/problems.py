@@ -1,0 +1,120 @@
+"""What is wrong with a recording, where, and what to do about it.
+
+Reading does not stop at the first problem: a `Ledger` gathers them all, so that one run shows
+everything there is to mend. An `error` means there is no dataset; a `warning` means there is one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..errors import DataError
+
+Severity = Literal["error", "warning"]
+
+SHOWN = 5  # problems of one kind that are told with their place; the rest are counted
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: `what` is the fact, `fix` the advice.
+
+    `line` counts from 1 and includes the header; in a Parquet file it counts rows.
+    """
+
+    kind: str
+    severity: Severity
+    what: str
+    fix: str
+    file: str | None = None
+    line: int | None = None
+    column: str | None = None
+    case: str | None = None
+
+    @property
+    def where(self) -> str:
+        """`drive.csv line 3, column 'v', case 'a'`, as far as known."""
+        place = " ".join(p for p in (self.file, self.line and f"line {self.line}") if p)
+        parts = (place, self.column and f"column {self.column!r}", self.case and f"case {self.case!r}")
+        return ", ".join(p for p in parts if p)
+
+    def __str__(self) -> str:
+        head = f"{self.where}: " if self.where else ""
+        return f"{head}{self.what}. {self.fix}".rstrip()
+
+
+@dataclass
+class Ledger:
+    """The problems of one file, in the order they were met; `file` is written on each."""
+
+    file: str | None = None
+    _kept: dict[tuple[str, Severity], list[Problem]] = field(default_factory=dict)
+    _more: dict[tuple[str, Severity], int] = field(default_factory=dict)
+
+    def add(
+        self,
+        kind: str,
+        severity: Severity,
+        what: str,
+        fix: str,
+        *,
+        line: int | None = None,
+        column: str | None = None,
+        case: str | None = None,
+    ) -> None:
+        """Keep the problem, or only count it when its kind has been told often enough."""
+        kept = self._kept.setdefault((kind, severity), [])
+        if len(kept) < SHOWN:
+            kept.append(Problem(kind, severity, what, fix, self.file, line, column, case))
+        else:
+            self.count(kind, severity)
+
+    def count(self, kind: str, severity: Severity, n: int = 1) -> None:
+        """There are `n` more of this kind, not worth telling one by one."""
+        if n > 0:
+            self._more[kind, severity] = self._more.get((kind, severity), 0) + n
+
+    def take(self, problems: Iterable[Problem]) -> None:
+        """Adopt problems found elsewhere, as being about this file."""
+        for p in problems:
+            self.add(p.kind, p.severity, p.what, p.fix, line=p.line, column=p.column, case=p.case)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any of them rules out a dataset."""
+        return any(severity == "error" for _, severity in self._kept)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """All of them, errors first; each crowded kind ends with how many more there are."""
+        found: list[Problem] = []
+        for (kind, severity), kept in self._kept.items():
+            found += kept
+            if more := self._more.get((kind, severity), 0):
+                found.append(Problem(kind, severity, f"and {more} more like this", "", self.file))
+        return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
+
+
+def refusal(
+    kind: str, what: str, fix: str, *, column: str | None = None, case: str | None = None
+) -> DataError:
+    """A DataError that carries its one problem."""
+    problem = Problem(kind, "error", what, fix, column=column, case=case)
+    return DataError(str(problem), [problem])
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` (did you mean 'label'?)`, or nothing when no known word is near."""
+    words = list(known)
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    near = near or [w for w in words if w.casefold() == word.casefold()][:1]
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def listed(words: Iterable[object], most: int = 8) -> str:
+    """`'a', 'b', 'c' and 4 more`: names for a message, never a wall of them."""
+    names = [repr(str(w)) for w in words]
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest

@@ -1,0 +1,182 @@
+"""From a file to a dataset, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, FernnWarning
+from .checks import check
+from .dataset import Dataset
+from .draft import Draft, finished
+from .labels import LabelKind
+from .memory import fits
+from .npz import read_npz
+from .options import BadRows, Layout, Nonfinite, Options, as_tuple
+from .parquet import parquet_table
+from .problems import Ledger, Problem
+from .roles import CASES, TIMES, roles, usual
+from .sniff import Start, has_header, start
+from .table import text_table
+from .tidy import tidy
+from .wide import headerless_roles, wide
+
+
+def read(
+    path: str | PathLike[str],
+    label: str | None = "label",
+    *,
+    case: str | None = None,
+    time: str | None = None,
+    channels: Sequence[str] | None = None,
+    group: str | None = None,
+    good: object = None,
+    label_kind: LabelKind = "auto",
+    layout: Layout = "auto",
+    header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    bad_rows: BadRows = "error",
+    nonfinite: Nonfinite = "error",
+    dt: float | None = None,
+    unit: str | None = None,
+    name: str | None = None,
+    memory_limit: int | None = None,
+    quiet: bool = False,
+) -> Dataset:
+    """The dataset in a CSV (tidy or wide), Parquet (tidy) or NPZ file; `inspect` shows all problems.
+
+    label, case, time, group, channels: column names. None for `label` reads no labels; None for the
+        others looks for the usual names, and every other column is a channel.
+    good: the label of the positive class. By default the larger number, or a word such as 'normal'.
+    label_kind: 'class' or 'real'; 'auto' takes many distinct numbers for real-valued labels.
+    layout: 'tidy' is a row a sample, 'wide' a row a trace; there `label` may be 'first' or 'last'.
+    header, delimiter: found by looking when None. decimal: '.' or ','.
+    bad_rows: 'skip' leaves out rows that cannot be read. nonfinite: what to do with missing or
+        infinite values: 'hold' the last one, 'interpolate', or 'drop_case'.
+    dt, unit: the time between samples and its unit; dt is read from an even time column.
+    memory_limit: the largest file to read, in bytes; a quarter of the free memory when None.
+
+    Raises DataError listing every error; gives one FernnWarning for all warnings unless `quiet`.
+    """
+    asked = {key: value for key, value in locals().items() if key not in ("path", "quiet")}
+    dataset, problems = inspect(path, **asked)
+    errors = [p for p in problems if p.severity == "error"]
+    if errors or dataset is None:
+        raise DataError("\n".join(map(str, errors)), problems)
+    if problems and not quiet:
+        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
+    return dataset
+
+
+def inspect(
+    path: str | PathLike[str], label: str | None = "label", **options: Any
+) -> tuple[Dataset | None, tuple[Problem, ...]]:
+    """The dataset, if there can be one, and every problem found; takes what `read` takes."""
+    options["channels"] = as_tuple(options.get("channels"))
+    asked = Options(label=label, **options)
+    file = Path(path)
+    ledger = Ledger(file.name)
+    dataset = None
+    if _is_file(file, ledger) and fits(file, asked.memory_limit, ledger):
+        try:
+            dataset = _dataset(file, asked, ledger)
+        except DataError as error:
+            ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
+        except UnicodeError:
+            _tell_encoding(file, asked.encoding, ledger)
+        except LookupError:
+            what = f"encoding {asked.encoding!r} is not known"
+            ledger.add("encoding", "error", what, "Pass --encoding utf-8, latin-1 or utf-16.")
+        except csv.Error as error:
+            ledger.add(
+                "csv", "error", f"not readable as CSV ({error})", "Check the quotes and the --delimiter."
+            )
+    if dataset is not None and not ledger.failed:
+        check(dataset, ledger)
+    return (None if ledger.failed else dataset), ledger.problems()
+
+
+def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
+    kind = file.suffix.lower()
+    if kind == ".npz":
+        return read_npz(file, options, ledger)
+    if kind in (".parquet", ".pq"):
+        found = parquet_table(file, options, ledger)
+        draft = None if found is None else tidy(*found, options, file.stem, ledger)
+    else:
+        begin = start(file, options, ledger)
+        options = options if begin is None else options.noted(begin.note)
+        draft = None if begin is None else _text(file, begin, options, ledger)
+    return None if draft is None else finished(draft, options, file.stem, ledger)
+
+
+def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft | None:
+    named = bool(begin.note) or has_header(begin, options)
+    header = begin.first if named else None
+    if header and not header[-1]:  # a delimiter closes each line
+        header = header[:-1]
+    is_tidy = options.layout == "tidy" or (options.layout == "auto" and _looks_tidy(header, begin, options))
+    if is_tidy and header is None:
+        what = f"the first line holds no column names ({', '.join(begin.first)[:40]!r})"
+        ledger.add(
+            "no-header", "error", what, "Write a header line, or pass --layout wide.", line=begin.skip + 1
+        )
+        return None
+    parts = (
+        roles(header, options, ledger, wide=not is_tidy)
+        if header
+        else headerless_roles(begin, options, ledger)
+    )
+    if parts is None:
+        return None
+    table = text_table(file, begin, header, parts.words, options, ledger)
+    if not len(table.lines):
+        if not ledger.failed:
+            what = "there is a header, but no row under it"
+            ledger.add("empty", "error", what, "Check how the file was written.", line=begin.skip + 1)
+        return None
+    return tidy(table, parts, options, file.stem, ledger) if is_tidy else wide(table, parts, options, ledger)
+
+
+def _looks_tidy(header: list[str] | None, begin: Start, options: Options) -> bool:
+    """A time column, or a case column that repeats an id, makes a row a sample."""
+    if header is None or options.label in ("first", "last"):
+        return False
+    if options.time or usual(header, TIMES) is not None or len(options.channels or ()) > 1:
+        return True
+    case = header.index(options.case) if options.case in header else usual(header, CASES)
+    rows = begin.second, begin.third
+    return case is not None and all(len(r) > case for r in rows) and rows[0][case] == rows[1][case]
+
+
+def _is_file(file: Path, ledger: Ledger) -> bool:
+    if file.is_dir():
+        ledger.add("folder", "error", f"{str(file)!r} is a folder", "Name one file in it.")
+    elif not file.exists():
+        near = sorted(p.name for p in file.parent.glob(f"*{file.suffix}")) if file.parent.is_dir() else []
+        hint = f"; there are {', '.join(map(repr, near[:5]))}" if near else ""
+        ledger.add("not-found", "error", f"there is no file {str(file)!r}{hint}", "Check the path.")
+    return not ledger.failed
+
+
+def _tell_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
+    """Which byte is not in the encoding, and on which line."""
+    data = file.read_bytes()
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        place = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        what = f"byte 0x{data[error.start]:02x} at position {place} is not {encoding}"
+        other = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
+        ledger.add(
+            "encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line
+        )
+    else:
+        ledger.add("encoding", "error", f"the text is not {encoding}", "Pass the right --encoding.")

@@ -1,0 +1,115 @@
+"""The first lines of a text file tell its delimiter, whether it has a header, and its note."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from .options import Options, checked_note
+from .problems import Ledger
+
+DELIMITERS = "\t;, "  # the earlier one wins where two explain the lines equally well
+NOTE = "# fernn "
+PEEK = 50
+NAMES = {"\t": "a tab", " ": "a space", ";": "';'", ",": "','"}
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a text file begins. `skip` lines of comment come before the first row."""
+
+    delimiter: str
+    first: list[str]
+    second: list[str]
+    third: list[str]
+    skip: int
+    note: dict[str, object]
+
+
+def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
+    """The beginning of the file, or None (and a problem) if nothing is in it."""
+    with open_text(path, options.encoding) as handle:
+        lines = [line.rstrip("\r\n") for line in islice(handle, PEEK)]
+    skip, note = 0, {}
+    while skip < len(lines) and lines[skip].startswith("#"):
+        if lines[skip].startswith(NOTE):
+            note = _note(lines[skip])
+        skip += 1
+    body = [line for line in lines[skip:] if line.strip()]
+    if not body:
+        ledger.add("empty", "error", "the file is empty", "Check the path and how the file was written.")
+        return None
+    sniffed = delimiter_of(body)
+    delimiter = options.delimiter or ("," if note else sniffed) or ","
+    rows = list(split_rows(iter(body), delimiter))
+    if options.delimiter and sniffed and sniffed != delimiter and len(rows[0]) == 1:
+        ledger.add(
+            "wrong-delimiter",
+            "error",
+            f"at {NAMES.get(delimiter, repr(delimiter))} the first line is one field, {body[0][:40]!r}; "
+            f"it looks separated by {NAMES[sniffed]}",
+            f"Pass --delimiter {sniffed!r}, or leave it out.",
+            line=skip + 1,
+        )
+        return None
+    second, third = [*rows[1:3], [], []][:2]
+    return Start(delimiter, [c.strip() for c in rows[0]], second, third, skip, note)
+
+
+def open_text(path: Path, encoding: str) -> TextIO:
+    """The file as text; a byte order mark at its start is no part of it."""
+    plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    return open(path, encoding="utf-8-sig" if plain else encoding, newline="")
+
+
+def split_rows(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
+    """Rows of cells; runs of spaces count as one delimiter."""
+    if delimiter == " ":
+        lines = (line.strip() for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def delimiter_of(lines: list[str]) -> str | None:
+    """The delimiter that splits most lines, the first among them, into the same number of fields."""
+    best: tuple[float, bool] = (0.0, False)
+    found = None
+    for delimiter in DELIMITERS:
+        counts = [len(row) for row in split_rows(iter(lines), delimiter)]
+        usual, times = Counter(counts).most_common(1)[0]
+        score = (round(times / len(counts), 1), counts[0] == usual)
+        if max(counts) > 1 and usual > 1 and score > best:
+            best, found = score, delimiter
+    return found
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Whether the cell could be a sample; an empty cell is a missing one."""
+    try:
+        float(cell.replace(",", ".") if decimal == "," else cell or "nan")
+    except ValueError:
+        return False
+    return True
+
+
+def has_header(start: Start, options: Options) -> bool:
+    """A first row that is mostly words is a header, and so is a row that counts 0, 1, 2, ... up."""
+    if options.header is not None:
+        return options.header
+    numbers = [c for c in start.first if is_number(c, options.decimal) or is_number(c, ",")]
+    if 2 * len(numbers) < len(start.first) or len(numbers) == 0:
+        return True
+    counted = [str(i) for i in range(len(numbers) + 1)]
+    return len(numbers) > 2 and numbers in (counted[:-1], counted[1:]) and start.second != start.first
+
+
+def _note(line: str) -> dict[str, object]:
+    try:
+        return checked_note(json.loads(line[len(NOTE) :]))
+    except ValueError:
+        return {}

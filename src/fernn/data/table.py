@@ -1,0 +1,164 @@
+"""A text file as columns: numbers where cells are numbers, text where they are not.
+
+Whole columns are converted at once, a block of rows at a time; only a column that resists is looked
+at cell by cell, to say where. So a clean file is read fast and a bad one is explained.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from .dataset import Floats, Ints
+from .options import Options
+from .problems import SHOWN, Ledger, listed
+from .sniff import Start, open_text
+
+BLOCK = 50_000
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns in blocks of rows; `lines` is where each row stands in the file.
+
+    A block is an array of numbers, or a list of cells where it holds words or was asked to stay text.
+    """
+
+    header: tuple[str, ...]
+    columns: tuple[list[Floats | list[str]], ...]
+    lines: Ints
+
+    def texts(self, column: int) -> list[str]:
+        """The cells of a column, without surrounding blanks."""
+        cells: list[str] = []
+        for block in self.columns[column]:
+            cells += block if isinstance(block, list) else [repr(x) for x in block.tolist()]
+        return cells
+
+    def numbers(self, column: int, options: Options, ledger: Ledger) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """The column as numbers with NaN where there is none, and which cells are words instead."""
+        parts: list[Floats] = []
+        wrong: list[npt.NDArray[np.bool_]] = []
+        for block in self.columns[column]:
+            values = _each(block, options.decimal) if isinstance(block, list) else block
+            wrong.append(_words(block, values))
+            parts.append(values)
+        numbers, words = np.concatenate(parts), np.concatenate(wrong)
+        at = np.flatnonzero(words)
+        if at.size:
+            self._tell_words(column, at, self.texts(column), options, ledger)
+        return numbers, words
+
+    def _tell_words(self, column: int, at: Ints, cells: list[str], options: Options, ledger: Ledger) -> None:
+        comma = options.decimal == "." and all(_is_comma_number(cells[i]) for i in at[:SHOWN])
+        kind = "decimal-comma" if comma else "text"
+        severity = "error" if comma else options.severity_of_rows
+        fix = "Fix the cell, choose other --channels, or pass --bad-rows skip."
+        fix = "Pass --decimal ','." if comma else fix
+        for i in at[:SHOWN]:
+            what = f"{cells[i][:40]!r} is not a number"
+            ledger.add(kind, severity, what, fix, line=int(self.lines[i]), column=self.header[column])
+        ledger.count(kind, severity, at.size - SHOWN)
+
+
+def text_table(
+    path: Path,
+    start: Start,
+    header: Sequence[str] | None,
+    words: Iterable[int],
+    options: Options,
+    ledger: Ledger,
+) -> Table:
+    """All rows of the file; columns in `words` stay text. Without a header, columns are numbered from 1."""
+    names = tuple(header or (str(i + 1) for i in range(len(start.first))))
+    keep = frozenset(words)
+    columns: tuple[list[Floats | list[str]], ...] = tuple([] for _ in names)
+    lines: list[int] = []
+    pool: dict[str, str] = {}  # a repeated id is one string
+    wanted = "the header has" if header else "the first row has"
+    with open_text(path, options.encoding) as handle:
+        for _ in range(start.skip):
+            next(handle)
+        reader = csv.reader(
+            (line.strip() for line in handle) if start.delimiter == " " else handle,
+            delimiter=start.delimiter,
+            skipinitialspace=True,
+        )
+        numbered = ((row, reader.line_num + start.skip) for row in reader)
+        if header is not None:
+            next(numbered)
+        while block := list(islice(numbered, BLOCK)):
+            rows, at = _full_rows(block, names, wanted, options, ledger)
+            lines += at
+            for j, cells in enumerate(zip(*rows, strict=True)):
+                columns[j].append(
+                    [pool.setdefault(c, c) for c in map(str.strip, cells)]
+                    if j in keep
+                    else _block(cells, options)
+                )
+    return Table(names, columns, np.array(lines, dtype=np.int64))
+
+
+def _full_rows(
+    block: list[tuple[list[str], int]], names: tuple[str, ...], wanted: str, options: Options, ledger: Ledger
+) -> tuple[list[list[str]], list[int]]:
+    """The rows with one cell for each name; blank lines and a closing delimiter do not count."""
+    width = len(names)
+    if all(len(row) == width for row, _ in block):
+        return [row for row, _ in block], [line for _, line in block]
+    rows, lines = [], []
+    for row, line in block:
+        if len(row) == width + 1 and not row[-1].strip():
+            row = row[:-1]
+        if len(row) == width:
+            rows.append(row)
+            lines.append(line)
+        elif any(cell.strip() for cell in row):
+            odd = f"missing: {listed(names[len(row) :], 3)}"
+            odd = f"extra: {listed(row[width:], 3)}" if len(row) > width else odd
+            what = f"{len(row)} field{'s' * (len(row) != 1)}, {wanted} {width} ({odd})"
+            fix = "Fix the row or pass --bad-rows skip." if options.bad_rows == "error" else "It is skipped."
+            ledger.add("ragged-row", options.severity_of_rows, what, fix, line=line)
+    return rows, lines
+
+
+def _block(cells: tuple[str, ...], options: Options) -> Floats | list[str]:
+    try:
+        if options.decimal == ",":
+            return np.fromiter((float(c.replace(",", ".")) for c in cells), np.float64, len(cells))
+        return np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        return [c.strip() for c in cells]
+
+
+def _each(cells: list[str], decimal: str) -> Floats:
+    values = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        try:
+            values[i] = float(cell.replace(",", ".") if decimal == "," else cell)
+        except ValueError:
+            continue
+    return values
+
+
+def _words(block: Floats | list[str], values: Floats) -> npt.NDArray[np.bool_]:
+    if not isinstance(block, list):
+        return np.zeros(len(values), dtype=bool)
+    unusual = np.fromiter((cell.casefold() not in MISSING for cell in block), np.bool_, len(block))
+    words: npt.NDArray[np.bool_] = np.isnan(values) & unusual
+    return words
+
+
+def _is_comma_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return "," in cell

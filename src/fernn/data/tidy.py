@@ -1,0 +1,172 @@
+"""The tidy layout: one row a sample, with columns for case, time, channels and label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .dataset import Floats, Ints
+from .draft import Draft, tell_gap
+from .options import Options
+from .problems import SHOWN, Ledger
+from .roles import Roles
+from .table import Table
+from .times import sampling, times
+
+
+@dataclass
+class Rows:
+    """The rows in use, brought into order: by case as first met, then by time."""
+
+    code: Ints
+    time: Floats | None
+    values: Floats
+    line: Ints
+    label: list[str] | None
+    group: list[str] | None
+
+    def taken(self, at: Ints) -> Rows:
+        return Rows(
+            self.code[at],
+            None if self.time is None else self.time[at],
+            self.values[at],
+            self.line[at],
+            None if self.label is None else [self.label[i] for i in at],
+            None if self.group is None else [self.group[i] for i in at],
+        )
+
+
+def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger) -> Draft:
+    """Cases gathered from their rows; a file without a case column is one case called `name`."""
+    rows, cases, unit = _rows(table, roles, options, name, ledger)
+    by_time = (rows.code,) if rows.time is None else (rows.time, rows.code)
+    order = np.lexsort(by_time)  # stable: without times the order of the file stays
+    if (order[1:] < order[:-1]).any():
+        rows = rows.taken(order)
+    rows = _distinct_times(rows, cases, options, roles.case is not None, ledger)
+    codes, starts = np.unique(rows.code, return_index=True)
+    names = [cases[c] for c in codes]
+    bounds = np.append(starts, len(rows.code)).astype(np.int64)
+    dt = None
+    if rows.time is not None:
+        dt = sampling(rows.time, bounds, names, rows.line, ledger)
+    return Draft(
+        traces=[part.T for part in np.split(rows.values, starts[1:])] if len(starts) else [],
+        cases=names,
+        channels=[table.header[i] for i in roles.channels],
+        labels=_one_each(rows.label, rows, bounds, names, "label", ledger),
+        groups=_one_each(rows.group, rows, bounds, names, "group", ledger),
+        dt=dt,
+        unit=unit,
+    )
+
+
+def _rows(
+    table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
+) -> tuple[Rows, list[str], str | None]:
+    n = len(table.lines)
+    unusable = np.zeros(n, dtype=bool)
+    ids = [name] * n if roles.case is None else table.texts(roles.case)
+    place: dict[str, int] = {}
+    code = np.fromiter((place.setdefault(c, len(place)) for c in ids), np.int64, n)
+    if "" in place:
+        at = np.flatnonzero(code == place[""])
+        unusable |= code == place[""]
+        _tell(at, table, roles.case or 0, "missing-case", "there is no case id", options, ledger)
+    values = np.empty((n, len(roles.channels)))
+    for k, column in enumerate(roles.channels):
+        values[:, k], words = table.numbers(column, options, ledger)
+        unusable |= words
+        _tell_gaps(values[:, k], words, table, column, ids, options, ledger)
+    time, unit = None, None
+    if roles.time is not None:
+        time, words, unit = times(table, roles.time, options, ledger)
+        gaps = ~np.isfinite(time)
+        unusable |= gaps
+        _tell(
+            np.flatnonzero(gaps & ~words),
+            table,
+            roles.time,
+            "missing-time",
+            "there is no time",
+            options,
+            ledger,
+        )
+    label = None if roles.label is None else table.texts(roles.label)
+    group = None if roles.group is None else table.texts(roles.group)
+    rows = Rows(code, time, values, table.lines, label, group)
+    return (rows.taken(np.flatnonzero(~unusable)) if unusable.any() else rows), list(place), unit
+
+
+def _tell(
+    at: Ints, table: Table, column: int, kind: str, what: str, options: Options, ledger: Ledger
+) -> None:
+    fix = "Fix the row or pass --bad-rows skip."
+    for i in at[:SHOWN]:
+        ledger.add(
+            kind, options.severity_of_rows, what, fix, line=int(table.lines[i]), column=table.header[column]
+        )
+    ledger.count(kind, options.severity_of_rows, at.size - SHOWN)
+
+
+def _tell_gaps(
+    values: Floats,
+    words: npt.NDArray[np.bool_],
+    table: Table,
+    column: int,
+    ids: list[str],
+    options: Options,
+    ledger: Ledger,
+) -> None:
+    if np.isfinite(values).all():
+        return
+    for kind, gaps in (("missing", np.isnan(values) & ~words), ("infinite", np.isinf(values))):
+        at = np.flatnonzero(gaps)
+        for i in at[:SHOWN]:
+            tell_gap(float(values[i]), options, ledger, int(table.lines[i]), table.header[column], ids[i])
+        ledger.count(kind, options.severity_of_gaps, at.size - SHOWN)
+
+
+def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bool, ledger: Ledger) -> Rows:
+    """Of rows of one case at one time the first stays."""
+    if rows.time is None:
+        return rows
+    same = np.zeros(len(rows.code), dtype=bool)
+    same[1:] = (rows.time[1:] == rows.time[:-1]) & (rows.code[1:] == rows.code[:-1])
+    at = np.flatnonzero(same)
+    for i in at[:SHOWN]:
+        what = f"time {rows.time[i]:g} comes again (first on line {rows.line[i - 1]})"
+        fix = "Remove one of the rows or pass --bad-rows skip to keep the first."
+        fix = fix if has_case else "If the file holds several cases, name their column with --case. " + fix
+        severity = options.severity_of_rows
+        ledger.add("duplicate-time", severity, what, fix, line=int(rows.line[i]), case=cases[rows.code[i]])
+    ledger.count("duplicate-time", options.severity_of_rows, at.size - SHOWN)
+    return rows.taken(np.flatnonzero(~same)) if at.size else rows
+
+
+def _one_each(
+    cells: list[str] | None, rows: Rows, bounds: Ints, names: list[str], what: str, ledger: Ledger
+) -> list[str] | None:
+    """The one value each case has in this column; empty cells follow the others of the case."""
+    if cells is None:
+        return None
+    found = []
+    for name, start, stop in zip(names, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        distinct = dict.fromkeys(cells[start:stop])
+        distinct.pop("", None)
+        line = int(rows.line[start])
+        if not distinct:
+            fix = f"Write the {what} on at least one row of the case."
+            ledger.add(f"missing-{what}", "error", f"the case has no {what}", fix, line=line, case=name)
+        elif len(distinct) > 1:
+            first, second = list(distinct)[:2]
+            other = int(rows.line[start + cells[start:stop].index(second)])
+            said = (
+                f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
+            )
+            fix = f"Give every row of a case the same {what}."
+            ledger.add(f"two-{what}s", "error", said, fix, line=other, case=name)
+        found.append(next(iter(distinct), ""))
+    return found

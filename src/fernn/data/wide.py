@@ -1,0 +1,109 @@
+"""The wide layout: one trace a row, one sample a column, of a single channel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .dataset import Floats
+from .draft import Draft, tell_gap
+from .options import Options
+from .problems import SHOWN, Ledger
+from .roles import Roles
+from .sniff import Start, is_number
+from .table import Table
+
+
+def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
+    """A case for each row. Empty cells at the end of a row mean a shorter trace, not missing samples."""
+    n = len(table.lines)
+    values = np.empty((n, len(roles.channels)))
+    skip = np.zeros(n, dtype=bool)
+    for k, column in enumerate(roles.channels):
+        values[:, k], words = table.numbers(column, options, ledger)
+        skip |= words
+    cases = [str(i) for i in range(n)] if roles.case is None else table.texts(roles.case)
+    filled = ~np.isnan(values)
+    lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
+    for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
+        fix = "Remove the row or pass --bad-rows skip."
+        ledger.add(
+            "empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i])
+        )
+    skip |= lengths == 0
+    kept = np.flatnonzero(~skip).tolist()
+    traces = [values[i, : lengths[i]] for i in kept]
+    _tell_gaps(
+        traces, [int(table.lines[i]) for i in kept], [cases[i] for i in kept], table, roles, options, ledger
+    )
+    names = options.channels or ("x",)
+    labels = _column(table, roles.label, kept)
+    if labels is not None and "" in labels:
+        line = int(table.lines[kept[labels.index("")]])
+        ledger.add(
+            "missing-label", "error", "the trace has no label", "Write the label in the row.", line=line
+        )
+    return Draft(
+        traces=[t[None, :] for t in traces],
+        cases=[cases[i] for i in kept],
+        channels=[names[0]],
+        labels=labels,
+        groups=_column(table, roles.group, kept),
+    )
+
+
+def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles:
+    """Columns of a file without names: all samples, but perhaps the first or last a label."""
+    width = len(start.first)
+    label = _label_column(start, options)
+    if label is None and options.label is not None:
+        what = "no column looks like a label, so the traces have none"
+        fix = "If the first or last column is the label, pass --label first or --label last."
+        ledger.add("no-label", "warning", what, fix, line=start.skip + 1)
+    return Roles(None, None, label, None, tuple(i for i in range(width) if i != label))
+
+
+def _label_column(start: Start, options: Options) -> int | None:
+    """The first or last column if asked for, if it is a word, or if it alone is whole numbers."""
+    width = len(start.first)
+    if options.label in ("first", "last"):
+        return 0 if options.label == "first" else width - 1
+    if options.label is None or width < 2:
+        return None
+    rows = [row for row in (start.first, start.second, start.third) if len(row) == width]
+    ends = (width - 1, 0)
+    for end in ends:
+        if not all(is_number(row[end].strip(), options.decimal) for row in rows):
+            return end
+    for end in ends:
+        inner = [row[i] for row in rows for i in range(width) if i != end]
+        if all(_is_whole(row[end]) for row in rows) and not any(_is_whole(cell) for cell in inner):
+            return end
+    return None
+
+
+def _is_whole(cell: str) -> bool:
+    try:
+        return float(cell).is_integer() and "." not in cell.rstrip("0").rstrip(".")
+    except ValueError:
+        return False
+
+
+def _column(table: Table, column: int | None, kept: list[int]) -> list[str] | None:
+    if column is None:
+        return None
+    cells = table.texts(column)
+    return [cells[i] for i in kept]
+
+
+def _tell_gaps(
+    traces: list[Floats],
+    lines: list[int],
+    cases: list[str],
+    table: Table,
+    roles: Roles,
+    options: Options,
+    ledger: Ledger,
+) -> None:
+    for trace, line, case in zip(traces, lines, cases, strict=True):
+        for at in np.flatnonzero(~np.isfinite(trace)):
+            tell_gap(float(trace[at]), options, ledger, line, table.header[roles.channels[at]], case)

@@ -1,0 +1,58 @@
+"""What can go wrong, as a tree.
+
+    FernnError
+    ├── FormulaError          the text or the value is not a formula
+    ├── DataError             the recordings cannot be used as they are (holds the problems found)
+    ├── SignalError           arrays do not fit the formula: shapes, channels, NaN, infinity
+    └── UnsupportedError      a legal request that this reading of a formula cannot serve
+    FernnWarning              the answer stands, but read this first
+
+Every message says what was wanted, what came, where, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class FernnError(Exception):
+    """Anything fernn says no to."""
+
+
+class FormulaError(FernnError, ValueError):
+    """A formula that cannot be read or built; shows the place when it came from text."""
+
+    def __init__(self, message: str, text: str | None = None, at: int = 0, hint: str | None = None) -> None:
+        self.message, self.text, self.at, self.hint = message, text, at, hint
+        super().__init__(self._drawn())
+
+    def _drawn(self) -> str:
+        lines = [self.message]
+        if self.text is not None:
+            start = self.text.rfind("\n", 0, self.at) + 1
+            line = self.text[start:].split("\n", 1)[0]
+            lines += [f"  {line}", "  " + " " * (self.at - start) + "^"]
+        if self.hint:
+            lines.append(self.hint)
+        return "\n".join(lines)
+
+
+class DataError(FernnError, ValueError):
+    """Recordings that cannot be used as they are; `problems` lists all that was found."""
+
+    def __init__(self, message: str, problems: Sequence[Any] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(message)
+
+
+class SignalError(FernnError, ValueError):
+    """Arrays that do not fit the formula: shape, channel names, NaN or infinity."""
+
+
+class UnsupportedError(FernnError, ValueError):
+    """A legal formula that this export or monitor cannot serve; says which can."""
+
+
+class FernnWarning(UserWarning):
+    """The answer stands, but something about it should be known."""

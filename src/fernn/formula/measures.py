@@ -1,0 +1,128 @@
+"""Facts about a formula, and formulas made from it by exchanging one thing throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Literal
+
+from ..errors import FormulaError
+from .nodes import (
+    FUTURE,
+    PAST,
+    Always,
+    Atom,
+    Eventually,
+    Formula,
+    Historically,
+    Not,
+    Once,
+    Since,
+    Until,
+    children,
+    rebuilt,
+    walk,
+)
+
+Direction = Literal["past", "future", "now", "mixed"]
+
+_MIRROR = {Once: Eventually, Historically: Always, Since: Until}
+_MIRROR |= {future: past for past, future in _MIRROR.items()}
+
+
+def length(formula: Formula) -> int:
+    """Atoms and operators, as the paper counts: `F (x >= c & y >= d)` has length 4.
+
+    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`.
+    """
+    match formula:
+        case Not(Atom()):
+            return 1
+    return 1 + sum(length(child) for child in children(formula))
+
+
+def direction(formula: Formula) -> Direction:
+    """Which way its temporal operators look; `now` when it has none."""
+    past = any(isinstance(node, PAST) for node in walk(formula))
+    future = any(isinstance(node, FUTURE) for node in walk(formula))
+    if past and future:
+        return "mixed"
+    return "past" if past else "future" if future else "now"
+
+
+def channels(formula: Formula) -> tuple[str, ...]:
+    """The channels it reads, in the order of their first mention."""
+    return tuple(dict.fromkeys(name for node in walk(formula) if isinstance(node, Atom) for name in node.channels))
+
+
+def horizon(formula: Formula) -> tuple[float, float]:
+    """How many samples back and ahead of the judged one its value can depend on."""
+    inside = [horizon(child) for child in children(formula)]
+    back = max((b for b, _ in inside), default=0.0)
+    ahead = max((a for _, a in inside), default=0.0)
+    match formula:
+        case Once(_, over) | Historically(_, over) | Since(_, _, over):
+            return back + over.end, max(0.0, ahead - (0 if isinstance(formula, Since) else over.start))
+        case Eventually(_, over) | Always(_, over) | Until(_, _, over):
+            return max(0.0, back - (0 if isinstance(formula, Until) else over.start)), ahead + over.end
+    return back, ahead
+
+
+def is_bounded(formula: Formula) -> bool:
+    """Whether every window is finite."""
+    return inf not in horizon(formula)
+
+
+def everywhere(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """`change` applied to every node, innermost first."""
+    return change(rebuilt(formula, tuple(everywhere(child, change) for child in children(formula))))
+
+
+def mirror(formula: Formula) -> Formula:
+    """Past and future exchanged: the mirror on a trace is the formula on the trace reversed."""
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Once(a, over) | Historically(a, over) | Eventually(a, over) | Always(a, over):
+                return _MIRROR[type(node)](a, over)  # type: ignore[no-any-return]
+            case Since(a, b, over) | Until(a, b, over):
+                return _MIRROR[type(node)](a, b, over)  # type: ignore[no-any-return]
+        return node
+
+    return everywhere(formula, change)
+
+
+def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
+    """Channels under new names; unknown old names are an error, unmentioned channels stay."""
+    unknown = [name for name in names if name not in channels(formula)]
+    if unknown:
+        raise FormulaError(f"no channel {unknown[0]!r} in {formula}; it reads {', '.join(channels(formula))}")
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Atom(weights, relation, threshold):
+                return Atom(tuple((names.get(n, n), w) for n, w in weights), relation, threshold)
+        return node
+
+    return everywhere(formula, change)
+
+
+def thresholds(formula: Formula) -> tuple[float, ...]:
+    """The threshold of every atom, left to right as printed."""
+    return tuple(node.threshold for node in walk(formula) if isinstance(node, Atom))
+
+
+def with_thresholds(formula: Formula, values: tuple[float, ...] | list[float]) -> Formula:
+    """The formula with the thresholds of its atoms replaced, left to right as printed."""
+    wanted = len(thresholds(formula))
+    if len(values) != wanted:
+        raise FormulaError(f"{formula} has {wanted} thresholds, {len(values)} were given")
+    remaining = iter(values)
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Atom(weights, relation, _):
+                return Atom(weights, relation, next(remaining))
+        return node
+
+    return everywhere(formula, change)
