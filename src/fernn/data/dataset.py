@@ -76,9 +76,9 @@ class Dataset:
                     f"{listed(self.channels)}. Arrays are [case, channel, time]."
                 )
             if not np.isfinite(trace).all():
-                channel, at = np.argwhere(~np.isfinite(trace))[0]
+                row, at = np.argwhere(~np.isfinite(trace))[0]
                 raise DataError(
-                    f"case {case!r}, channel {self.channels[channel]!r}: sample {at} is {trace[channel, at]}; "
+                    f"case {case!r}, channel {self.channels[row]!r}: sample {at} is {trace[row, at]}, but "
                     "every value must be finite. Repair or drop the case first."
                 )
 

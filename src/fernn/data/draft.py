@@ -80,6 +80,8 @@ def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
 def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Dataset | None:
     """The dataset, unless labels or names do not allow one."""
     draft = repaired(draft, options, ledger)
+    if not draft.cases and ledger.failed:
+        return None
     if not draft.cases:
         ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
         return None

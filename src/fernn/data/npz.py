@@ -50,15 +50,16 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
 
 def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
     """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
+    if not zipfile.is_zipfile(path):
+        raise refusal("npz", "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save.")
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
     except (ValueError, zipfile.BadZipFile, EOFError, OSError, AttributeError) as error:
-        pickled = "pickle" in str(error)
-        what, fix = "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save."
-        if pickled:
+        what = f"the archive cannot be read ({error})"
+        if "pickle" in str(error):
             what = "it holds pickled objects, which are not safe to load"
-            fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
+        fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
         raise refusal("npz", what, fix) from error
     traces = _traces(arrays)
     classes = _words(arrays, "classes")

@@ -62,6 +62,10 @@ class Options:
     def severity_of_gaps(self) -> Literal["error", "warning"]:
         return "error" if self.nonfinite == "error" else "warning"
 
+    def row_fix(self, advice: str) -> str:
+        """The advice for a bad row, unless rows are being skipped."""
+        return advice if self.bad_rows == "error" else "The row is skipped."
+
     def noted(self, note: Mapping[str, object]) -> Options:
         """With what the file says about itself, wherever nothing else was asked for."""
         free = {

@@ -117,7 +117,7 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
 
 
 def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft | None:
-    named = bool(begin.note) or has_header(begin, options)
+    named = has_header(begin, options, ledger)
     header = begin.first if named else None
     if header and not header[-1]:  # a delimiter closes each line
         header = header[:-1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from .options import Options, checked_note
 from .problems import Ledger
@@ -18,6 +18,15 @@ DELIMITERS = "\t;, "  # the earlier one wins where two explain the lines equally
 NOTE = "# fernn "
 PEEK = 50
 NAMES = {"\t": "a tab", " ": "a space", ";": "';'", ",": "','"}
+
+
+class Reader(Protocol):
+    """What `csv.reader` gives back."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __next__(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
         return None
     sniffed = delimiter_of(body)
     delimiter = options.delimiter or ("," if note else sniffed) or ","
-    rows = list(split_rows(iter(body), delimiter))
+    rows = list(split_rows(body, delimiter))
     if options.delimiter and sniffed and sniffed != delimiter and len(rows[0]) == 1:
         ledger.add(
             "wrong-delimiter",
@@ -68,8 +77,8 @@ def open_text(path: Path, encoding: str) -> TextIO:
     return open(path, encoding="utf-8-sig" if plain else encoding, newline="")
 
 
-def split_rows(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
-    """Rows of cells; runs of spaces count as one delimiter."""
+def split_rows(lines: Iterable[str], delimiter: str) -> Reader:
+    """Rows of cells, counting lines in `line_num`; runs of spaces are one delimiter."""
     if delimiter == " ":
         lines = (line.strip() for line in lines)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
@@ -80,7 +89,7 @@ def delimiter_of(lines: list[str]) -> str | None:
     best: tuple[float, bool] = (0.0, False)
     found = None
     for delimiter in DELIMITERS:
-        counts = [len(row) for row in split_rows(iter(lines), delimiter)]
+        counts = [len(row) for row in split_rows(lines, delimiter)]
         usual, times = Counter(counts).most_common(1)[0]
         score = (round(times / len(counts), 1), counts[0] == usual)
         if max(counts) > 1 and usual > 1 and score > best:
@@ -97,15 +106,21 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return True
 
 
-def has_header(start: Start, options: Options) -> bool:
-    """A first row that is mostly words is a header, and so is a row that counts 0, 1, 2, ... up."""
+def has_header(start: Start, options: Options, ledger: Ledger) -> bool:
+    """A first row is a header if it names the label, is mostly words, or counts 0, 1, 2, ... up."""
     if options.header is not None:
         return options.header
-    numbers = [c for c in start.first if is_number(c, options.decimal) or is_number(c, ",")]
-    if 2 * len(numbers) < len(start.first) or len(numbers) == 0:
+    if start.note or options.label in start.first:
         return True
-    counted = [str(i) for i in range(len(numbers) + 1)]
-    return len(numbers) > 2 and numbers in (counted[:-1], counted[1:]) and start.second != start.first
+    numbers = [c for c in start.first if is_number(c) or is_number(c, ",")]
+    if 2 * len(numbers) < len(start.first):
+        return True
+    counts = len(numbers) > 2 and numbers == [str(i) for i in range(len(numbers))]
+    if counts:
+        what = "the first row counts 0, 1, 2, ... and is taken for a header"
+        fix = "Pass --no-header (header=False) if it is a trace."
+        ledger.add("counting-header", "warning", what, fix, line=start.skip + 1)
+    return counts
 
 
 def _note(line: str) -> dict[str, object]:

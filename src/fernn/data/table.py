@@ -6,10 +6,9 @@ at cell by cell, to say where. So a clean file is read fast and a bad one is exp
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,9 @@ import numpy.typing as npt
 from .dataset import Floats, Ints
 from .options import Options
 from .problems import SHOWN, Ledger, listed
-from .sniff import Start, open_text
+from .sniff import Start, open_text, split_rows
 
-BLOCK = 50_000
+BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
 
@@ -60,7 +59,7 @@ class Table:
         comma = options.decimal == "." and all(_is_comma_number(cells[i]) for i in at[:SHOWN])
         kind = "decimal-comma" if comma else "text"
         severity = "error" if comma else options.severity_of_rows
-        fix = "Fix the cell, choose other --channels, or pass --bad-rows skip."
+        fix = options.row_fix("Fix the cell, choose other --channels, or pass --bad-rows skip.")
         fix = "Pass --decimal ','." if comma else fix
         for i in at[:SHOWN]:
             what = f"{cells[i][:40]!r} is not a number"
@@ -86,16 +85,14 @@ def text_table(
     with open_text(path, options.encoding) as handle:
         for _ in range(start.skip):
             next(handle)
-        reader = csv.reader(
-            (line.strip() for line in handle) if start.delimiter == " " else handle,
-            delimiter=start.delimiter,
-            skipinitialspace=True,
-        )
-        numbered = ((row, reader.line_num + start.skip) for row in reader)
-        if header is not None:
-            next(numbered)
-        while block := list(islice(numbered, BLOCK)):
-            rows, at = _full_rows(block, names, wanted, options, ledger)
+        reader = split_rows(handle, start.delimiter)
+        while header is not None and not any(next(reader)):
+            continue
+        line = start.skip + reader.line_num + 1
+        while block := list(islice(reader, BLOCK)):
+            after = start.skip + reader.line_num + 1
+            rows, at = _full_rows(block, range(line, after), names, wanted, options, ledger)
+            line = after
             lines += at
             for j, cells in enumerate(zip(*rows, strict=True)):
                 columns[j].append(
@@ -107,25 +104,30 @@ def text_table(
 
 
 def _full_rows(
-    block: list[tuple[list[str], int]], names: tuple[str, ...], wanted: str, options: Options, ledger: Ledger
-) -> tuple[list[list[str]], list[int]]:
-    """The rows with one cell for each name; blank lines and a closing delimiter do not count."""
+    block: list[list[str]], span: range, names: tuple[str, ...], wanted: str, options: Options, ledger: Ledger
+) -> tuple[list[list[str]], Iterable[int]]:
+    """The rows with one cell for each name, and their lines; the block spans the lines `span`.
+
+    Blank lines and a delimiter that closes the line do not count.
+    """
     width = len(names)
-    if all(len(row) == width for row, _ in block):
-        return [row for row, _ in block], [line for _, line in block]
+    if set(map(len, block)) == {width} and len(span) == len(block):
+        return block, span
+    breaks = (1 + sum(cell.count("\n") for cell in row) for row in block)  # a quoted cell may hold some
+    starts = accumulate(breaks, initial=span.start)
     rows, lines = [], []
-    for row, line in block:
+    for row, at in zip(block, starts, strict=False):
         if len(row) == width + 1 and not row[-1].strip():
             row = row[:-1]
         if len(row) == width:
             rows.append(row)
-            lines.append(line)
+            lines.append(at)
         elif any(cell.strip() for cell in row):
             odd = f"missing: {listed(names[len(row) :], 3)}"
             odd = f"extra: {listed(row[width:], 3)}" if len(row) > width else odd
             what = f"{len(row)} field{'s' * (len(row) != 1)}, {wanted} {width} ({odd})"
-            fix = "Fix the row or pass --bad-rows skip." if options.bad_rows == "error" else "It is skipped."
-            ledger.add("ragged-row", options.severity_of_rows, what, fix, line=line)
+            fix = options.row_fix("Fix the row or pass --bad-rows skip.")
+            ledger.add("ragged-row", options.severity_of_rows, what, fix, line=at)
     return rows, lines
 
 

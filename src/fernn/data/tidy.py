@@ -103,7 +103,7 @@ def _rows(
 def _tell(
     at: Ints, table: Table, column: int, kind: str, what: str, options: Options, ledger: Ledger
 ) -> None:
-    fix = "Fix the row or pass --bad-rows skip."
+    fix = options.row_fix("Fix the row or pass --bad-rows skip.")
     for i in at[:SHOWN]:
         ledger.add(
             kind, options.severity_of_rows, what, fix, line=int(table.lines[i]), column=table.header[column]
@@ -138,7 +138,7 @@ def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bo
     at = np.flatnonzero(same)
     for i in at[:SHOWN]:
         what = f"time {rows.time[i]:g} comes again (first on line {rows.line[i - 1]})"
-        fix = "Remove one of the rows or pass --bad-rows skip to keep the first."
+        fix = options.row_fix("Remove one of the rows or pass --bad-rows skip to keep the first.")
         fix = fix if has_case else "If the file holds several cases, name their column with --case. " + fix
         severity = options.severity_of_rows
         ledger.add("duplicate-time", severity, what, fix, line=int(rows.line[i]), case=cases[rows.code[i]])

@@ -25,7 +25,7 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
     filled = ~np.isnan(values)
     lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
     for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
-        fix = "Remove the row or pass --bad-rows skip."
+        fix = options.row_fix("Remove the row or pass --bad-rows skip.")
         ledger.add(
             "empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i])
         )
@@ -51,10 +51,14 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
     )
 
 
-def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles:
+def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles | None:
     """Columns of a file without names: all samples, but perhaps the first or last a label."""
     width = len(start.first)
     label = _label_column(start, options)
+    if width == 1 and label is not None:
+        what = "the only column is the label, no samples are left"
+        ledger.add("no-channel", "error", what, "Pass another --label or --delimiter.", line=start.skip + 1)
+        return None
     if label is None and options.label is not None:
         what = "no column looks like a label, so the traces have none"
         fix = "If the first or last column is the label, pass --label first or --label last."

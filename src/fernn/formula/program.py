@@ -98,7 +98,7 @@ def program(formula: Formula) -> Program:
     """The code that computes the robustness of the formula at every sample."""
     writer = _Writer()
     root = writer.write(formula, True)
-    if root.step != len(writer.steps) - 1:
+    if not writer.steps or root != Operand(step=len(writer.steps) - 1):
         writer.step(Op.COPY, root)
     return Program(formula, tuple(writer.steps))
 

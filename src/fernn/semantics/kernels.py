@@ -18,7 +18,7 @@ from numba import njit
 
 from . import lanes as ln
 
-compiled = njit(nogil=True, cache=True, error_model="numpy")
+compiled = njit(nogil=True, error_model="numpy")
 
 
 def _lesser(a: Any, b: Any) -> Any:

@@ -1,12 +1,7 @@
-"""Runs a program over many traces: one compiled loop for all formulas.
+"""Runs packed programs over many traces: one compiled loop for all formulas.
 
-A program becomes two tables. `code` has a row of whole numbers a step, `numbers` its weights:
-
-    code      op, target, a's kind and place, b's kind and place, amount, ahead, near, far
-    numbers   weight and bias of a, weight and bias of b, fill
-
-`near` and `far` say on which samples the step is needed, counted from the judged sample: a verdict
-on `G[0,20] p` never looks past sample 20. Traces are handed out to threads in stretches.
+Each trace goes through all steps while its signals are in cache. Traces are handed out to threads
+in stretches.
 """
 
 from __future__ import annotations
@@ -14,252 +9,173 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numba import njit
 
-from ..formula.program import Op, Operand, Program
+from ..formula.program import Op
 from . import kernels as k
 from . import lanes as ln
 from . import windows as w
+from .tables import CHANNEL
 
-NOTHING, CHANNEL, SLOT = 0, 1, 2
-OUT = -1
-"""As a target: the row that the caller gets back."""
-FAR = 1 << 60
+NONFINITE, INFINITE = 1, 2
+"""What a run can meet: perhaps NaN or infinity in a channel; a verdict of infinite robustness."""
 PARALLEL_WORK = 400_000
 """Below this many sample-steps one thread is faster than two."""
 
-FILL, COPY, SUM, SHIFT = int(Op.FILL), int(Op.COPY), int(Op.SUM), int(Op.SHIFT)
-MIN, MAX, RUN_MIN, RUN_MAX = int(Op.MIN), int(Op.MAX), int(Op.RUN_MIN), int(Op.RUN_MAX)
+COPY, SUM, SHIFT, MIN, MAX = int(Op.COPY), int(Op.SUM), int(Op.SHIFT), int(Op.MIN), int(Op.MAX)
+RUN_MIN, RUN_MAX, HOLD_MIN, HOLD_MAX = int(Op.RUN_MIN), int(Op.RUN_MAX), int(Op.HOLD_MIN), int(Op.HOLD_MAX)
 WINDOW_MIN, WINDOW_MAX = int(Op.WINDOW_MIN), int(Op.WINDOW_MAX)
-HOLD_MIN, HOLD_MAX = int(Op.HOLD_MIN), int(Op.HOLD_MAX)
 
 
-@dataclass(frozen=True)
-class Tables:
-    """A program in the form the machine runs, for one order of channels and one float type.
+def _machine(sources: tuple[str, ...]) -> Any:
+    """The loop, compiled at its first call and kept on disk.
 
-    `slots` counts the rows for the steps' signals; `workspace` makes them, with those of `windows`.
+    numba keeps compiled code under the text of this file and the values closed over, but does not
+    look at the modules called from here: closing over their text makes a change there count.
     """
 
-    code: npt.NDArray[np.int64]
-    numbers: npt.NDArray[Any]
-    slots: int
-    from_end: bool
+    def run(
+        code: Any, numbers: Any, from_end: Any, flat: Any, starts: Any, length: int, channel_count: int,
+        out: Any, verdict: Any, low: int, high: int, slot_count: int, longest: int,
+    ) -> int:  # fmt: skip
+        """Judge traces `low` to `high`; returns what was met: NONFINITE, INFINITE, both or neither.
 
-    def workspace(self, longest: int) -> npt.NDArray[Any]:
-        row = (longest + 15) // 16 * 16 + 2 * w.PAD
-        return np.empty((self.slots + 3, row), self.numbers.dtype)
-
-
-def tables(
-    program: Program, channels: tuple[str, ...], dtype: npt.DTypeLike, *,
-    verdict: bool, closed: bool, keep: bool = False,
-) -> Tables:  # fmt: skip
-    """Pack a program.
-
-    `verdict`: only the judged sample is wanted. `closed`: every strict atom `x > c` becomes
-    `x >= the next float`, so that a result of zero or more means satisfied. `keep`: every step
-    has a slot of its own, so that all signals can be read afterwards.
-    """
-    number = np.dtype(dtype).type
-    count = len(program.steps)
-    target, slots = _slots(program, keep or verdict)
-    near, far = _needed(program, verdict)
-    code = np.zeros((count, 10), np.int64)
-    numbers = np.zeros((count, 5), number)
-
-    def pack(operand: Operand | None) -> tuple[tuple[int, int], tuple[Any, Any]]:
-        if operand is None:
-            return (NOTHING, 0), (1, 0)
-        bias = number(operand.bias)
-        if closed and operand.strict:
-            bias = np.nextafter(bias, number(-inf))
-        if operand.channel is not None:
-            return (CHANNEL, channels.index(operand.channel)), (operand.weight, bias)
-        return (SLOT, target[operand.step]), (operand.weight, bias)
-
-    for i, step in enumerate(program.steps):
-        a, a_numbers = pack(step.a)
-        b, b_numbers = pack(step.b)
-        code[i] = (step.op, target[i], *a, *b, step.amount, step.ahead, near[i], far[i])
-        numbers[i] = (*a_numbers, *b_numbers, step.fill)
-    from_end = any(s.op >= Op.RUN_MIN or s.op == Op.SHIFT for s in program.steps) and not any(
-        s.ahead for s in program.steps
-    )
-    return Tables(code, numbers, slots, from_end)
-
-
-def _slots(program: Program, keep: bool) -> tuple[list[int], int]:
-    """A slot for each step's signal, reused once nobody reads it any more; the last goes OUT."""
-    count = len(program.steps)
-    if keep:
-        return [*range(count)], count
-    last_read = {
-        operand.step: i for i, s in enumerate(program.steps) for operand in (s.a, s.b) if operand is not None
-    }
-    free: list[int] = []
-    target: list[int] = []
-    slots = 0
-    for i in range(count - 1):
-        if free:
-            target.append(free.pop())
-        else:
-            target.append(slots)
-            slots += 1
-        free += [target[s] for s, read in last_read.items() if read == i and s >= 0]
-    return [*target, OUT], slots
-
-
-def _needed(program: Program, verdict: bool) -> tuple[list[int], list[int]]:
-    """From the judged sample: the nearest and the farthest sample at which each step is needed."""
-    count = len(program.steps)
-    if not verdict:
-        return [0] * count, [FAR] * count
-    near, far = [FAR] * count, [-1] * count
-    near[-1] = far[-1] = 0
-    for i in reversed(range(count)):
-        step = program.steps[i]
-        first, last = near[i], far[i]
-        if step.op == Op.SHIFT:
-            first, last = first + step.amount, min(FAR, last + step.amount)
-        elif step.op in (Op.WINDOW_MIN, Op.WINDOW_MAX):
-            last = min(FAR, last + step.amount - 1)
-        elif step.op >= Op.RUN_MIN:
-            last = FAR
-        for operand in (step.a, step.b):
-            if operand is not None and operand.step >= 0:
-                near[operand.step] = min(near[operand.step], first)
-                far[operand.step] = max(far[operand.step], last)
-    return near, far
-
-
-@k.compiled  # type: ignore[untyped-decorator]
-def run(
-    code: Any, numbers: Any, from_end: Any, flat: Any, starts: Any, length: int, channel_count: int,
-    out: Any, verdict: Any, low: int, high: int, slots: Any, poison: Any,
-) -> None:  # fmt: skip
-    """Judge traces `low` to `high`.
-
-    Trace t starts at `starts[t]` in `flat` and ends where the next one starts; with no `starts`
-    all have `length` samples. Each channel is a stretch of it. Results go to the same places of
-    `out`, counted in samples, or to `out[t]` for verdicts.
-    """
-    steps = code.shape[0]
-    number = numbers.dtype.type
-    one, none, least, most = number(1), number(0), number(-inf), number(inf)
-    bytes = flat.itemsize
-    line = 64 // bytes
-    data, results, bad = flat.ctypes.data, out.ctypes.data, poison.ctypes.data
-    slot_bytes = slots.shape[1] * bytes
-    first_slot = slots.ctypes.data + w.PAD * bytes
-    spare, other = first_slot + (slots.shape[0] - 2) * slot_bytes, first_slot + (slots.shape[0] - 1) * slot_bytes
-    for turn in range(high - low):
-        t = low + turn if from_end else high - 1 - turn  # memory is walked one way, within and across traces
-        if starts.size:
-            size = (starts[t + 1] - starts[t]) // channel_count
-            base, place = starts[t], starts[t] // channel_count
-        else:
-            size, base, place = length, t * length * channel_count, t * length
-        for i in range(steps):
-            op, target = code[i, 0], code[i, 1]
-            amount, ahead = code[i, 6], code[i, 7] != 0
-            if from_end:
-                s, e = max(0, size - 1 - code[i, 9]), max(0, size - code[i, 8])
+        Trace t starts at `starts[t]` in `flat` and ends where the next one starts; with no `starts`
+        all have `length` samples. Each channel is a stretch of it. Results go to the same places of
+        `out`, counted in samples, or to `out[t]` for verdicts.
+        """
+        sources  # noqa: B018
+        steps = code.shape[0]
+        number = numbers.dtype.type
+        one, none, least, most = number(1), number(0), number(-inf), number(inf)
+        bytes = flat.itemsize
+        line = 64 // bytes
+        poison = np.zeros(line, numbers.dtype)
+        slots = np.empty((slot_count + 3, (longest + 15) // 16 * 16 + 2 * w.PAD), numbers.dtype)
+        met = 0
+        data, results, bad = flat.ctypes.data, out.ctypes.data, poison.ctypes.data
+        slot_bytes = slots.shape[1] * bytes
+        first_slot = slots.ctypes.data + w.PAD * bytes
+        spare, other = first_slot + (slots.shape[0] - 2) * slot_bytes, first_slot + (slots.shape[0] - 1) * slot_bytes
+        for turn in range(high - low):
+            t = low + turn if from_end else high - 1 - turn  # memory is walked one way, within and across traces
+            if starts.size:
+                size = (starts[t + 1] - starts[t]) // channel_count
+                base, place = starts[t], starts[t] // channel_count
             else:
-                s, e = min(size, code[i, 8]), min(size, code[i, 9] + 1)
-            if s >= e:
-                continue
-            wa, ba, wb, bb, fill = numbers[i, 0], numbers[i, 1], numbers[i, 2], numbers[i, 3], numbers[i, 4]
-            raw_a, raw_b = code[i, 2] == CHANNEL, code[i, 4] == CHANNEL
-            a = data + (base + code[i, 3] * size) * bytes if raw_a else first_slot + code[i, 3] * slot_bytes
-            b = data + (base + code[i, 5] * size) * bytes if raw_b else first_slot + code[i, 5] * slot_bytes
-            y = first_slot + target * slot_bytes if target >= 0 else results + place * bytes
-            if op == MIN:
-                k.pair_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-            elif op == MAX:
-                k.pair_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-            elif op == RUN_MIN:
-                if e - s == 1:
-                    best = k.best_min(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, most, line, bad)
-                    ln.store(y, s, best)
-                elif ahead:
-                    k.run_min_ahead(a, wa, ba, raw_a, y, s, size, most, line, bad)
+                size, base, place = length, t * length * channel_count, t * length
+            for i in range(steps):
+                op, target = code[i, 0], code[i, 1]
+                amount, ahead = code[i, 6], code[i, 7] != 0
+                if from_end:
+                    s, e = max(0, size - 1 - code[i, 9]), max(0, size - code[i, 8])
                 else:
-                    k.run_min(a, wa, ba, raw_a, y, 0, e, most, line, bad)
-            elif op == RUN_MAX:
-                if e - s == 1:
-                    best = k.best_max(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, least, line, bad)
-                    ln.store(y, s, best)
-                elif ahead:
-                    k.run_max_ahead(a, wa, ba, raw_a, y, s, size, least, line, bad)
-                else:
-                    k.run_max(a, wa, ba, raw_a, y, 0, e, least, line, bad)
-            elif op == HOLD_MAX:
-                if ahead:
-                    k.hold_max_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, least, line, bad)
-                else:
-                    k.hold_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, least, line, bad)
-            elif op == HOLD_MIN:
-                if ahead:
-                    k.hold_min_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, most, line, bad)
-                else:
-                    k.hold_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, most, line, bad)
-            elif op == WINDOW_MIN or op == WINDOW_MAX:
-                first = s if ahead else max(0, s - amount + 1)
-                stop = min(size, e + amount - 1) if ahead else e
-                if e - s == 1:
-                    if op == WINDOW_MIN:
-                        best = k.best_min(a, wa, ba, raw_a, first, stop, most, line, bad)
-                    else:
-                        best = k.best_max(a, wa, ba, raw_a, first, stop, least, line, bad)
-                    ln.store(y, s, best)
+                    s, e = min(size, code[i, 8]), min(size, code[i, 9] + 1)
+                if s >= e:
                     continue
-                whole = stop == size if ahead else first == 0
-                if raw_a or wa != one or ba != none or not whole:
-                    k.copy(a, wa, ba, raw_a, spare, first, stop, line, bad)
-                    a, wide_a = spare, first_slot + (slots.shape[0] - 3) * slot_bytes
-                else:
-                    wide_a = spare
-                width = min(amount, stop - first)
-                if width <= w.NARROW:
-                    if op == WINDOW_MAX and ahead:
-                        w.narrow_max_ahead(a, width, y, first, stop, least, line, wide_a, other)
-                    elif op == WINDOW_MAX:
-                        w.narrow_max(a, width, y, first, stop, least, line, wide_a, other)
+                wa, ba, wb, bb, fill = numbers[i, 0], numbers[i, 1], numbers[i, 2], numbers[i, 3], numbers[i, 4]
+                raw_a, raw_b = code[i, 2] == CHANNEL, code[i, 4] == CHANNEL
+                a = data + (base + code[i, 3] * size) * bytes if raw_a else first_slot + code[i, 3] * slot_bytes
+                b = data + (base + code[i, 5] * size) * bytes if raw_b else first_slot + code[i, 5] * slot_bytes
+                y = first_slot + target * slot_bytes if target >= 0 else results + place * bytes
+                if op == MIN:
+                    k.pair_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
+                elif op == MAX:
+                    k.pair_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
+                elif op == RUN_MIN:
+                    if e - s == 1:
+                        best = k.best_min(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, most, line, bad)
+                        ln.store(y, s, best)
                     elif ahead:
-                        w.narrow_min_ahead(a, width, y, first, stop, most, line, wide_a, other)
+                        k.run_min_ahead(a, wa, ba, raw_a, y, s, size, most, line, bad)
                     else:
-                        w.narrow_min(a, width, y, first, stop, most, line, wide_a, other)
-                elif op == WINDOW_MAX and ahead:
-                    w.wide_max_ahead(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
-                elif op == WINDOW_MAX:
-                    w.wide_max(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
-                elif ahead:
-                    w.wide_min_ahead(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
+                        k.run_min(a, wa, ba, raw_a, y, 0, e, most, line, bad)
+                elif op == RUN_MAX:
+                    if e - s == 1:
+                        best = k.best_max(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, least, line, bad)
+                        ln.store(y, s, best)
+                    elif ahead:
+                        k.run_max_ahead(a, wa, ba, raw_a, y, s, size, least, line, bad)
+                    else:
+                        k.run_max(a, wa, ba, raw_a, y, 0, e, least, line, bad)
+                elif op == HOLD_MAX:
+                    if ahead:
+                        k.hold_max_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, least, line, bad)
+                    else:
+                        k.hold_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, least, line, bad)
+                elif op == HOLD_MIN:
+                    if ahead:
+                        k.hold_min_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, most, line, bad)
+                    else:
+                        k.hold_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, most, line, bad)
+                elif op == WINDOW_MIN or op == WINDOW_MAX:
+                    first = s if ahead else max(0, s - amount + 1)
+                    stop = min(size, e + amount - 1) if ahead else e
+                    if e - s == 1:
+                        if op == WINDOW_MIN:
+                            best = k.best_min(a, wa, ba, raw_a, first, stop, most, line, bad)
+                        else:
+                            best = k.best_max(a, wa, ba, raw_a, first, stop, least, line, bad)
+                        ln.store(y, s, best)
+                        continue
+                    whole = stop == size if ahead else first == 0
+                    if raw_a or wa != one or ba != none or not whole:
+                        k.copy(a, wa, ba, raw_a, spare, first, stop, line, bad)
+                        a, wide_a = spare, first_slot + (slots.shape[0] - 3) * slot_bytes
+                    else:
+                        wide_a = spare
+                    width = min(amount, stop - first)
+                    if width <= w.NARROW:
+                        if op == WINDOW_MAX and ahead:
+                            w.narrow_max_ahead(a, width, y, first, stop, least, line, wide_a, other)
+                        elif op == WINDOW_MAX:
+                            w.narrow_max(a, width, y, first, stop, least, line, wide_a, other)
+                        elif ahead:
+                            w.narrow_min_ahead(a, width, y, first, stop, most, line, wide_a, other)
+                        else:
+                            w.narrow_min(a, width, y, first, stop, most, line, wide_a, other)
+                    elif op == WINDOW_MAX and ahead:
+                        w.wide_max_ahead(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
+                    elif op == WINDOW_MAX:
+                        w.wide_max(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
+                    elif ahead:
+                        w.wide_min_ahead(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
+                    else:
+                        w.wide_min(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
+                elif op == COPY:
+                    k.copy(a, wa, ba, raw_a, y, s, e, line, bad)
+                elif op == SUM:
+                    k.pair_sum(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
+                elif op == SHIFT and ahead:
+                    inside = max(s, min(e, size - amount))
+                    k.copy(a + amount * bytes, wa, ba, raw_a, y, s, inside, line, bad)
+                    k.fill(y, inside, e, fill, line)
+                elif op == SHIFT:
+                    inside = min(e, max(s, amount))
+                    k.fill(y, s, inside, fill, line)
+                    k.copy(a - amount * bytes, wa, ba, raw_a, y, inside, e, line, bad)
                 else:
-                    w.wide_min(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
-            elif op == COPY:
-                k.copy(a, wa, ba, raw_a, y, s, e, line, bad)
-            elif op == SUM:
-                k.pair_sum(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-            elif op == SHIFT and ahead:
-                inside = max(s, min(e, size - amount))
-                k.copy(a + amount * bytes, wa, ba, raw_a, y, s, inside, line, bad)
-                k.fill(y, inside, e, fill, line)
-            elif op == SHIFT:
-                inside = min(e, max(s, amount))
-                k.fill(y, s, inside, fill, line)
-                k.copy(a - amount * bytes, wa, ba, raw_a, y, inside, e, line, bad)
-            else:
-                k.fill(y, s, e, fill, line)
-        if verdict:
-            out[t] = slots[code[steps - 1, 1], w.PAD + (size - 1 if from_end else 0)]
+                    k.fill(y, s, e, fill, line)
+            if verdict:
+                value = slots[code[steps - 1, 1], w.PAD + (size - 1 if from_end else 0)]
+                out[t] = value
+                if value == most or value == least:
+                    met = INFINITE
+        for value in poison:
+            if not least < value < most:
+                met |= NONFINITE
+        return met
+
+    return njit(nogil=True, cache=True, error_model="numpy")(run)
+
+
+run = _machine(tuple(Path(str(module.__file__)).read_text() for module in (k, ln, w)))
 
 
 @lru_cache(maxsize=1)
@@ -269,7 +185,7 @@ def _threads() -> tuple[int, ThreadPoolExecutor]:
     return count, ThreadPoolExecutor(max(1, count - 1), thread_name_prefix="fernn")
 
 
-def spread(work: Callable[[int, int], None], traces: int, cost: int) -> None:
+def spread(work: Callable[[int, int], int], traces: int, cost: int) -> int:
     """Call `work(low, high)` so that all traces are done, on all cores when that is worth it."""
     if cost < PARALLEL_WORK or traces == 1:
         return work(0, traces)
@@ -277,6 +193,7 @@ def spread(work: Callable[[int, int], None], traces: int, cost: int) -> None:
     count = min(count, traces)
     edges = [traces * i // count for i in range(count + 1)]
     others = [pool.submit(work, a, b) for a, b in zip(edges[1:-1], edges[2:], strict=True)]
-    work(0, edges[1])
+    met = work(0, edges[1])
     for other in others:
-        other.result()
+        met |= other.result()
+    return met

@@ -12,7 +12,7 @@ SPEED, SWING = 22.8, 2.5  # m/s: the mean speed held, and its slow oscillation
 LIMIT = 31.0  # m/s: above it the brakes are due
 HARD = 0.064  # share of runs that never reach the limit, as in CCT
 PUSH, FADE = 2.2, 0.83  # m/s a sample: what a slope adds to an unbraked train, and how that fades
-LEVEL, DRAG = 16, 0.62  # samples until the slope ends, then m/s lost a sample
+LEVEL, DRAG = 16, 0.5  # samples until the slope ends, then m/s lost a sample
 
 
 def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD) -> Dataset:

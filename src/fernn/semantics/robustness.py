@@ -1,0 +1,157 @@
+"""How well traces satisfy a formula: the one exact judge of everything in fernn.
+
+    x >= c, x > c      x - c                       O p, F p     best over the window
+    x <= c, x < c      c - x                       H p, G p     worst over the window
+    !p                 minus p                     p S q        best past q, weakened by p since
+    p & q, p | q       the smaller, the larger     p U q        its mirror
+
+A past formula is judged at the last sample, any other at the first. Windows are clipped to the
+trace; an empty one is -inf for O, F, S, U and +inf for H, G. See docs/semantics.md.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import FernnWarning, SignalError
+from ..formula.measures import direction
+from ..formula.nodes import Constant, Formula, walk
+from ..formula.parse import parse
+from ..formula.program import program
+from .batch import Batch, Nonfinite, Traces, batch, complain
+from .machine import INFINITE, NONFINITE, run, spread
+from .tables import Tables, tables
+
+At = Literal["verdict", "all", "first", "last"] | int
+Values = npt.NDArray[Any] | list[npt.NDArray[Any]]
+"""`[case]` for one judged sample, `[case, time]` for all; a list of rows for unequal lengths."""
+
+
+def robustness(
+    formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: At = "verdict", *,
+    nonfinite: Nonfinite = "error",
+) -> Any:  # fmt: skip
+    """The robustness of each trace, `[case]`; positive means satisfied, negative violated.
+
+    `at`: "verdict" (the last sample for past formulas, the first for others), "all" samples
+    (`[case, time]`), "first", "last", or the number of a sample (negative from the end).
+    `nonfinite`: what to do with NaN and infinity in the channels that are read: "error", "hold"
+    (repeat the last value) or "interpolate".
+    """
+    return _judged(formula, X, channels, at, nonfinite, False)
+
+
+def satisfied(
+    formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: At = "verdict", *,
+    nonfinite: Nonfinite = "error",
+) -> Any:  # fmt: skip
+    """Whether each trace satisfies the formula; arguments and shapes as for `robustness`.
+
+    Exact also where the robustness is zero: `x >= c` holds at c, `x > c` does not.
+    """
+    values = _judged(formula, X, channels, at, nonfinite, True)
+    return [row >= 0 for row in values] if isinstance(values, list) else values >= 0
+
+
+def signals(
+    formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, *, nonfinite: Nonfinite = "error"
+) -> dict[Formula, Values]:
+    """The robustness at every sample of the formula and of each formula inside it, outermost first."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    made = batch(formula, X, channels, nonfinite)
+    return {part: _everywhere(part, made, False) for part in dict.fromkeys(walk(formula))}
+
+
+def _judged(
+    formula: Formula | str, X: Traces, channels: Sequence[str] | None, at: At, nonfinite: Nonfinite, closed: bool
+) -> Any:
+    if isinstance(formula, str):
+        formula = parse(formula)
+    made = batch(formula, X, channels, nonfinite)
+    if at == "verdict":
+        return _verdicts(formula, made, closed)
+    values = made.split(_everywhere_flat(formula, made, closed))
+    return values if at == "all" else _picked(values, at)
+
+
+def _picked(values: Values, at: At) -> npt.NDArray[Any]:
+    place = {"first": 0, "last": -1}.get(at, at) if isinstance(at, str) else at
+    if isinstance(place, str):
+        raise SignalError(f"at is 'verdict', 'all', 'first', 'last' or the number of a sample; found {at!r}")
+    try:
+        return np.array([row[place] for row in values]) if isinstance(values, list) else values[:, place].copy()
+    except IndexError:
+        raise SignalError(f"there is no sample {place} in some trace") from None
+
+
+def _verdicts(formula: Formula, made: Batch, closed: bool) -> npt.NDArray[Any]:
+    packed = _tables(formula, made, True, closed)
+    out = np.empty(made.count, made.flat.dtype)
+    met = _run(packed, made, out, True)
+    if met:
+        _report(formula, made, met, out)
+    return out
+
+
+def _everywhere_flat(formula: Formula, made: Batch, closed: bool) -> npt.NDArray[Any]:
+    packed = _tables(formula, made, False, closed)
+    out = np.empty(made.samples, made.flat.dtype)
+    if _run(packed, made, out, False) & NONFINITE:
+        complain(made, program(formula).channels)
+    return out
+
+
+def _everywhere(formula: Formula, made: Batch, closed: bool) -> Values:
+    return made.split(_everywhere_flat(formula, made, closed))
+
+
+def _run(packed: Tables, made: Batch, out: npt.NDArray[Any], verdict: bool) -> int:
+    def work(low: int, high: int) -> int:
+        return run(  # type: ignore[no-any-return]
+            packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
+            len(made.channels), out, verdict, low, high, packed.slots, made.length,
+        )  # fmt: skip
+
+    return spread(work, made.count, made.samples * len(packed.code))
+
+
+def _report(formula: Formula, made: Batch, met: int, out: npt.NDArray[Any]) -> None:
+    if met & NONFINITE:
+        complain(made, program(formula).channels)
+    if met & INFINITE and not any(isinstance(node, Constant) for node in walk(formula)):
+        decided = np.flatnonzero(np.isinf(out))
+        warnings.warn(
+            f"for {decided.size} of {out.size} traces (first: case {decided[0]}) an empty window decides the verdict "
+            f"of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, S "
+            "and as satisfied for G, H",
+            FernnWarning,
+            stacklevel=5,
+        )
+
+
+# Packing a program takes longer than judging a short trace with it. Formulas are values, so the
+# tables are kept, found again by identity first: hashing a deep formula takes its time too.
+_KEPT: dict[tuple[int, tuple[str, ...], Any, bool, bool], tuple[Formula, Tables]] = {}
+_MOST_KEPT = 2048
+
+
+def _tables(formula: Formula, made: Batch, verdict: bool, closed: bool) -> Tables:
+    key = (id(formula), made.channels, made.flat.dtype, verdict, closed)
+    kept = _KEPT.get(key)
+    if kept is not None:
+        return kept[1]
+    if verdict and direction(formula) == "mixed":
+        raise SignalError(
+            f"{formula} looks both back and ahead, so it has no sample of its own to be judged at: "
+            "pass at='first', at='last', at='all' or the number of a sample"
+        )
+    if len(_KEPT) >= _MOST_KEPT:
+        _KEPT.clear()
+    packed = tables(program(formula), made.channels, made.flat.dtype, verdict=verdict, closed=closed)
+    _KEPT[key] = (formula, packed)  # holding the formula keeps its identity from being reused
+    return packed

@@ -1,0 +1,117 @@
+"""A program packed for the machine: one row of numbers a step.
+
+    code      op, target, a's kind and place, b's kind and place, amount, ahead, near, far
+    numbers   weight and bias of a, weight and bias of b, fill
+
+`near` and `far` say on which samples the step is needed, counted from the judged sample: a verdict
+on `G[0,20] p` never looks past sample 20.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formula.measures import direction
+from ..formula.program import Op, Operand, Program
+
+NOTHING, CHANNEL, SLOT = 0, 1, 2
+OUT = -1
+"""As a target: the row that the caller gets back."""
+FAR = 1 << 60
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A program in the form the machine runs, for one order of channels and one float type.
+
+    `slots` counts the rows that the steps' signals need.
+    """
+
+    code: npt.NDArray[np.int64]
+    numbers: npt.NDArray[Any]
+    slots: int
+    from_end: bool
+
+
+def tables(
+    program: Program, channels: tuple[str, ...], dtype: npt.DTypeLike, *,
+    verdict: bool, closed: bool,
+) -> Tables:  # fmt: skip
+    """Pack a program.
+
+    `verdict`: only the judged sample is wanted. `closed`: every strict atom `x > c` becomes
+    `x >= the next float`, so that a result of zero or more means satisfied.
+    """
+    number = np.dtype(dtype).type
+    count = len(program.steps)
+    target, slots = _slots(program, verdict)
+    near, far = _needed(program, verdict)
+    code = np.zeros((count, 10), np.int64)
+    numbers = np.zeros((count, 5), number)
+
+    def pack(operand: Operand | None) -> tuple[tuple[int, int], tuple[Any, Any]]:
+        if operand is None:
+            return (NOTHING, 0), (1, 0)
+        bias = number(operand.bias)
+        if closed and operand.strict:
+            bias = np.nextafter(bias, number(-inf))
+        if operand.channel is not None:
+            return (CHANNEL, channels.index(operand.channel)), (operand.weight, bias)
+        return (SLOT, target[operand.step]), (operand.weight, bias)
+
+    for i, step in enumerate(program.steps):
+        a, a_numbers = pack(step.a)
+        b, b_numbers = pack(step.b)
+        code[i] = (step.op, target[i], *a, *b, step.amount, step.ahead, near[i], far[i])
+        numbers[i] = (*a_numbers, *b_numbers, step.fill)
+    return Tables(code, numbers, slots, direction(program.formula) == "past")
+
+
+def _slots(program: Program, verdict: bool) -> tuple[list[int], int]:
+    """A slot for each step's signal, reused once nobody reads it any more.
+
+    The last step's signal goes OUT, or for verdicts to a slot, of which one sample is read.
+    """
+    count = len(program.steps)
+    last_read = {
+        operand.step: i for i, s in enumerate(program.steps) for operand in (s.a, s.b) if operand is not None
+    }
+    free: list[int] = []
+    target: list[int] = []
+    slots = 0
+    for i in range(count - 1):
+        if free:
+            target.append(free.pop())
+        else:
+            target.append(slots)
+            slots += 1
+        free += [target[s] for s, read in last_read.items() if read == i and s >= 0]
+    return ([*target, slots], slots + 1) if verdict else ([*target, OUT], slots)
+
+
+def _needed(program: Program, verdict: bool) -> tuple[list[int], list[int]]:
+    """From the judged sample: the nearest and the farthest sample at which each step is needed."""
+    count = len(program.steps)
+    if not verdict:
+        return [0] * count, [FAR] * count
+    near, far = [FAR] * count, [-1] * count
+    near[-1] = far[-1] = 0
+    for i in reversed(range(count)):
+        step = program.steps[i]
+        first, last = near[i], far[i]
+        if step.op == Op.SHIFT:
+            first, last = first + step.amount, min(FAR, last + step.amount)
+        elif step.op in (Op.WINDOW_MIN, Op.WINDOW_MAX):
+            last = min(FAR, last + step.amount - 1)
+        elif step.op >= Op.RUN_MIN:
+            last = FAR
+        for operand in (step.a, step.b):
+            if operand is not None and operand.step >= 0:
+                near[operand.step] = min(near[operand.step], first)
+                far[operand.step] = max(far[operand.step], last)
+    return near, far

@@ -1,0 +1,130 @@
+"""Datasets by name: made here, or read from the paper's recordings."""
+
+import numpy as np
+import pytest
+
+from fernn.data import SOURCES, card, load, paper_split
+from fernn.errors import DataError
+
+
+def errors(data, threshold):
+    """Misclassified share of `G (first channel <= threshold)`."""
+    return float(np.mean((data.values[:, 0].max(axis=1) <= threshold) != data.positive))
+
+
+def test_a_name_that_is_not_known_lists_those_that_are():
+    with pytest.raises(DataError, match=r"did you mean 'cruise'.*intervals"):
+        load("cruse")
+    with pytest.raises(DataError, match="no file"):
+        load("nowhere.npz")
+
+
+def test_every_source_has_its_card_as_docstring():
+    assert all("Know before use" in (source.__doc__ or "") for source in SOURCES.values())
+
+
+def test_recordings_that_are_not_there_say_how_to_get_them(monkeypatch, tmp_path):
+    monkeypatch.delenv("FERNN_DATA", raising=False)
+    with pytest.raises(DataError, match=r"FERNN_DATA is not set.*export FERNN_DATA="):
+        load("cct")
+    monkeypatch.setenv("FERNN_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(DataError, match="not a folder"):
+        load("cct")
+    monkeypatch.setenv("FERNN_DATA", str(tmp_path))
+    with pytest.raises(DataError, match="no file experiments/cruise_control_train"):
+        load("cct")
+
+
+def test_missing_differences_are_made_here(monkeypatch, tmp_path):
+    folder = tmp_path / "ecg" / "hr_traces_len_10"
+    folder.mkdir(parents=True)
+    (folder / "1_nsr_traces_len_10.csv").write_text("80,81,83\n")
+    (folder / "4_afib_traces_len_10.csv").write_text("90,70,75\n")
+    monkeypatch.setenv("FERNN_DATA", str(tmp_path))  # the experiments folder itself
+    assert load("ecg").values.tolist() == [[[80, 81, 83], [0, 1, 2]], [[90, 70, 75], [0, -20, 5]]]
+
+
+@pytest.mark.parametrize("name", ["cruise", "intervals"])
+def test_made_data_is_the_same_for_the_same_seed(name):
+    assert load(name, seed=4) == load(name, seed=4)
+    assert load(name, seed=4) != load(name, seed=5)
+    with pytest.raises(DataError, match=r"cases >= 1|at least one"):
+        load(name, cases=0)
+
+
+def test_cruise_looks_like_the_papers_train():
+    data = load("cruise")
+    assert data.values.shape == (2000, 1, 101)
+    assert data.channels == ("v",)
+    for threshold in (34.3, 36, 40):
+        assert errors(data, threshold) == pytest.approx(card(data).floor)
+    assert 0.02 < card(data).floor < 0.045
+    assert errors(data, 27) > 0.1
+    assert data.values.min() > 2
+    assert 45 < data.values.max() < 52
+
+
+def test_the_share_of_hard_runs_can_be_chosen():
+    assert card(load("cruise", cases=200, hard=0)).floor == 0
+    assert card(load("cruise", cases=200, hard=1)).floor == 0.5
+
+
+def test_intervals_are_told_apart_within_samples_one_and_two_only():
+    data = load("intervals", cases=500)
+    x = data.values[:, 0]
+    assert ((x[:, 1:3].min(axis=1) >= 0.5) == data.positive).all()
+    assert (x[~data.positive, 1:] < 0.5).all()
+    assert (x[data.positive, 3:] < 0.5).all()
+
+
+@pytest.mark.usefixtures("recordings")
+@pytest.mark.parametrize(
+    ("name", "shape", "channels", "classes"),
+    [
+        ("cct", (2000, 1, 101), ("v",), ("anomaly", "normal")),
+        ("ecg", (264, 2, 10), ("hr", "hr_diff"), ("afib", "nsr")),
+        ("hapt", (200, 1, 10), ("x",), ("bad", "good")),
+    ],
+)
+def test_the_papers_recordings_have_the_papers_shape(name, shape, channels, classes):
+    data = load(name)
+    assert data.values.shape == shape
+    assert (data.channels, data.classes) == (channels, classes)
+
+
+@pytest.mark.usefixtures("recordings")
+def test_cct_has_a_floor_that_the_papers_formula_touches():
+    data = load("cct")
+    train, test = paper_split(data)
+    assert (card(train).floor, card(test).floor) == (0.0325, 0.03)
+    assert errors(data, 34.31) == errors(data, 45.3) == card(data).floor == 0.032
+
+
+@pytest.mark.usefixtures("recordings")
+@pytest.mark.parametrize(("name", "channel", "bound"), [("cct", 0, 34.2579), ("ecg", 1, 5.795)])
+def test_real_valued_labels_are_the_robustness_they_claim_to_be(name, channel, bound):
+    data = load(name, labels="robustness")
+    assert data.classes == ()
+    assert np.abs(bound - data.values[:, channel].max(axis=1) - data.labels).max() < 1e-12
+    assert [part.cases for part in paper_split(data)] == [part.cases for part in paper_split(load(name))]
+
+
+@pytest.mark.usefixtures("recordings")
+def test_the_papers_split_of_ecg_has_208_and_56_traces():
+    train, test = paper_split(load("ecg"))
+    assert (len(train), len(test)) == (208, 56)
+    best = min(
+        float(np.mean((train.values[:, 1].max(axis=1) <= c) != train.positive))
+        for c in np.arange(3, 8, 0.005)
+    )
+    assert best == 8 / 208
+
+
+@pytest.mark.usefixtures("recordings")
+def test_lyft_windows_of_a_vehicle_are_one_group():
+    data = load("lyft")
+    assert data.channels == ("x", "y", "x_diff", "y_diff")
+    group = dict(zip(data.cases, data.groups, strict=True))
+    changes = {trace[2:].tobytes(): case for case, trace in zip(data.cases, data.values, strict=True)}
+    assert all(group[changes[t[2:].tobytes()]] == g for t, g in zip(data.values, data.groups, strict=True))
+    assert 10 < len(set(data.groups)) < 40

@@ -1,0 +1,70 @@
+"""Random formulas and traces."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fernn.formula.interval import ALL_TIME, Interval
+from fernn.formula.nodes import (
+    Always, And, Atom, Constant, Eventually, Historically, Implies, Not, Once, Or, Since, Until,
+)  # fmt: skip
+
+CHANNELS = ("x", "y")
+
+# Few distinct values, so that ties, zeros and equal samples are common.
+levels = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25])
+weights = st.sampled_from([1.0, 1.0, 1.0, -1.0, 2.0, 0.1, -0.3])
+
+
+@st.composite
+def spans(draw, widest=12):
+    start = draw(st.integers(0, widest // 2))
+    return start, draw(st.one_of(st.just(inf), st.integers(start, widest)))
+
+
+intervals = st.one_of(
+    st.just(ALL_TIME),
+    st.lists(spans(), min_size=1, max_size=3).map(lambda found: Interval(tuple(found))),
+)
+
+
+@st.composite
+def atoms(draw):
+    names = draw(st.lists(st.sampled_from(CHANNELS), min_size=1, max_size=2, unique=True))
+    terms = tuple((name, draw(weights)) for name in names)
+    return Atom(terms, draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
+
+
+PAST = ([Once, Historically], [Since])
+FUTURE = ([Eventually, Always], [Until])
+MIXED = ([Once, Historically, Eventually, Always], [Since, Until])
+
+
+def formulas(operators=MIXED, leaves=8):
+    unary, binary = operators
+
+    def grow(inner):
+        return st.one_of(
+            st.builds(Not, inner),
+            st.builds(lambda node, a, b: node(a, b), st.sampled_from([And, Or, Implies]), inner, inner),
+            st.builds(lambda node, a, i: node(a, i), st.sampled_from(unary), inner, intervals),
+            st.builds(lambda node, a, b, i: node(a, b, i), st.sampled_from(binary), inner, inner, intervals),
+        )
+
+    leaf = st.one_of(atoms(), atoms(), atoms(), atoms(), st.builds(Constant, st.booleans()))
+    return st.recursive(leaf, grow, max_leaves=leaves)
+
+
+@st.composite
+def traces(draw, shortest=1, longest=40, dtype=None):
+    """One trace, `[channel, time]`."""
+    size = draw(st.integers(shortest, longest))
+    seed = draw(st.integers(0, 2**32 - 1))
+    kind = draw(st.sampled_from([np.float32, np.float64])) if dtype is None else dtype
+    random = np.random.default_rng(seed)
+    if draw(st.booleans()):
+        return random.choice([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25], (len(CHANNELS), size)).astype(kind)
+    return random.normal(0, 2, (len(CHANNELS), size)).astype(kind)
