@@ -46,8 +46,9 @@ def same_traces(dataset: Dataset, ledger: Ledger) -> None:
     distinct = int(same.max()) + 1
     if distinct == len(dataset):
         return
-    first = next(i for i, number in enumerate(same) if number in same[:i])
-    twin = dataset.cases[int(np.flatnonzero(same == same[first])[0])]
+    _, originals = np.unique(same, return_index=True)
+    first = int(np.setdiff1d(np.arange(len(same)), originals)[0])
+    twin = dataset.cases[int(originals[same[first]])]
     ledger.add(
         "duplicate-traces",
         "warning",

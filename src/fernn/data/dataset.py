@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -231,6 +232,6 @@ def _names(what: str, names: Iterable[object]) -> tuple[str, ...]:
         raise DataError(f"{what} names must be a sequence of names, got the text {names!r}.")
     clean = tuple(_name(what, name) for name in names)
     if len(set(clean)) != len(clean):
-        twice = next(name for i, name in enumerate(clean) if name in clean[:i])
+        twice = Counter(clean).most_common(1)[0][0]
         raise DataError(f"{what} names must be distinct, {twice!r} comes twice.")
     return clean
