@@ -1,0 +1,50 @@
+"""A formula as text for Breach (MATLAB), whose windows are in time units."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+
+from ...errors import UnsupportedError
+from ..nodes import (
+    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
+)  # fmt: skip
+from ..show import number
+from ..words import TIMED
+from .elsewhere import one_span_each
+
+_WORD: dict[type[Formula], str] = {
+    Not: "not", And: "and", Or: "or", Implies: "=>", Always: "alw", Eventually: "ev",
+    Until: "until", Historically: "hist", Once: "once",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+
+def to_breach(formula: Formula, dt: float = 1.0) -> str:
+    """`alw_[0, 2] (x[t] >= 3)`; `dt` is the time between samples."""
+    return _text(one_span_each(formula), dt)
+
+
+def _text(formula: Formula, dt: float) -> str:
+    match formula:
+        case Constant(value):
+            return "true" if value else "false"
+        case Since():
+            raise UnsupportedError("Breach has no Since; reverse time and export the mirror, which uses until")
+        case Atom(weights, relation, threshold):
+            return f"({_sum(weights)} {relation} {number(threshold)})"
+    word = _WORD[type(formula)]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
+        start, end = formula.over.spans[0]  # type: ignore[attr-defined]
+        word += f"_[{start * dt:.12g}, {'inf' if end == inf else f'{end * dt:.12g}'}]"
+    inside = [_text(child, dt) for child in children(formula)]
+    return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"
+
+
+def _sum(weights: tuple[tuple[str, float], ...]) -> str:
+    text = ""
+    for name, weight in weights:
+        if not _NAME.fullmatch(name):
+            raise UnsupportedError(f"Breach cannot read the name {name!r}; rename the channel first")
+        text += f"{'-' if weight < 0 else '+'}{'' if abs(weight) == 1 else number(abs(weight)) + '*'}{name}[t]"
+    return text.removeprefix("+")

@@ -1,0 +1,74 @@
+"""A formula as LaTeX mathematics, as papers print it."""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..nodes import (
+    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
+)  # fmt: skip
+from ..show import number
+from ..words import INFIX, TIGHTEST, TIMED
+
+_SYMBOL: dict[type[Formula], str] = {
+    Not: r"\lnot", And: r"\land", Or: r"\lor", Implies: r"\rightarrow",
+    Always: r"\mathbf{G}", Eventually: r"\mathbf{F}", Until: r"\mathbf{U}",
+    Historically: r"\mathbf{H}", Once: r"\mathbf{O}", Since: r"\mathbf{S}",
+}  # fmt: skip
+_RELATION = {">=": r"\geq", ">": ">", "<=": r"\leq", "<": "<"}
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_SPECIAL |= {c: "\\" + c for c in "_{}$&#%"}
+
+
+def to_latex(formula: Formula) -> str:
+    """Without the surrounding dollars; needs no packages."""
+    match formula:
+        case Constant(value):
+            return r"\top" if value else r"\bot"
+        case Atom(weights, relation, threshold):
+            return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
+    symbol = _SYMBOL[type(formula)]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
+        spans = [_span(a, b) for a, b in formula.over]  # type: ignore[attr-defined]
+        symbol += "_{" + r" \cup ".join(spans) + "}"
+    inside = children(formula)
+    if len(inside) == 1:
+        return f"{symbol} {_enclosed(inside[0], TIGHTEST)}"
+    level = INFIX[type(formula)][1]
+    left = level if isinstance(formula, (And, Or)) else level + 1
+    if isinstance(formula, TIMED):
+        left = level = TIGHTEST
+    return f"{_enclosed(inside[0], left)} {symbol} {_enclosed(inside[1], level + 1)}"
+
+
+def _enclosed(formula: Formula, level: int) -> str:
+    own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
+    alone = isinstance(formula, Atom) and level >= TIGHTEST
+    return rf"({to_latex(formula)})" if own < level and not isinstance(formula, Atom) or alone else to_latex(formula)
+
+
+def _sum(weights: tuple[tuple[str, float], ...]) -> str:
+    text = ""
+    for name, weight in weights:
+        sign = "-" if weight < 0 else "+"
+        size = "" if abs(weight) == 1 else _number(abs(weight)) + r" \, "
+        text += f" {sign} {size}{_name(name)}"
+    text = text.strip()
+    return text[2:] if text.startswith("+") else "-" + text[2:]
+
+
+def _name(name: str) -> str:
+    escaped = "".join(_SPECIAL.get(c, c) for c in name)
+    return escaped if len(name) == 1 and name.isalpha() else rf"\mathit{{{escaped}}}" if name.isalnum() else rf"\text{{{escaped}}}"
+
+
+def _number(value: float) -> str:
+    text = number(value)
+    if "e" not in text:
+        return text
+    digits, power = text.split("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}"
+
+
+def _span(start: int, end: float) -> str:
+    return rf"[{start},\infty)" if end == inf else f"[{start},{end}]"

@@ -1,0 +1,47 @@
+"""A formula as text for rtamt (discrete time, one sample a time unit)."""
+
+from __future__ import annotations
+
+import re
+
+from ...errors import UnsupportedError
+from ..nodes import (
+    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
+)  # fmt: skip
+from ..show import number, weighted_sum
+from ..words import TIMED
+from .elsewhere import bounded_or_all_time
+
+_WORD: dict[type[Formula], str] = {
+    Not: "not", And: "and", Or: "or", Implies: "->", Always: "always", Eventually: "eventually",
+    Until: "until", Historically: "historically", Once: "once", Since: "since",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def to_rtamt(formula: Formula) -> str:
+    """Every channel must be declared as a float variable; unions and late windows are written out."""
+    return _text(bounded_or_all_time(formula))
+
+
+def _text(formula: Formula) -> str:
+    match formula:
+        case Constant():
+            raise UnsupportedError("rtamt has no true or false; simplify the formula first")
+        case Atom(weights, relation, threshold):
+            for name, _ in weights:
+                if not _NAME.fullmatch(name) or name in _WORD.values():
+                    raise UnsupportedError(f"rtamt cannot read the name {name!r}; rename the channel first")
+            return f"({_sum(weights)} {relation} {number(threshold)})"
+    word = _WORD[type(formula)]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
+        start, end = formula.over.spans[0]  # type: ignore[attr-defined]
+        word += f"[{start},{end}]"
+    inside = [_text(child) for child in children(formula)]
+    return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"
+
+
+def _sum(weights: tuple[tuple[str, float], ...]) -> str:
+    if weights[0][1] < 0:  # no sign before a name in rtamt
+        return "0 " + weighted_sum((("", 1.0), *weights))[len('""') + 1 :]
+    return weighted_sum(weights)

@@ -1,0 +1,154 @@
+"""A formula in plain English, for people who do not read temporal logic."""
+
+from __future__ import annotations
+
+from math import inf
+
+from .interval import Interval
+from .measures import direction
+from .nodes import (
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+)
+from .show import number, weighted_sum
+from .simplify import negated
+
+_SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
+
+
+def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
+    """One English sentence. With `dt` and `unit`, times are given in that unit instead of samples."""
+    clock = _Clock(dt, unit or "time units")
+    text = _outermost(formula, clock)
+    return text[0].upper() + text[1:] + "."
+
+
+class _Clock:
+    """Says spans of time in samples, or in units when the time between samples is known."""
+
+    def __init__(self, dt: float | None, unit: str) -> None:
+        self.dt, self.unit = dt, unit
+
+    def amount(self, samples: float) -> str:
+        if self.dt is None:
+            return f"{samples:g} sample" + ("" if samples == 1 else "s")
+        return f"{samples * self.dt:.6g} {self.unit}"
+
+    def plain(self, samples: float) -> str:
+        return f"{samples:g}" if self.dt is None else f"{samples * self.dt:.6g}"
+
+    def moment(self, samples: float) -> str:
+        return f"sample {samples:g}" if self.dt is None else f"{samples * self.dt:.6g} {self.unit}"
+
+
+def _outermost(formula: Formula, clock: _Clock) -> str:
+    """Windows of the outermost operators are counted from the start of the trace, or back from its end."""
+    match formula:
+        case Eventually(a, over):
+            return f"at some time{_from_start(over, clock)}, {_inside(a, clock)}"
+        case Always(a, over):
+            return f"at all times{_from_start(over, clock)}, {_inside(a, clock)}"
+        case Once(a, over):
+            return f"at some time{_before_end(over, clock)}, {_inside(a, clock)}"
+        case Historically(a, over):
+            return f"at all times{_before_end(over, clock)}, {_inside(a, clock)}"
+        case And(a, b):
+            return f"{_outermost(a, clock)}; and {_outermost(b, clock)}"
+        case Or(a, b):
+            return f"{_outermost(a, clock)}; or {_outermost(b, clock)}"
+        case Implies(a, b):
+            return f"if {_outermost(a, clock)}, then {_outermost(b, clock)}"
+        case Not(a) if not isinstance(negated(a), Not):
+            return _outermost(negated(a), clock)
+    if direction(formula) == "now" and not isinstance(formula, Constant):
+        return f"at the first sample, {_inside(formula, clock)}"
+    return _inside(formula, clock)
+
+
+def _inside(formula: Formula, clock: _Clock) -> str:
+    match formula:
+        case Constant(value):
+            return "anything goes" if value else "the impossible happens"
+        case Atom(weights, relation, threshold):
+            names = weights[0][0] if len(weights) == 1 and weights[0][1] == 1 else weighted_sum(weights)
+            return f"{names} {_SAYS[relation]} {number(threshold)}"
+        case Not(a):
+            inner = negated(a)
+            return _inside(inner, clock) if not isinstance(inner, Not) else f"it is not so that {_inside(a, clock)}"
+        case And(a, b):
+            return f"{_grouped(a, And, clock)} and {_grouped(b, And, clock)}"
+        case Or(a, b):
+            return f"{_grouped(a, Or, clock)} or {_grouped(b, Or, clock)}"
+        case Implies(a, b):
+            return f"if {_inside(a, clock)}, then {_inside(b, clock)}"
+        case Eventually(a, over):
+            return f"at some time{_ahead(over, clock)} {_grouped(a, Eventually, clock)}"
+        case Always(a, over):
+            return f"at all times{_ahead(over, clock)} {_grouped(a, Always, clock)}"
+        case Once(a, over):
+            return f"at some time{_back(over, clock)} {_grouped(a, Once, clock)}"
+        case Historically(a, over):
+            return f"at all times{_back(over, clock)} {_grouped(a, Historically, clock)}"
+        case Until(a, b, over):
+            return f"{_grouped(a, Until, clock)} until{_when(over, clock, 'later')} {_grouped(b, Until, clock)}"
+        case Since(a, b, over):
+            when = _when(over, clock, "earlier")
+            return f"{_grouped(a, Since, clock)} ever since{when} {_grouped(b, Since, clock)}"
+    raise TypeError(f"not a formula: {formula!r}")
+
+
+def _grouped(formula: Formula, around: type[Formula], clock: _Clock) -> str:
+    text = _inside(formula, clock)
+    return text if isinstance(formula, (Atom, Constant, around)) else f"({text})"
+
+
+def _spans(over: Interval, say_bounded: str, say_open: str, clock: _Clock) -> str:
+    parts = []
+    for a, b in over:
+        if b == inf:
+            parts.append(say_open.format(a=clock.moment(a), n=clock.amount(a)))
+        else:
+            parts.append(say_bounded.format(a=clock.plain(a), b=clock.moment(b), n=clock.amount(b), m=clock.plain(b)))
+    return " or ".join(parts)
+
+
+def _from_start(over: Interval, clock: _Clock) -> str:
+    if over.is_all_time:
+        return ""
+    word = "samples " if clock.dt is None else ""
+    return " from " + _spans(over, word + "{a} to {m}", "{a} on", clock) + (f" {clock.unit}" if clock.dt else "")
+
+
+def _before_end(over: Interval, clock: _Clock) -> str:
+    return "" if over.is_all_time else " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " before the end"
+
+
+def _ahead(over: Interval, clock: _Clock) -> str:
+    if over.is_all_time:
+        return " from then on"
+    if len(over.spans) == 1 and over.start == 0:
+        return f" within the next {clock.amount(over.end)}"
+    return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " later"
+
+
+def _back(over: Interval, clock: _Clock) -> str:
+    if over.is_all_time:
+        return " up to then"
+    if len(over.spans) == 1 and over.start == 0:
+        return f" within the last {clock.amount(over.end)}"
+    return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " earlier"
+
+
+def _when(over: Interval, clock: _Clock, way: str) -> str:
+    return "" if over.is_all_time else ", " + _spans(over, "{a} to {n}", "{n} or more", clock) + f" {way},"
