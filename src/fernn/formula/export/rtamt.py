@@ -8,7 +8,7 @@ from ...errors import UnsupportedError
 from ..nodes import (
     Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
 )  # fmt: skip
-from ..show import number, weighted_sum
+from ..show import number
 from ..words import TIMED
 from .elsewhere import bounded_or_all_time
 
@@ -42,6 +42,12 @@ def _text(formula: Formula) -> str:
 
 
 def _sum(weights: tuple[tuple[str, float], ...]) -> str:
-    if weights[0][1] < 0:  # no sign before a name in rtamt
-        return "0 " + weighted_sum((("", 1.0), *weights))[len('""') + 1 :]
-    return weighted_sum(weights)
+    """Every term in parentheses: rtamt reads `a - b + c` as `a - (b + c)`, and no sign before a name."""
+    text = ""
+    for name, weight in weights:
+        term = name if abs(weight) == 1 else f"({number(abs(weight))} * {name})"
+        if text:
+            text = f"({text} {'-' if weight < 0 else '+'} {term})"
+        else:
+            text = f"(0 - {term})" if weight < 0 else term
+    return text

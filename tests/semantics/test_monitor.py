@@ -1,0 +1,209 @@
+"""The monitor knows at every prefix what the definition knows."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from oracle import as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, traces
+
+from fernn.errors import SignalError, UnsupportedError
+from fernn.formula.measures import direction
+from fernn.formula.nodes import (
+    Always, And, Atom, Constant, Eventually, Historically, Implies, Not, Once, Or, Since, Until, atom, walk,
+)  # fmt: skip
+from fernn.formula.parse import parse
+from fernn.semantics.monitor import Monitor
+
+BEYOND = 40
+
+
+def outlook(formula, trace, size, unseen, positive=True, t=0):
+    """The definition of what is still possible: every unseen atom, in its polarity, at its worst or best.
+
+    Samples from `size` on are unseen and never end; windows are cut off where nothing changes any more.
+    """
+    def at(inner, u, same=True):
+        return outlook(inner, trace, size, unseen, positive == same, u)
+
+    def window(over, sign):
+        end = max(size, t) + BEYOND
+        return [u for u in range(0, end) if any(a <= sign * (u - t) <= b for a, b in over)]
+
+    match formula:
+        case Constant(value):
+            return inf if value else -inf
+        case Atom():
+            return rho(formula, trace, t) if t < size else (unseen if positive else -unseen)
+        case Not(a):
+            return -at(a, t, False)
+        case And(a, b):
+            return min(at(a, t), at(b, t))
+        case Or(a, b):
+            return max(at(a, t), at(b, t))
+        case Implies(a, b):
+            return max(-at(a, t, False), at(b, t))
+        case Eventually(a, over):
+            return max([at(a, u) for u in window(over, +1)], default=-inf)
+        case Always(a, over):
+            return min([at(a, u) for u in window(over, +1)], default=inf)
+        case Until(a, b, over):
+            return max([min([at(b, u), *(at(a, v) for v in range(t, u))]) for u in window(over, +1)], default=-inf)
+        case Once(a, over):
+            return max([at(a, u) for u in window(over, -1)], default=-inf)
+        case Historically(a, over):
+            return min([at(a, u) for u in window(over, -1)], default=inf)
+        case Since(a, b, over):
+            return max([min([at(b, u), *(at(a, v) for v in range(u + 1, t + 1))]) for u in window(over, -1)], default=-inf)
+
+
+def samples(trace):
+    return [dict(zip(CHANNELS, map(float, column), strict=True)) for column in trace.T]
+
+
+@settings(max_examples=300, deadline=None)
+@given(formulas(PAST), traces(dtype=np.float64))
+def test_a_past_monitor_is_the_definition_at_every_prefix(formula, trace):
+    monitor = Monitor(formula, CHANNELS)
+    if direction(formula) != "past":
+        return
+    seen = as_trace(trace.astype(float), CHANNELS)
+    for t, sample in enumerate(samples(trace)):
+        reading = monitor.update(sample)
+        assert reading.low == reading.high == rho(formula, seen, t)
+        assert reading.verdict == holds(formula, seen, t)
+        assert monitor.finish() == reading
+
+
+@settings(max_examples=400, deadline=None)
+@given(formulas(FUTURE, leaves=5), traces(dtype=np.float64, longest=12))
+def test_a_future_monitor_that_ends_is_the_definition_at_every_prefix(formula, trace):
+    monitor = Monitor(formula, CHANNELS)
+    for t, sample in enumerate(samples(trace)):
+        monitor.update(sample)
+        prefix = as_trace(trace[:, : t + 1].astype(float), CHANNELS)
+        ended = monitor.finish()
+        assert ended.robustness == rho(formula, prefix, 0)
+        assert ended.verdict == holds(formula, prefix, 0)
+
+
+@settings(max_examples=120, deadline=None)
+@given(formulas(FUTURE, leaves=3), traces(dtype=np.float64, longest=6))
+def test_a_future_monitor_gives_the_interval_still_possible(formula, trace):
+    monitor = Monitor(formula, CHANNELS)
+    seen = as_trace(trace.astype(float), CHANNELS)
+    for t, sample in enumerate(samples(trace)):
+        reading = monitor.update(sample)
+        assert reading.low == outlook(formula, seen, t + 1, -inf)
+        assert reading.high == outlook(formula, seen, t + 1, inf)
+
+
+@settings(max_examples=150, deadline=None)
+@given(formulas(MIXED, leaves=4), traces(dtype=np.float64, longest=6))
+def test_past_parts_inside_future_formulas_are_followed_too(formula, trace):
+    try:
+        monitor = Monitor(formula, CHANNELS)
+    except UnsupportedError:
+        return
+    if direction(formula) == "past":
+        return
+    for t, sample in enumerate(samples(trace)):
+        monitor.update(sample)
+        assert monitor.finish().robustness == rho(formula, as_trace(trace[:, : t + 1].astype(float), CHANNELS), 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(formulas(FUTURE, leaves=5), traces(dtype=np.float64, longest=15))
+def test_intervals_only_ever_narrow_around_the_end(formula, trace):
+    if any(isinstance(node, Constant) for node in walk(formula)):
+        return
+    monitor = Monitor(formula, CHANNELS)
+    low, high = -inf, inf
+    for sample in samples(trace):
+        reading = monitor.update(sample)
+        assert low <= reading.low <= reading.high <= high
+        low, high = reading.low, reading.high
+        assert low <= monitor.finish().low <= high
+
+
+def test_a_verdict_is_known_as_soon_as_it_is_decided():
+    monitor = Monitor("G[0,9] (x <= 5)")
+    verdicts = [monitor.update([x]).verdict for x in [1, 2, 9, 1]]
+    assert verdicts == [None, None, False, False]
+    watch = Monitor("F[0,3] (x >= 3)")
+    assert [watch.update({"x": x}).verdict for x in [1, 4, 0]] == [None, True, True]
+    assert watch.reading.low == 1
+    assert watch.reading.robustness is None, "a better x may still come"
+
+
+def test_a_response_property_is_followed_in_bounded_memory():
+    monitor = Monitor("G (x >= 1 -> F[0,2] (y >= 1))", CHANNELS)
+    for t in range(500):
+        reading = monitor.update((1.0, 1.0 if t % 2 else 0.0))
+    assert reading.verdict is None
+    assert len(monitor._outlook.leaves.recent) == 3
+    for _ in range(3):
+        reading = monitor.update((1.0, 0.0))
+    assert reading.high == 0, "x is exactly at its threshold"
+    assert reading.verdict is False, "and x >= 1 holds there, without an answer from y"
+
+
+def test_nested_unbounded_operators_need_no_memory():
+    monitor = Monitor("G (x >= 0 | F (y >= 0 & G (x >= -5)))", CHANNELS)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2, 300))
+    for t in range(300):
+        monitor.update(X[:, t])
+    from fernn.semantics import robustness
+
+    assert monitor.finish().robustness == robustness(monitor.formula, X[None], CHANNELS)[0]
+    assert len(monitor._outlook.leaves.recent) == 1
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        ({"x": 1.0}, "lacks the channel 'y'"),
+        ({"x": 1.0, "y": "3"}, "channel 'y' is not a finite number"),
+        ({"x": 1.0, "y": float("nan")}, "channel 'y' is not a finite number"),
+        ([1.0, inf], "channel 'y' is not a finite number"),
+        ([1.0], "2 values in the order x, y"),
+        ([1.0, 2.0, 3.0], "2 values in the order x, y"),
+        ("ab", "2 values in the order x, y"),
+        (None, "2 values in the order x, y"),
+    ],
+)
+@pytest.mark.parametrize("formula", ["H[0,3] (x >= 0 & y >= 0)", "G[0,3] (x >= 0 & y >= 0)"])
+def test_a_refused_sample_leaves_the_monitor_as_it_was(formula, sample, message):
+    monitor = Monitor(formula, CHANNELS)
+    before = monitor.update([3.0, 2.0])
+    with pytest.raises(SignalError, match=message):
+        monitor.update(sample)
+    assert monitor.samples == 1
+    assert monitor.finish() == Monitor(formula, CHANNELS).update([3.0, 2.0]) or before.low == -inf
+    assert monitor.update({"x": 3.0, "y": 5.0, "unused": "text"}).high == before.high
+
+
+def test_monitors_start_over():
+    monitor = Monitor(parse("H (x >= 0)"))
+    monitor.update([-1.0])
+    monitor.reset()
+    assert monitor.update([1.0]).verdict is True
+    with pytest.raises(SignalError, match="no sample"):
+        Monitor("G (x >= 0)").finish()
+
+
+def test_a_past_operator_around_a_future_one_is_refused():
+    with pytest.raises(UnsupportedError, match="past operator around"):
+        Monitor("H (x >= 0 -> F[0,3] (y >= 1))", CHANNELS)
+    with pytest.raises(SignalError, match="reads 'x'"):
+        Monitor(atom("x", ">=", 0.0), ["y"])
+
+
+def test_numpy_and_whole_numbers_are_welcome():
+    monitor = Monitor("H (x >= 0)")
+    assert monitor.update(np.array([2], np.float32)).low == 2
+    assert monitor.update({"x": 1}).low == 1
