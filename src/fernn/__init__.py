@@ -1,0 +1,54 @@
+"""fernn: rules in temporal logic, learned from labelled time series, judged exactly, run as monitors.
+
+The public names, each loaded when it is first used, so that `import fernn` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .data import Dataset as Dataset
+    from .data import read as read
+    from .errors import DataError as DataError
+    from .errors import FernnError as FernnError
+    from .errors import FernnWarning as FernnWarning
+    from .errors import FormulaError as FormulaError
+    from .errors import SignalError as SignalError
+    from .errors import UnsupportedError as UnsupportedError
+    from .formula import Formula as Formula
+    from .formula import length as length
+    from .formula import mirror as mirror
+    from .formula import parse as parse
+    from .formula import simplify as simplify
+    from .formula import to_sentence as to_sentence
+    from .semantics import Monitor as Monitor
+    from .semantics import deciding as deciding
+    from .semantics import robustness as robustness
+    from .semantics import satisfied as satisfied
+    from .semantics import score as score
+    from .semantics import signals as signals
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "data": ("Dataset", "read"),
+    "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
+    "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
+    "semantics": ("Monitor", "deciding", "robustness", "satisfied", "score", "signals"),
+}
+_ROOM = {name: room for room, names in _HOME.items() for name in names}
+
+__all__ = ["__version__", *sorted(_ROOM)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM:
+        raise AttributeError(f"module 'fernn' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f".{_ROOM[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

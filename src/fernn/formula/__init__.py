@@ -1,0 +1,80 @@
+"""The language: formulas as values, and what can be said of them without a trace."""
+
+from .export import FORMATS, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
+from .interval import ALL_TIME, Interval, interval
+from .measures import (
+    channels,
+    direction,
+    horizon,
+    length,
+    mirror,
+    renamed,
+    thresholds,
+    with_thresholds,
+)
+from .nodes import (
+    FALSE,
+    TRUE,
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    atom,
+    walk,
+)
+from .parse import parse
+from .sentence import to_sentence
+from .show import show
+from .simplify import simplify
+
+__all__ = [
+    "ALL_TIME",
+    "FALSE",
+    "FORMATS",
+    "TRUE",
+    "Always",
+    "And",
+    "Atom",
+    "Constant",
+    "Eventually",
+    "Formula",
+    "Historically",
+    "Implies",
+    "Interval",
+    "Not",
+    "Once",
+    "Or",
+    "Since",
+    "Until",
+    "atom",
+    "channels",
+    "direction",
+    "from_json",
+    "horizon",
+    "interval",
+    "length",
+    "mirror",
+    "parse",
+    "renamed",
+    "show",
+    "simplify",
+    "thresholds",
+    "to_breach",
+    "to_c",
+    "to_json",
+    "to_latex",
+    "to_python",
+    "to_rtamt",
+    "to_sentence",
+    "walk",
+    "with_thresholds",
+]
