@@ -9,8 +9,19 @@ from __future__ import annotations
 from math import inf
 
 from fernn.formula.nodes import (
-    Always, And, Atom, Constant, Eventually, Historically, Implies, Not, Once, Or, Since, Until,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+)
 
 
 def window(over, t, size, sign):
@@ -75,9 +86,12 @@ def holds(formula, trace, t):
                 total = term if total is None else total + term
             threshold = type(total)(threshold)
             return bool(
-                {">=": total >= threshold, ">": total > threshold, "<=": total <= threshold, "<": total < threshold}[
-                    relation
-                ]
+                {
+                    ">=": total >= threshold,
+                    ">": total > threshold,
+                    "<=": total <= threshold,
+                    "<": total < threshold,
+                }[relation]
             )
         case Not(a):
             return not holds(a, trace, t)
@@ -102,8 +116,7 @@ def holds(formula, trace, t):
             )
         case Until(a, b, over):
             return any(
-                holds(b, trace, u) and all(holds(a, trace, v) for v in range(t, u))
-                for u in window(over, t, size, +1)
+                holds(b, trace, u) and all(holds(a, trace, v) for v in range(t, u)) for u in window(over, t, size, +1)
             )
     raise TypeError(formula)
 

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 
 from fernn.formula.interval import ALL_TIME, Interval
 from fernn.formula.nodes import (
-    Always, And, Atom, Constant, Eventually, Historically, Implies, Not, Once, Or, Since, Until,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+)
 
 CHANNELS = ("x", "y")
 

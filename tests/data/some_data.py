@@ -5,9 +5,7 @@ from hypothesis import strategies as st
 
 from fernn.data import Dataset
 
-names = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), min_size=1, max_size=5
-)
+names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), min_size=1, max_size=5)
 names = names.map(lambda s: " ".join(s.split())).filter(lambda s: s and s.isprintable())
 numbers = st.floats(-1e300, 1e300)
 
@@ -19,14 +17,10 @@ def datasets(draw, max_cases=6, few_values=False):
     n = draw(st.integers(1, max_cases))
     channels = draw(st.lists(names, min_size=1, max_size=1 if few_values else 3, unique=True))
     spans = draw(
-        st.one_of(
-            st.integers(1, 3).map(lambda t: [t] * n), st.lists(st.integers(1, 3), min_size=n, max_size=n)
-        )
+        st.one_of(st.integers(1, 3).map(lambda t: [t] * n), st.lists(st.integers(1, 3), min_size=n, max_size=n))
     )
     traces = tuple(
-        np.array(draw(st.lists(values, min_size=t * len(channels), max_size=t * len(channels)))).reshape(
-            -1, t
-        )
+        np.array(draw(st.lists(values, min_size=t * len(channels), max_size=t * len(channels)))).reshape(-1, t)
         for t in spans
     )
     kind = draw(st.sampled_from(["class", "class", "real", "none"]))

@@ -8,12 +8,8 @@ from hypothesis import strategies as st
 
 from fernn.data import inspect
 
-cells = st.sampled_from(
-    ["case", "time", "v", "label", "group", "0", "1", "2.5", "-3", "1e9", "nan", "inf", "", " "]
-)
-cells |= st.sampled_from(
-    ["good", "bad", "3,14", '"', "'x'", "#", "2024-01-01", "2024-13-01", "é", "\x00", "1_0"]
-)
+cells = st.sampled_from(["case", "time", "v", "label", "group", "0", "1", "2.5", "-3", "1e9", "nan", "inf", "", " "])
+cells |= st.sampled_from(["good", "bad", "3,14", '"', "'x'", "#", "2024-01-01", "2024-13-01", "é", "\x00", "1_0"])
 lines = st.lists(cells, max_size=6).flatmap(lambda row: st.sampled_from(",;\t ").map(lambda d: d.join(row)))
 texts = st.lists(lines, max_size=6).map("\n".join)
 tidy = texts.map(lambda text: "case,time,v,label\n" + text)
@@ -35,9 +31,7 @@ options = st.fixed_dictionaries(
 )
 
 
-@given(
-    st.one_of(texts, tidy).map(str.encode) | st.binary(max_size=50), options, st.sampled_from(["csv", "npz"])
-)
+@given(st.one_of(texts, tidy).map(str.encode) | st.binary(max_size=50), options, st.sampled_from(["csv", "npz"]))
 @settings(deadline=None, max_examples=300)
 def test_inspect_gives_a_dataset_or_says_why_not(content, how, suffix):
     with tempfile.TemporaryDirectory() as folder:

@@ -21,9 +21,7 @@ def test_every_dataset_has_a_short_card_and_plain_json(data):
 
 def test_a_card_by_hand():
     X = [[1, 2, 6], [1, 2, 6], [1, 2, 6], [0, 0, 0]]
-    data = from_arrays(
-        X, ["good", "bad", "good", "bad"], ["v"], groups="aabb", dt=0.5, time_unit="s", name="hand"
-    )
+    data = from_arrays(X, ["good", "bad", "good", "bad"], ["v"], groups="aabb", dt=0.5, time_unit="s", name="hand")
     found = card(data)
     assert [(c.name, c.min, c.median, c.max) for c in found.channels] == [("v", 0, 1.5, 6)]
     assert (found.cases, found.shortest, found.longest, found.groups) == (4, 3, 3, 2)

@@ -99,9 +99,7 @@ def test_parquet_is_read_as_tidy(tmp_path):
 
 def test_gaps_in_parquet_are_told_with_their_row(tmp_path):
     polars = pytest.importorskip("polars", reason="polars is optional")
-    polars.DataFrame({"case": ["a", "a"], "time": [0, 1], "v": [1.0, None]}).write_parquet(
-        tmp_path / "x.parquet"
-    )
+    polars.DataFrame({"case": ["a", "a"], "time": [0, 1], "v": [1.0, None]}).write_parquet(tmp_path / "x.parquet")
     problems = inspect(tmp_path / "x.parquet", label=None)[1]
     assert [(p.kind, p.line, p.case) for p in problems] == [("missing", 2, "a")]
 

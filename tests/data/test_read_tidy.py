@@ -47,9 +47,7 @@ def test_windows_files_with_a_byte_order_mark(file):
 
 def test_columns_by_their_names(file):
     text = "who,when,v,w,verdict,car\n1,5,1,2,yes,k\n1,7,1,2,yes,k\n2,5,3,4,no,l\n2,7,3,4,no,l\n"
-    data = read(
-        file("x.csv", text), "verdict", case="who", time="when", channels=["w"], group="car", unit="ms"
-    )
+    data = read(file("x.csv", text), "verdict", case="who", time="when", channels=["w"], group="car", unit="ms")
     assert (data.channels, data.groups, data.dt, data.time_unit) == (("w",), ("k", "l"), 2.0, "ms")
     assert data.classes == ("no", "yes")
 
@@ -94,9 +92,7 @@ def test_real_valued_labels(file):
     assert read(file("x.csv", text), label_kind="class").classes == ("-1.5", "0.25", "7")
 
 
-@pytest.mark.parametrize(
-    ("how", "filled"), [("hold", [1, 1, 1, 5, 5]), ("interpolate", [1, 7 / 3, 11 / 3, 5, 5])]
-)
+@pytest.mark.parametrize(("how", "filled"), [("hold", [1, 1, 1, 5, 5]), ("interpolate", [1, 7 / 3, 11 / 3, 5, 5])])
 def test_gaps_are_filled_as_asked(file, how, filled):
     text = "case,time,v\na,0,1\na,1,\na,2,nan\na,3,5\na,4,inf\n"
     assert read(file("x.csv", text), None, nonfinite=how, quiet=True).values[0, 0] == pytest.approx(filled)
@@ -134,9 +130,7 @@ def test_comments_blank_lines_and_closing_delimiters_do_not_count(file):
     assert (data.channels, data.values.tolist()) == (("v",), [[[1, 2]]])
 
 
-@pytest.mark.parametrize(
-    "options", [{"layout": "long"}, {"decimal": "x"}, {"bad_rows": "ask"}, {"delimiter": "::"}]
-)
+@pytest.mark.parametrize("options", [{"layout": "long"}, {"decimal": "x"}, {"bad_rows": "ask"}, {"delimiter": "::"}])
 def test_an_option_that_is_not_known_is_refused(file, options):
     with pytest.raises(DataError, match=next(iter(options))):
         read(file("drive.csv", TIDY), **options)

@@ -113,10 +113,7 @@ def test_real_valued_labels_are_the_robustness_they_claim_to_be(name, channel, b
 def test_the_papers_split_of_ecg_has_208_and_56_traces():
     train, test = paper_split(load("ecg"))
     assert (len(train), len(test)) == (208, 56)
-    best = min(
-        float(np.mean((train.values[:, 1].max(axis=1) <= c) != train.positive))
-        for c in np.arange(3, 8, 0.005)
-    )
+    best = min(float(np.mean((train.values[:, 1].max(axis=1) <= c) != train.positive)) for c in np.arange(3, 8, 0.005))
     assert best == 8 / 208
 
 

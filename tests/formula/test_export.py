@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import as_trace, holds, rho
-from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 
 from fernn.errors import FernnError, FormulaError, UnsupportedError
 from fernn.formula.export import from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
 from fernn.formula.measures import channels, direction
 from fernn.formula.parse import parse
+from oracle import as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 
 one_way = st.one_of(formulas(PAST), formulas(FUTURE))
 
@@ -103,8 +103,14 @@ def test_exported_c_runs_as_a_program(tmp_path):
     ("text", "latex"),
     [
         ("G (v <= 34.3)", r"\mathbf{G} (v \leq 34.3)"),
-        ("F[0,1]u[5,inf) (2*x - hr_diff > 1e-07)", r"\mathbf{F}_{[0,1] \cup [5,\infty)} (2 \, x - \text{hr\_diff} > 1 \cdot 10^{-7})"),
-        ("!(a >= 1) & (b < 2 | true) -> c > 0", r"\lnot (a \geq 1) \land (b < 2 \lor \top) \rightarrow c > 0"),
+        (
+            "F[0,1]u[5,inf) (2*x - hr_diff > 1e-07)",
+            r"\mathbf{F}_{[0,1] \cup [5,\infty)} (2 \, x - \text{hr\_diff} > 1 \cdot 10^{-7})",
+        ),
+        (
+            "!(a >= 1) & (b < 2 | true) -> c > 0",
+            r"\lnot (a \geq 1) \land (b < 2 \lor \top) \rightarrow c > 0",
+        ),
         ("x >= 1 U[2,3] speed >= 0", r"(x \geq 1) \mathbf{U}_{[2,3]} (\mathit{speed} \geq 0)"),
     ],
 )
@@ -117,7 +123,10 @@ def test_latex_reads_as_papers_print_it(text, latex):
     [
         ("G (v <= 34.3)", "(alw (v[t] <= 34.3))"),
         ("F[2,4] (x >= 1) & !(y < 0)", "((ev_[0.2, 0.4] (x[t] >= 1)) and (not (y[t] < 0)))"),
-        ("O[1,2]u[4,5] (2*x - y > 3)", "((once_[0.1, 0.2] (2*x[t]-y[t] > 3)) or (once_[0.4, 0.5] (2*x[t]-y[t] > 3)))"),
+        (
+            "O[1,2]u[4,5] (2*x - y > 3)",
+            "((once_[0.1, 0.2] (2*x[t]-y[t] > 3)) or (once_[0.4, 0.5] (2*x[t]-y[t] > 3)))",
+        ),
         ("x >= 1 U[3,inf) y >= 1", "((x[t] >= 1) until_[0.3, inf] (y[t] >= 1))"),
     ],
 )

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_array_equal
-from strategies import CHANNELS, formulas, traces
 
 from fernn.formula.measures import length
 from fernn.formula.nodes import Atom, Not, Since, Until, walk
 from fernn.formula.parse import parse
 from fernn.formula.simplify import simplify
 from fernn.semantics import robustness, satisfied
+from strategies import CHANNELS, formulas, traces
 
 
 @settings(max_examples=1500, deadline=None)

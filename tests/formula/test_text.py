@@ -5,15 +5,30 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import formulas
 
 from fernn.errors import FormulaError
 from fernn.formula import (
-    Always, And, Atom, Historically, Implies, Interval, Not, Once, Or, Until,
-    atom, channels, direction, horizon, interval, length, mirror, parse, renamed, show,
-    thresholds, to_sentence, with_thresholds,
-)  # fmt: skip
+    And,
+    Atom,
+    Interval,
+    Not,
+    Or,
+    atom,
+    channels,
+    direction,
+    horizon,
+    interval,
+    length,
+    mirror,
+    parse,
+    renamed,
+    show,
+    thresholds,
+    to_sentence,
+    with_thresholds,
+)
 from fernn.formula.words import RESERVED
+from strategies import formulas
 
 inf = float("inf")
 
@@ -191,7 +206,10 @@ def test_formulas_combine_with_python_operators():
         ("H (x > 1)", "At all times, x is above 1."),
         ("O[0,5] (x > 1)", "At some time from 0 to 5 samples before the end, x is above 1."),
         ("x > 1", "At the first sample, x is above 1."),
-        ("G (x > 1 -> F[0,10] (y < 2))", "At all times, if x is above 1, then at some time within the next 10 samples y is below 2."),
+        (
+            "G (x > 1 -> F[0,10] (y < 2))",
+            "At all times, if x is above 1, then at some time within the next 10 samples y is below 2.",
+        ),
         ("!(x > 1 U y > 2)", "It is not so that x is above 1 until y is above 2."),
         ("!F (x > 1)", "At all times, x is at most 1."),
         ("G (2*x - y >= 1 | z < 0)", "At all times, 2*x - y is at least 1 or z is below 0."),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracle import as_trace, rho
-from strategies import CHANNELS, formulas, traces
 
 from fernn.errors import SignalError
 from fernn.formula.measures import mirror
 from fernn.formula.nodes import Implies, Not, walk
 from fernn.semantics import deciding, robustness
+from oracle import as_trace, rho
+from strategies import CHANNELS, formulas, traces
 
 
 def sign(path):
     """Minus one below an odd number of negations."""
     result = 1
-    for (node, _), (child, _) in zip(path, path[1:], strict=False):
+    for (node, _), (child, _) in pairwise(path):
         if isinstance(node, Not) or (isinstance(node, Implies) and child is node.left and child != node.right):
             result = -result
     return result

@@ -7,16 +7,29 @@ from math import inf
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracle import as_trace, holds, rho
-from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, traces
 
 from fernn.errors import SignalError, UnsupportedError
 from fernn.formula.measures import direction
 from fernn.formula.nodes import (
-    Always, And, Atom, Constant, Eventually, Historically, Implies, Not, Once, Or, Since, Until, atom, walk,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    atom,
+    walk,
+)
 from fernn.formula.parse import parse
 from fernn.semantics.monitor import Monitor
+from oracle import as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, traces
 
 BEYOND = 40
 
@@ -26,6 +39,7 @@ def outlook(formula, trace, size, unseen, positive=True, t=0):
 
     Samples from `size` on are unseen and never end; windows are cut off where nothing changes any more.
     """
+
     def at(inner, u, same=True):
         return outlook(inner, trace, size, unseen, positive == same, u)
 
@@ -57,7 +71,10 @@ def outlook(formula, trace, size, unseen, positive=True, t=0):
         case Historically(a, over):
             return min([at(a, u) for u in window(over, -1)], default=inf)
         case Since(a, b, over):
-            return max([min([at(b, u), *(at(a, v) for v in range(u + 1, t + 1))]) for u in window(over, -1)], default=-inf)
+            return max(
+                [min([at(b, u), *(at(a, v) for v in range(u + 1, t + 1))]) for u in window(over, -1)],
+                default=-inf,
+            )
 
 
 def samples(trace):

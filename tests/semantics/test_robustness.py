@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from oracle import as_trace, holds, rho
-from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 
 from fernn.errors import FernnWarning, SignalError
 from fernn.formula.measures import direction, mirror
 from fernn.formula.parse import parse
 from fernn.semantics import robustness, satisfied, signals
+from oracle import as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 
 
 @settings(max_examples=400, deadline=None)
@@ -64,7 +64,12 @@ def test_windows_of_any_width_on_long_traces(width, start, dtype):
     x = np.random.default_rng(width).normal(size=(3, 1000)).astype(dtype)
     far = start + width - 1
     padded = {sign: np.pad(x, ((0, 0), (far, far)), constant_values=sign * np.inf) for sign in (1, -1)}
-    for word, best, sign, ahead in [("G", np.min, 1, 1), ("F", np.max, -1, 1), ("H", np.min, 1, 0), ("O", np.max, -1, 0)]:
+    for word, best, sign, ahead in [
+        ("G", np.min, 1, 1),
+        ("F", np.max, -1, 1),
+        ("H", np.min, 1, 0),
+        ("O", np.max, -1, 0),
+    ]:
         found = robustness(f"{word}[{start},{far}] (x >= 0)", x, at="all")
         begin = far + start if ahead else 0
         views = np.lib.stride_tricks.sliding_window_view(padded[sign], width, axis=1)[:, begin : begin + 1000]
@@ -90,7 +95,10 @@ def test_many_traces_are_shared_out_to_threads_without_change():
     X = np.random.default_rng(0).normal(size=(500, 2, 700))
     formula = "G[0,30] (x >= -1 | F (y >= 2))"
     whole = robustness(formula, X, CHANNELS, at="all")
-    assert_array_equal(whole, np.concatenate([robustness(formula, X[i : i + 10], CHANNELS, at="all") for i in range(0, 500, 10)]))
+    assert_array_equal(
+        whole,
+        np.concatenate([robustness(formula, X[i : i + 10], CHANNELS, at="all") for i in range(0, 500, 10)]),
+    )
 
 
 def test_judged_at_the_last_sample_first_sample_or_where_told():
@@ -123,7 +131,13 @@ def test_an_empty_window_that_decides_is_announced():
 def test_nan_and_infinity_are_refused_with_their_place(bad, size):
     X = np.zeros((3, 2, size))
     X[1, 1, 4] = bad
-    for formula in ["G (y >= 0)", "x >= 0 U y >= 0", "G[0,4] (2*x + y >= 0)", "F (x >= 1 & y >= 1)", "G[0,3] F[0,2] (y<=1)"]:
+    for formula in [
+        "G (y >= 0)",
+        "x >= 0 U y >= 0",
+        "G[0,4] (2*x + y >= 0)",
+        "F (x >= 1 & y >= 1)",
+        "G[0,3] F[0,2] (y<=1)",
+    ]:
         with pytest.raises(SignalError, match=r"case 1, channel 'y', sample 4"):
             robustness(formula, X, CHANNELS)
         with pytest.raises(SignalError, match=r"case 1, channel 'y', sample 4"):

@@ -59,9 +59,5 @@ def same_traces(dataset: Dataset, ledger: Ledger) -> None:
     traces, errors = forced_errors(dataset)
     if errors:
         what = f"{traces} distinct trace{'s have' if traces > 1 else ' has'} copies in different classes, "
-        what += (
-            f"so every rule errs on at least {errors} of {len(dataset)} cases ({errors / len(dataset):.4g})"
-        )
-        ledger.add(
-            "contradiction", "warning", what, "Check their labels; if they are right, expect this floor."
-        )
+        what += f"so every rule errs on at least {errors} of {len(dataset)} cases ({errors / len(dataset):.4g})"
+        ledger.add("contradiction", "warning", what, "Check their labels; if they are right, expect this floor.")

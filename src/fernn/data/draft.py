@@ -39,9 +39,7 @@ class Draft:
         )
 
 
-def tell_gap(
-    value: float, options: Options, ledger: Ledger, line: int | None, column: str, case: str
-) -> None:
+def tell_gap(value: float, options: Options, ledger: Ledger, line: int | None, column: str, case: str) -> None:
     """The value is NaN or infinite: an error, or a warning where it is going to be repaired."""
     kind = "missing" if np.isnan(value) else "infinite"
     what = "the value is missing" if kind == "missing" else f"the value is {value}"
@@ -58,9 +56,7 @@ def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
         return draft
     if options.nonfinite == "drop_case":
         names = listed([draft.cases[i] for i in broken], 5)
-        what = (
-            f"{len(broken)} of {len(draft.cases)} cases with missing or infinite values are dropped: {names}"
-        )
+        what = f"{len(broken)} of {len(draft.cases)} cases with missing or infinite values are dropped: {names}"
         ledger.add("dropped", "warning", what, "Repair the file to keep them.")
         gone = set(broken)
         return draft.keep([i for i in range(len(draft.cases)) if i not in gone])
@@ -92,9 +88,7 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
             texts = draft.labels
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
-            labels, classes = labelled(
-                texts, good=options.good, kind=options.label_kind, classes=options.classes
-            )
+            labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)
         if ledger.failed:
             return None
         return Dataset(

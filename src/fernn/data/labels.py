@@ -45,9 +45,7 @@ def labelled(
     With `classes` given, the texts must be among them, and their order is kept.
     """
     if kind not in ("auto", "class", "real"):
-        raise refusal(
-            "label-kind", f"label kind {kind!r} is not known", "Pass --label-kind auto, class or real."
-        )
+        raise refusal("label-kind", f"label kind {kind!r} is not known", "Pass --label-kind auto, class or real.")
     if classes is not None:
         return _indices(texts, tuple(classes)), tuple(classes)
     numbers = _numbers(texts)

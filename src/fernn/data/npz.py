@@ -90,15 +90,11 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
         return np.split(X.astype(np.float64), np.cumsum(arrays["lengths"])[:-1], axis=1)
     if X.ndim not in (2, 3) or not X.size:
         what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
-        raise refusal(
-            "npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths."
-        )
+        raise refusal("npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths.")
     return list((X[:, None, :] if X.ndim == 2 else X).astype(np.float64))
 
 
-def _labels(
-    arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: Options
-) -> list[str] | None:
+def _labels(arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: Options) -> list[str] | None:
     """Labels as a file would spell them; indices into `classes` become names."""
     if options.label is None or (options.label == "label" and "y" not in arrays):
         return None
@@ -109,9 +105,7 @@ def _labels(
 def _wanted(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
     if key not in arrays:
         what = f"no array {key!r}{did_you_mean(key, arrays)}; the arrays are {listed(arrays)}"
-        raise refusal(
-            "npz", what, "Name the traces X[case, channel, time] and the labels y (or pass --label)."
-        )
+        raise refusal("npz", what, "Name the traces X[case, channel, time] and the labels y (or pass --label).")
     return arrays[key]
 
 

@@ -68,11 +68,7 @@ class Options:
 
     def noted(self, note: Mapping[str, object]) -> Options:
         """With what the file says about itself, wherever nothing else was asked for."""
-        free = {
-            f.name: note[f.name]
-            for f in fields(self)
-            if f.name in note and getattr(self, f.name) == f.default
-        }
+        free = {f.name: note[f.name] for f in fields(self) if f.name in note and getattr(self, f.name) == f.default}
         if self.good is not None:
             free.pop("classes", None)
         return replace(self, **free)  # type: ignore[arg-type]
@@ -84,20 +80,14 @@ def checked_note(note: object) -> dict[str, object]:
         return {}
     good: dict[str, object] = {}
     for key, value in note.items():
-        if key in ("case", "time", "group", "unit", "name", "label_kind", "layout") and isinstance(
-            value, str
-        ):
+        if key in ("case", "time", "group", "unit", "name", "label_kind", "layout") and isinstance(value, str):
             if value in CHOICES.get(key, (value,)):
                 good[key] = value
         elif (key == "label" and (value is None or isinstance(value, str))) or (
             key == "dt" and isinstance(value, int | float) and value > 0
         ):
             good[key] = value
-        elif (
-            key in ("classes", "channels")
-            and isinstance(value, list)
-            and all(isinstance(c, str) for c in value)
-        ):
+        elif key in ("classes", "channels") and isinstance(value, list) and all(isinstance(c, str) for c in value):
             good[key] = tuple(value)
     return good
 

@@ -19,9 +19,7 @@ def parquet_table(path: Path, options: Options, ledger: Ledger) -> tuple[Table, 
         import polars as pl
     except ImportError as error:
         what = "reading Parquet needs polars, which is not installed"
-        raise refusal(
-            "no-polars", what, "Run: pip install 'fernn[io]', or convert the file to CSV."
-        ) from error
+        raise refusal("no-polars", what, "Run: pip install 'fernn[io]', or convert the file to CSV.") from error
     try:
         frame = pl.read_parquet(path)
     except Exception as error:

@@ -97,9 +97,7 @@ class Ledger:
         return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 
-def refusal(
-    kind: str, what: str, fix: str, *, column: str | None = None, case: str | None = None
-) -> DataError:
+def refusal(kind: str, what: str, fix: str, *, column: str | None = None, case: str | None = None) -> DataError:
     """A DataError that carries its one problem."""
     problem = Problem(kind, "error", what, fix, column=column, case=case)
     return DataError(str(problem), [problem])

@@ -94,9 +94,7 @@ def inspect(
             what = f"encoding {asked.encoding!r} is not known"
             ledger.add("encoding", "error", what, "Pass --encoding utf-8, latin-1 or utf-16.")
         except csv.Error as error:
-            ledger.add(
-                "csv", "error", f"not readable as CSV ({error})", "Check the quotes and the --delimiter."
-            )
+            ledger.add("csv", "error", f"not readable as CSV ({error})", "Check the quotes and the --delimiter.")
     if dataset is not None and not ledger.failed:
         check(dataset, ledger)
     return (None if ledger.failed else dataset), ledger.problems()
@@ -124,15 +122,9 @@ def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft |
     is_tidy = options.layout == "tidy" or (options.layout == "auto" and _looks_tidy(header, begin, options))
     if is_tidy and header is None:
         what = f"the first line holds no column names ({', '.join(begin.first)[:40]!r})"
-        ledger.add(
-            "no-header", "error", what, "Write a header line, or pass --layout wide.", line=begin.skip + 1
-        )
+        ledger.add("no-header", "error", what, "Write a header line, or pass --layout wide.", line=begin.skip + 1)
         return None
-    parts = (
-        roles(header, options, ledger, wide=not is_tidy)
-        if header
-        else headerless_roles(begin, options, ledger)
-    )
+    parts = roles(header, options, ledger, wide=not is_tidy) if header else headerless_roles(begin, options, ledger)
     if parts is None:
         return None
     table = text_table(file, begin, header, parts.words, options, ledger)
@@ -175,8 +167,6 @@ def _tell_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
         place = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         what = f"byte 0x{data[error.start]:02x} at position {place} is not {encoding}"
         other = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
-        ledger.add(
-            "encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line
-        )
+        ledger.add("encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line)
     else:
         ledger.add("encoding", "error", f"the text is not {encoding}", "Pass the right --encoding.")

@@ -70,9 +70,8 @@ def _column(header: Sequence[str], name: str, role: str, ledger: Ledger) -> int 
     hint = did_you_mean(name, header)
     guess = usual(header, LABELS) if role == "label" and not hint else None
     hint = f" (did you mean {header[guess]!r}?)" if guess is not None else hint
-    fix = f"Pass --{role} with one of them" + (
-        ", or label=None to read without labels." if role == "label" else "."
-    )
+    flag = "case-column" if role == "case" else role
+    fix = f"Pass --{flag} with one of them" + (", or --label '' to read no labels." if role == "label" else ".")
     what = f"no column {name!r}{hint}; the columns are {listed(header)}"
     ledger.add(f"no-{role}-column".replace("channels", "channel"), "error", what, fix)
     return None

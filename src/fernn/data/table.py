@@ -96,9 +96,7 @@ def text_table(
             lines += at
             for j, cells in enumerate(zip(*rows, strict=True)):
                 columns[j].append(
-                    [pool.setdefault(c, c) for c in map(str.strip, cells)]
-                    if j in keep
-                    else _block(cells, options)
+                    [pool.setdefault(c, c) for c in map(str.strip, cells)] if j in keep else _block(cells, options)
                 )
     return Table(names, columns, np.array(lines, dtype=np.int64))
 

@@ -100,14 +100,10 @@ def _rows(
     return (rows.taken(np.flatnonzero(~unusable)) if unusable.any() else rows), list(place), unit
 
 
-def _tell(
-    at: Ints, table: Table, column: int, kind: str, what: str, options: Options, ledger: Ledger
-) -> None:
+def _tell(at: Ints, table: Table, column: int, kind: str, what: str, options: Options, ledger: Ledger) -> None:
     fix = options.row_fix("Fix the row or pass --bad-rows skip.")
     for i in at[:SHOWN]:
-        ledger.add(
-            kind, options.severity_of_rows, what, fix, line=int(table.lines[i]), column=table.header[column]
-        )
+        ledger.add(kind, options.severity_of_rows, what, fix, line=int(table.lines[i]), column=table.header[column])
     ledger.count(kind, options.severity_of_rows, at.size - SHOWN)
 
 
@@ -139,7 +135,7 @@ def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bo
     for i in at[:SHOWN]:
         what = f"time {rows.time[i]:g} comes again (first on line {rows.line[i - 1]})"
         fix = options.row_fix("Remove one of the rows or pass --bad-rows skip to keep the first.")
-        fix = fix if has_case else "If the file holds several cases, name their column with --case. " + fix
+        fix = fix if has_case else "If the file holds several cases, name their column with --case-column. " + fix
         severity = options.severity_of_rows
         ledger.add("duplicate-time", severity, what, fix, line=int(rows.line[i]), case=cases[rows.code[i]])
     ledger.count("duplicate-time", options.severity_of_rows, at.size - SHOWN)
@@ -163,9 +159,7 @@ def _one_each(
         elif len(distinct) > 1:
             first, second = list(distinct)[:2]
             other = int(rows.line[start + cells[start:stop].index(second)])
-            said = (
-                f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
-            )
+            said = f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
             fix = f"Give every row of a case the same {what}."
             ledger.add(f"two-{what}s", "error", said, fix, line=other, case=name)
         found.append(next(iter(distinct), ""))

@@ -26,22 +26,16 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
     lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
     for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
         fix = options.row_fix("Remove the row or pass --bad-rows skip.")
-        ledger.add(
-            "empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i])
-        )
+        ledger.add("empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i]))
     skip |= lengths == 0
     kept = np.flatnonzero(~skip).tolist()
     traces = [values[i, : lengths[i]] for i in kept]
-    _tell_gaps(
-        traces, [int(table.lines[i]) for i in kept], [cases[i] for i in kept], table, roles, options, ledger
-    )
+    _tell_gaps(traces, [int(table.lines[i]) for i in kept], [cases[i] for i in kept], table, roles, options, ledger)
     names = options.channels or ("x",)
     labels = _column(table, roles.label, kept)
     if labels is not None and "" in labels:
         line = int(table.lines[kept[labels.index("")]])
-        ledger.add(
-            "missing-label", "error", "the trace has no label", "Write the label in the row.", line=line
-        )
+        ledger.add("missing-label", "error", "the trace has no label", "Write the label in the row.", line=line)
     return Draft(
         traces=[t[None, :] for t in traces],
         cases=[cases[i] for i in kept],

@@ -1,9 +1,9 @@
 """Text to formula: a climb through the operator table, with errors that point at the place.
 
-    formula  :=  prefix formula | formula infix formula | '(' formula ')' | atom | true | false
-    atom     :=  sum relation sum [relation sum]          0 <= x <= 5 is two atoms
-    sum      :=  [-] term {(+|-) term},  term := number | [number *] channel
-    prefix, infix := word [interval {u interval}]
+formula  :=  prefix formula | formula infix formula | '(' formula ')' | atom | true | false
+atom     :=  sum relation sum [relation sum]          0 <= x <= 5 is two atoms
+sum      :=  [-] term {(+|-) term},  term := number | [number *] channel
+prefix, infix := word [interval {u interval}]
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class _Reader:
                 self.take()
                 over = self.window() if node in TIMED else None
                 inner = self.formula(TIGHTEST)
-                return Not(inner) if over is None else node(inner, over)  # type: ignore[misc, call-arg]
+                return Not(inner) if over is None else node(inner, over)  # type: ignore[call-arg]
             if token.text in CONSTANTS:
                 self.take()
                 return Constant(CONSTANTS[token.text])

@@ -20,7 +20,7 @@ def show(formula: Formula, dt: float | None = None) -> str:
             return "true" if value else "false"
         case Atom(weights, relation, threshold):
             return f"{weighted_sum(weights)} {relation} {number(threshold)}"
-    over = window(formula.over, dt) if isinstance(formula, TIMED) else ""  # type: ignore[attr-defined]
+    over = window(formula.over, dt) if isinstance(formula, TIMED) else ""
     inside = children(formula)
     if type(formula) in PREFIX:
         word = PREFIX[type(formula)] + over

@@ -113,9 +113,9 @@ def constants(node: Formula) -> Formula | None:
 def window_of_one(node: Formula) -> Formula | None:
     """G[0,0] a  ->  a,  and so for F, H, O;  a U[0,0] b  ->  b"""
     match node:
-        case (Always(a, over) | Eventually(a, over) | Historically(a, over) | Once(a, over)) if over.end == 0:
+        case Always(a, over) | Eventually(a, over) | Historically(a, over) | Once(a, over) if over.end == 0:
             return a
-        case (Until(_, b, over) | Since(_, b, over)) if over.end == 0:
+        case Until(_, b, over) | Since(_, b, over) if over.end == 0:
             return b
     return None
 
@@ -123,11 +123,11 @@ def window_of_one(node: Formula) -> Formula | None:
 def windows_add(node: Formula) -> Formula | None:
     """F[1,2] F[3,5] a  ->  F[4,7] a,  G G a  ->  G a"""
     match node:
-        case (Always(inner, outer) | Eventually(inner, outer) | Historically(inner, outer) | Once(inner, outer)) if (
-            type(inner) is type(node)
-        ):
-            spans = [(a + c, b + d) for a, b in outer for c, d in inner.over]  # type: ignore[attr-defined]
-            return type(node)(inner.inner, Interval(tuple(spans)))  # type: ignore[attr-defined, call-arg]
+        case Always(inner, outer) | Eventually(inner, outer) | Historically(inner, outer) | Once(inner, outer) if type(
+            inner
+        ) is type(node):
+            spans = [(a + c, b + d) for a, b in outer for c, d in inner.over]
+            return type(node)(inner.inner, Interval(tuple(spans)))
     return None
 
 
@@ -135,15 +135,15 @@ def value_at_the_end(node: Formula) -> Formula | None:
     """G F a  ->  F G a,  F G F a  ->  F G a,  F G (a U b)  ->  F G b: all are the value at the last sample"""
     ever, always = (Eventually, Always) if isinstance(node, (Eventually, Always)) else (Once, Historically)
     match node:
-        case ever(always(a, inner), outer) if outer.is_all_time and inner.is_all_time:  # type: ignore[misc]
+        case ever(always(a, inner), outer) if outer.is_all_time and inner.is_all_time:
             at_end = _at_the_end(a, isinstance(node, Eventually))
-            return ever(always(at_end))  # type: ignore[operator, call-arg]
-        case always(ever(a, inner), outer) if outer.is_all_time and inner.is_all_time:  # type: ignore[misc]
-            return ever(always(a))  # type: ignore[operator, call-arg]
-        case ever(ever() | always(), over) | always(ever() | always(), over) if over.is_all_time:  # type: ignore[misc]
-            inner_pair = value_at_the_end(node.inner)  # type: ignore[attr-defined]
-            if inner_pair is not None or _is_value_at_the_end(node.inner):  # type: ignore[attr-defined]
-                return inner_pair or node.inner  # type: ignore[attr-defined, no-any-return]
+            return ever(always(at_end))
+        case always(ever(a, inner), outer) if outer.is_all_time and inner.is_all_time:
+            return ever(always(a))
+        case ever(ever() | always(), over) | always(ever() | always(), over) if over.is_all_time:
+            inner_pair = value_at_the_end(node.inner)
+            if inner_pair is not None or _is_value_at_the_end(node.inner):
+                return inner_pair or node.inner
     return None
 
 
@@ -161,9 +161,9 @@ def _at_the_end(node: Formula, future: bool) -> Formula:
             return Not(_at_the_end(a, future))
         case And(a, b) | Or(a, b) | Implies(a, b):
             return type(node)(_at_the_end(a, future), _at_the_end(b, future))
-        case (Eventually(a, over) | Always(a, over)) if future:
+        case Eventually(a, over) | Always(a, over) if future:
             return _at_the_end(a, future) if over.start == 0 else Constant(isinstance(node, Always))
-        case (Once(a, over) | Historically(a, over)) if not future:
+        case Once(a, over) | Historically(a, over) if not future:
             return _at_the_end(a, future) if over.start == 0 else Constant(isinstance(node, Historically))
         case Until(_, b, over) if future:
             return _at_the_end(b, future) if over.start == 0 else FALSE
@@ -181,11 +181,11 @@ def until_trivial(node: Formula) -> Formula | None:
             return Once(b, over)
         case Until(_, Constant(False), _) | Since(_, Constant(False), _):
             return FALSE
-        case (Until(_, Constant(True), over) | Since(_, Constant(True), over)) if over.start == 0:
+        case Until(_, Constant(True), over) | Since(_, Constant(True), over) if over.start == 0:
             return TRUE
         case Until(Constant(False), b, over) | Since(Constant(False), b, over):
             return b if over.start == 0 else FALSE
-        case (Until(a, b, over) | Since(a, b, over)) if a == b and over.start == 0:
+        case Until(a, b, over) | Since(a, b, over) if a == b and over.start == 0:
             return a
     return None
 
@@ -213,15 +213,15 @@ def repeated_inside(node: Formula) -> Formula | None:
     match node:
         case Always(And(a, b), over) | Historically(And(a, b), over) if over.is_all_time:
             bare = And(_without(a, type(node)), _without(b, type(node)))
-            return type(node)(bare)  # type: ignore[call-arg]
+            return type(node)(bare)
         case Eventually(Or(a, b), over) | Once(Or(a, b), over) if over.is_all_time:
             bare_or = Or(_without(a, type(node)), _without(b, type(node)))
-            return type(node)(bare_or)  # type: ignore[call-arg]
+            return type(node)(bare_or)
     return None
 
 
 def _without(node: Formula, operator: type[Formula]) -> Formula:
-    return node.inner if type(node) is operator and node.over == ALL_TIME else node  # type: ignore[attr-defined, no-any-return]
+    return node.inner if type(node) is operator and node.over == ALL_TIME else node  # type: ignore[attr-defined]
 
 
 def factored(node: Formula) -> Formula | None:

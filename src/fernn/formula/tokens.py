@@ -54,7 +54,7 @@ def _unquoted(text: str, word: str, at: int) -> str:
     try:
         return str(json.loads(word, strict=False))
     except ValueError:
-        raise FormulaError("a quoted name may escape only as JSON does: \\\" \\\\ \\n \\u00e9", text, at) from None
+        raise FormulaError('a quoted name may escape only as JSON does: \\" \\\\ \\n \\u00e9', text, at) from None
 
 
 def _unreadable(character: str) -> str:
@@ -62,4 +62,4 @@ def _unreadable(character: str) -> str:
 
 
 def _advice(character: str) -> str | None:
-    return "names with spaces go in double quotes: \"heart rate\"" if character in "'`" else None
+    return 'names with spaces go in double quotes: "heart rate"' if character in "'`" else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -45,7 +46,7 @@ class Batch:
         if not self.starts.size:
             return flat.reshape(self.count, self.length)
         edges = self.starts // len(self.channels)
-        return [flat[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [flat[a:b] for a, b in pairwise(edges)]
 
     def trace(self, case: int) -> npt.NDArray[Any]:
         """One trace, `[channel, time]`."""
@@ -89,7 +90,9 @@ def _gathered(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int
     rows = [row[None] if row.ndim == 1 else row for row in rows]
     for i, row in enumerate(rows):
         if row.ndim != 2 or len(row) != len(rows[0]):
-            raise SignalError(f"trace {i} has shape {row.shape}; every trace is (channel, time), {len(rows[0])} channels")
+            raise SignalError(
+                f"trace {i} has shape {row.shape}; every trace is (channel, time), {len(rows[0])} channels"
+            )
     dtype = np.result_type(*rows)
     starts = np.concatenate([[0], np.cumsum([row.size for row in rows])]).astype(np.int64)
     flat = np.concatenate([np.asarray(row, dtype).reshape(-1) for row in rows])

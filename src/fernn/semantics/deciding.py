@@ -129,7 +129,9 @@ def _nearest(a: Formula, row: Row, t: int, over: Interval, ahead: bool, pick: An
     return a, t + far if ahead else t - far
 
 
-def _held(a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool) -> tuple[Formula, int] | None:
+def _held(
+    a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool
+) -> tuple[Formula, int] | None:
     hold, goal = (rows[a][t:], rows[b][t:]) if ahead else (rows[a][t::-1], rows[b][t::-1])
     before = np.concatenate([[np.inf], np.minimum.accumulate(hold)[:-1]]).astype(hold.dtype)
     offsets = [np.arange(start, stop) for start, stop in _spans(over, len(goal))]

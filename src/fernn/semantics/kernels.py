@@ -36,7 +36,7 @@ def _added(a: Any, b: Any) -> Any:
 lesser, greater, added = compiled(_lesser), compiled(_greater), compiled(_added)
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def copy(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, line: int, poison: int) -> None:
     """y = a."""
     if e - s < line:
@@ -59,7 +59,7 @@ def copy(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, line: int
     ln.store(poison, 0, total)
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def fill(y: int, s: int, e: int, value: Any, line: int) -> None:
     """y = value."""
     if e - s < line:
@@ -137,9 +137,7 @@ def _best(on_lines: Any, over_line: Any, on_numbers: Any) -> Any:
 def _running(on_lines: Any, on_numbers: Any, ahead: bool) -> Any:
     hand_on = ln.first if ahead else ln.last
 
-    def step(
-        a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, carry: Any, line: int, poison: int
-    ) -> None:
+    def step(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, carry: Any, line: int, poison: int) -> None:
         """y is the best a from here to one end of the stretch, and `carry` beyond it."""
         if e - s < line:
             for k in range(e - s):

@@ -20,7 +20,7 @@ from numba.extending import intrinsic, register_model
 LINE_BYTES = 64
 
 
-class Lanes(types.Type):  # type: ignore[misc]
+class Lanes(types.Type):
     """A line of neighbouring samples of one floating type."""
 
     def __init__(self, dtype: Any) -> None:
@@ -30,7 +30,7 @@ class Lanes(types.Type):  # type: ignore[misc]
 
 
 @register_model(Lanes)
-class LanesModel(datamodel.models.PrimitiveModel):  # type: ignore[misc]
+class LanesModel(datamodel.models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Lanes) -> None:
         element = {32: ir.FloatType(), 64: ir.DoubleType()}[fe_type.dtype.bitwidth]
         super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.count))
@@ -72,7 +72,7 @@ def _place(builder: Any, address: Any, at: Any, element: Any, count: int) -> Any
 
 
 def _loading(whole_line: bool) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def load(typing: Any, address: Any, at: Any, like: Any) -> Any:
         result = Lanes(like) if whole_line else like
 
@@ -87,7 +87,7 @@ def _loading(whole_line: bool) -> Any:
     return load
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def store(typing: Any, address: Any, at: Any, value: Any) -> Any:
     """Write a line, or one sample, to `address[at]`."""
     line = isinstance(value, Lanes)
@@ -102,7 +102,7 @@ def store(typing: Any, address: Any, at: Any, value: Any) -> Any:
     return types.void(types.intp, types.intp, value), emit
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def seen(typing: Any, lanes: Any, weight: Any, bias: Any) -> Any:
     """`weight * x + bias`, rounded after each of the two."""
     number = lanes.dtype
@@ -114,7 +114,7 @@ def seen(typing: Any, lanes: Any, weight: Any, bias: Any) -> Any:
     return lanes(lanes, number, number), emit
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def spread(typing: Any, number: Any) -> Any:
     """A line of copies of one number."""
     result = Lanes(number)
@@ -126,7 +126,7 @@ def spread(typing: Any, number: Any) -> Any:
 
 
 def _lanewise(combine: Callable[..., Any]) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def both(typing: Any, left: Any, right: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return combine(builder, *args)
@@ -137,7 +137,7 @@ def _lanewise(combine: Callable[..., Any]) -> Any:
 
 
 def _reduced(better: Callable[..., Any]) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def reduce(typing: Any, lanes: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             value, step = args[0], lanes.count // 2
@@ -152,7 +152,7 @@ def _reduced(better: Callable[..., Any]) -> Any:
 
 
 def _running(better: Callable[..., Any], ahead: bool) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def scan(typing: Any, lanes: Any, carry: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             value, count, step = args[0], lanes.count, 1
@@ -167,7 +167,7 @@ def _running(better: Callable[..., Any], ahead: bool) -> Any:
 
 
 def _holding(better: Callable[..., Any], worse: Callable[..., Any], ahead: bool) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def scan(typing: Any, hold: Any, goal: Any, carry: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             a, b, count, step = args[0], args[1], hold.count, 1
@@ -185,7 +185,7 @@ def _holding(better: Callable[..., Any], worse: Callable[..., Any], ahead: bool)
 
 
 def _lane(last: bool) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def pick(typing: Any, lanes: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return builder.extract_element(args[0], ir.Constant(_INT32, lanes.count - 1 if last else 0))

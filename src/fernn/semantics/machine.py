@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,10 @@ def _machine(sources: tuple[str, ...]) -> Any:
         data, results, bad = flat.ctypes.data, out.ctypes.data, poison.ctypes.data
         slot_bytes = slots.shape[1] * bytes
         first_slot = slots.ctypes.data + w.PAD * bytes
-        spare, other = first_slot + (slots.shape[0] - 2) * slot_bytes, first_slot + (slots.shape[0] - 1) * slot_bytes
+        spare, other = (
+            first_slot + (slots.shape[0] - 2) * slot_bytes,
+            first_slot + (slots.shape[0] - 1) * slot_bytes,
+        )
         for turn in range(high - low):
             t = low + turn if from_end else high - 1 - turn  # memory is walked one way, within and across traces
             if starts.size:
@@ -79,7 +83,13 @@ def _machine(sources: tuple[str, ...]) -> Any:
                     s, e = min(size, code[i, 8]), min(size, code[i, 9] + 1)
                 if s >= e:
                     continue
-                wa, ba, wb, bb, fill = numbers[i, 0], numbers[i, 1], numbers[i, 2], numbers[i, 3], numbers[i, 4]
+                wa, ba, wb, bb, fill = (
+                    numbers[i, 0],
+                    numbers[i, 1],
+                    numbers[i, 2],
+                    numbers[i, 3],
+                    numbers[i, 4],
+                )
                 raw_a, raw_b = code[i, 2] == CHANNEL, code[i, 4] == CHANNEL
                 a = data + (base + code[i, 3] * size) * bytes if raw_a else first_slot + code[i, 3] * slot_bytes
                 b = data + (base + code[i, 5] * size) * bytes if raw_b else first_slot + code[i, 5] * slot_bytes
@@ -114,7 +124,7 @@ def _machine(sources: tuple[str, ...]) -> Any:
                         k.hold_min_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, most, line, bad)
                     else:
                         k.hold_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, most, line, bad)
-                elif op == WINDOW_MIN or op == WINDOW_MAX:
+                elif op in (WINDOW_MIN, WINDOW_MAX):
                     first = s if ahead else max(0, s - amount + 1)
                     stop = min(size, e + amount - 1) if ahead else e
                     if e - s == 1:
@@ -165,7 +175,7 @@ def _machine(sources: tuple[str, ...]) -> Any:
             if verdict:
                 value = slots[code[steps - 1, 1], w.PAD + (size - 1 if from_end else 0)]
                 out[t] = value
-                if value == most or value == least:
+                if value in (most, least):
                     met = INFINITE
         for value in poison:
             if not least < value < most:
@@ -192,7 +202,7 @@ def spread(work: Callable[[int, int], int], traces: int, cost: int) -> int:
     count, pool = _threads()
     count = min(count, traces)
     edges = [traces * i // count for i in range(count + 1)]
-    others = [pool.submit(work, a, b) for a, b in zip(edges[1:-1], edges[2:], strict=True)]
+    others = [pool.submit(work, a, b) for a, b in pairwise(edges[1:])]
     met = work(0, edges[1])
     for other in others:
         met |= other.result()

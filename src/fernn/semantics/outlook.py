@@ -18,7 +18,20 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedError
 from ..formula.measures import horizon
-from ..formula.nodes import FUTURE, PAST, And, Constant, Formula, Implies, Not, Or, atom, children, rebuilt, walk
+from ..formula.nodes import (
+    FUTURE,
+    PAST,
+    And,
+    Constant,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    atom,
+    children,
+    rebuilt,
+    walk,
+)
 from ..formula.program import program
 from .machine import run
 from .skeleton import (

@@ -59,7 +59,11 @@ def satisfied(
 
 
 def signals(
-    formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, *, nonfinite: Nonfinite = "error"
+    formula: Formula | str,
+    X: Traces,
+    channels: Sequence[str] | None = None,
+    *,
+    nonfinite: Nonfinite = "error",
 ) -> dict[Formula, Values]:
     """The robustness at every sample of the formula and of each formula inside it, outermost first."""
     formula = parse(formula) if isinstance(formula, str) else formula
@@ -68,7 +72,12 @@ def signals(
 
 
 def _judged(
-    formula: Formula | str, X: Traces, channels: Sequence[str] | None, at: At, nonfinite: Nonfinite, closed: bool
+    formula: Formula | str,
+    X: Traces,
+    channels: Sequence[str] | None,
+    at: At,
+    nonfinite: Nonfinite,
+    closed: bool,
 ) -> Any:
     if isinstance(formula, str):
         formula = parse(formula)

@@ -47,7 +47,7 @@ def tables(
     `verdict`: only the judged sample is wanted. `closed`: every strict atom `x > c` becomes
     `x >= the next float`, so that a result of zero or more means satisfied.
     """
-    number = np.dtype(dtype).type
+    number: Any = np.dtype(dtype).type
     count = len(program.steps)
     target, slots = _slots(program, verdict)
     near, far = _needed(program, verdict)
@@ -78,9 +78,7 @@ def _slots(program: Program, verdict: bool) -> tuple[list[int], int]:
     The last step's signal goes OUT, or for verdicts to a slot, of which one sample is read.
     """
     count = len(program.steps)
-    last_read = {
-        operand.step: i for i, s in enumerate(program.steps) for operand in (s.a, s.b) if operand is not None
-    }
+    last_read = {operand.step: i for i, s in enumerate(program.steps) for operand in (s.a, s.b) if operand is not None}
     free: list[int] = []
     target: list[int] = []
     slots = 0

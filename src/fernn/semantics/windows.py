@@ -91,7 +91,21 @@ def _wide(pair: Any, run: Any, run_back: Any, ahead: bool) -> Any:
         else:
             k.copy(start, one, none, False, y, s, min(e, s + width), line, poison)
             if s + width < e:
-                pair(end - reach * bytes, one, none, False, start, one, none, False, y, s + width, e, line, poison)
+                pair(
+                    end - reach * bytes,
+                    one,
+                    none,
+                    False,
+                    start,
+                    one,
+                    none,
+                    False,
+                    y,
+                    s + width,
+                    e,
+                    line,
+                    poison,
+                )
 
     return k.compiled(step)
 

@@ -27,9 +27,7 @@ def cct(labels: Literal["binary", "robustness"] = "binary") -> Dataset:
     values = np.concatenate([normal, anomaly])[:, None, :]
     cases = numbered(("normal", len(normal)), ("anomaly", len(anomaly)))
     if labels == "robustness":
-        given = [
-            rows(f"cruise_control_train/Labels_{kind}_BIG2.csv").ravel() for kind in ("normal", "anomaly")
-        ]
+        given = [rows(f"cruise_control_train/Labels_{kind}_BIG2.csv").ravel() for kind in ("normal", "anomaly")]
         return Dataset(values, np.concatenate(given), channels=("v",), cases=cases, name="cct")
     good = np.repeat([1, 0], [len(normal), len(anomaly)])
     return Dataset(values, good, ("anomaly", "normal"), ("v",), cases=cases, name="cct")

@@ -19,9 +19,7 @@ def experiments() -> Path:
     value = os.environ.get(VARIABLE, "")
     how = f"Clone {HOME} and set {VARIABLE} to that folder, as in: export {VARIABLE}=~/fernn_stl_inference"
     if not value:
-        raise DataError(
-            f"the paper's recordings are not part of this package, and {VARIABLE} is not set. {how}"
-        )
+        raise DataError(f"the paper's recordings are not part of this package, and {VARIABLE} is not set. {how}")
     folder = Path(value).expanduser()
     inner = folder / "experiments"
     if inner.is_dir():
@@ -42,9 +40,7 @@ def rows(relative: str, delimiter: str | None = ",") -> Floats:
     try:
         return np.loadtxt(path, delimiter=delimiter, ndmin=2)
     except ValueError as error:
-        raise DataError(
-            f"{path.name}: {error}. The file should hold numbers only, one trace a row."
-        ) from error
+        raise DataError(f"{path.name}: {error}. The file should hold numbers only, one trace a row.") from error
 
 
 def changes(values: Floats) -> Floats:

@@ -21,6 +21,4 @@ def hapt() -> Dataset:
     bad = rows("hapt_data/bad_hapt_data.csv", delimiter=None)
     values = np.concatenate([good, bad])[:, None, :]
     cases = numbered(("good", len(good)), ("bad", len(bad)))
-    return Dataset(
-        values, np.repeat([1, 0], [len(good), len(bad)]), ("bad", "good"), ("x",), cases=cases, name="hapt"
-    )
+    return Dataset(values, np.repeat([1, 0], [len(good), len(bad)]), ("bad", "good"), ("x",), cases=cases, name="hapt")

@@ -7,8 +7,21 @@ from math import inf
 
 from ...errors import UnsupportedError
 from ..nodes import (
-    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    children,
+)
 from ..show import number
 from ..words import TIMED
 from .elsewhere import one_span_each
@@ -34,8 +47,8 @@ def _text(formula: Formula, dt: float) -> str:
         case Atom(weights, relation, threshold):
             return f"({_sum(weights)} {relation} {number(threshold)})"
     word = _WORD[type(formula)]
-    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
-        start, end = formula.over.spans[0]  # type: ignore[attr-defined]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:
+        start, end = formula.over.spans[0]
         word += f"_[{start * dt:.12g}, {'inf' if end == inf else f'{end * dt:.12g}'}]"
     inside = [_text(child, dt) for child in children(formula)]
     return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"

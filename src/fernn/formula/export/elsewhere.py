@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf
 
@@ -16,11 +17,11 @@ def one_span_each(formula: Formula) -> Formula:
     def change(node: Formula) -> Formula:
         match node:
             case Eventually(a, over) | Once(a, over):
-                return reduce(Or, [type(node)(a, interval(*span)) for span in over])
+                return _joined(Or, [type(node)(a, interval(*span)) for span in over])
             case Always(a, over) | Historically(a, over):
-                return reduce(And, [type(node)(a, interval(*span)) for span in over])
+                return _joined(And, [type(node)(a, interval(*span)) for span in over])
             case Until(a, b, over) | Since(a, b, over):
-                return reduce(Or, [type(node)(a, b, interval(*span)) for span in over])
+                return _joined(Or, [type(node)(a, b, interval(*span)) for span in over])
         return node
 
     return everywhere(formula, change)
@@ -31,7 +32,7 @@ def bounded_or_all_time(formula: Formula) -> Formula:
 
     def change(node: Formula) -> Formula:
         match node:
-            case (Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over)) if _late(over.spans[0]):
+            case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over) if _late(over.spans[0]):
                 shift = interval(over.start, over.start)
                 return type(node)(type(node)(a, ALL_TIME), shift)
             case Until(a, b, over) if _late(over.spans[0]):
@@ -43,6 +44,10 @@ def bounded_or_all_time(formula: Formula) -> Formula:
         return node
 
     return everywhere(one_span_each(formula), change)
+
+
+def _joined(operator: Callable[[Formula, Formula], Formula], parts: Sequence[Formula]) -> Formula:
+    return reduce(operator, parts)
 
 
 def _late(span: Span) -> bool:

@@ -38,9 +38,12 @@ def to_data(formula: Formula) -> dict[str, Any]:
             return {"op": "true" if value else "false"}
         case Atom(weights, relation, threshold):
             return {"op": relation, "weights": [[n, w] for n, w in weights], "threshold": threshold}
-    data: dict[str, Any] = {"op": _WORD[type(formula)], "args": [to_data(child) for child in children(formula)]}
+    data: dict[str, Any] = {
+        "op": _WORD[type(formula)],
+        "args": [to_data(child) for child in children(formula)],
+    }
     if isinstance(formula, TIMED):
-        data["over"] = [[a, None if b == inf else b] for a, b in formula.over]  # type: ignore[attr-defined]
+        data["over"] = [[a, None if b == inf else b] for a, b in formula.over]
     return data
 
 
@@ -51,11 +54,12 @@ def from_data(data: Any) -> Formula:
             return Constant(op == "true")
         if "weights" in data:
             return Atom(tuple((str(n), float(w)) for n, w in data["weights"]), op, float(data["threshold"]))
-        node, args = OPERATORS[op], [from_data(arg) for arg in data["args"]]
-        if node in TIMED:
-            spans = tuple((int(a), inf if b is None else int(b)) for a, b in data["over"])
-            return node(*args, Interval(spans))  # type: ignore[call-arg]
-        return node(*args)
+        build: Any = OPERATORS[op]
+        args: list[Any] = [from_data(arg) for arg in data["args"]]
+        if build in TIMED:
+            args.append(Interval(tuple((int(a), inf if b is None else int(b)) for a, b in data["over"])))
+        made: Formula = build(*args)
+        return made
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, FormulaError):
             raise

@@ -5,8 +5,21 @@ from __future__ import annotations
 from math import inf
 
 from ..nodes import (
-    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    children,
+)
 from ..show import number
 from ..words import INFIX, TIGHTEST, TIMED
 
@@ -28,8 +41,8 @@ def to_latex(formula: Formula) -> str:
         case Atom(weights, relation, threshold):
             return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
     symbol = _SYMBOL[type(formula)]
-    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
-        spans = [_span(a, b) for a, b in formula.over]  # type: ignore[attr-defined]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:
+        spans = [_span(a, b) for a, b in formula.over]
         symbol += "_{" + r" \cup ".join(spans) + "}"
     inside = children(formula)
     if len(inside) == 1:
@@ -44,7 +57,7 @@ def to_latex(formula: Formula) -> str:
 def _enclosed(formula: Formula, level: int) -> str:
     own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
     alone = isinstance(formula, Atom) and level >= TIGHTEST
-    return rf"({to_latex(formula)})" if own < level and not isinstance(formula, Atom) or alone else to_latex(formula)
+    return rf"({to_latex(formula)})" if (own < level and not isinstance(formula, Atom)) or alone else to_latex(formula)
 
 
 def _sum(weights: tuple[tuple[str, float], ...]) -> str:
@@ -59,7 +72,13 @@ def _sum(weights: tuple[tuple[str, float], ...]) -> str:
 
 def _name(name: str) -> str:
     escaped = "".join(_SPECIAL.get(c, c) for c in name)
-    return escaped if len(name) == 1 and name.isalpha() else rf"\mathit{{{escaped}}}" if name.isalnum() else rf"\text{{{escaped}}}"
+    return (
+        escaped
+        if len(name) == 1 and name.isalpha()
+        else rf"\mathit{{{escaped}}}"
+        if name.isalnum()
+        else rf"\text{{{escaped}}}"
+    )
 
 
 def _number(value: float) -> str:

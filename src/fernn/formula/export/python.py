@@ -29,7 +29,8 @@ def to_python(formula: Formula) -> str:
         "def monitor():",
         '    """A function to call with one sample after another, values in the order of CHANNELS.',
         "",
-        "    " + ("It must be fed from the last sample to the first." if from_end else "It gives the robustness so far."),
+        "    "
+        + ("It must be fed from the last sample to the first." if from_end else "It gives the robustness so far."),
         '    """',
         *("    " + line for line in start),
         "",

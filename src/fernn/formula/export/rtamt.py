@@ -6,8 +6,21 @@ import re
 
 from ...errors import UnsupportedError
 from ..nodes import (
-    Always, And, Atom, Constant, Eventually, Formula, Historically, Implies, Not, Once, Or, Since, Until, children,
-)  # fmt: skip
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    children,
+)
 from ..show import number
 from ..words import TIMED
 from .elsewhere import bounded_or_all_time
@@ -34,8 +47,8 @@ def _text(formula: Formula) -> str:
                     raise UnsupportedError(f"rtamt cannot read the name {name!r}; rename the channel first")
             return f"({_sum(weights)} {relation} {number(threshold)})"
     word = _WORD[type(formula)]
-    if isinstance(formula, TIMED) and not formula.over.is_all_time:  # type: ignore[attr-defined]
-        start, end = formula.over.spans[0]  # type: ignore[attr-defined]
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:
+        start, end = formula.over.spans[0]
         word += f"[{start},{end}]"
     inside = [_text(child) for child in children(formula)]
     return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"
@@ -46,8 +59,6 @@ def _sum(weights: tuple[tuple[str, float], ...]) -> str:
     text = ""
     for name, weight in weights:
         term = name if abs(weight) == 1 else f"({number(abs(weight))} * {name})"
-        if text:
-            text = f"({text} {'-' if weight < 0 else '+'} {term})"
-        else:
-            text = f"(0 - {term})" if weight < 0 else term
+        start = f"(0 - {term})" if weight < 0 else term
+        text = f"({text} {'-' if weight < 0 else '+'} {term})" if text else start
     return text

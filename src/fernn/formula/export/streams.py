@@ -35,7 +35,7 @@ def expression(operand: Operand | None, names: dict[str, str]) -> str:
     signal = names[operand.channel] if operand.channel is not None else f"s{operand.step}"
     bias = repr(abs(operand.bias))
     if operand.weight == -1 and operand.bias != 0:  # c - x
-        return f"{repr(operand.bias)} - {signal}"
+        return f"{operand.bias!r} - {signal}"
     scaled = {1.0: signal, -1.0: f"-{signal}"}.get(operand.weight, f"{operand.weight!r}*{signal}")
     if operand.bias == 0:
         return scaled

@@ -1,0 +1,145 @@
+"""The measurements as docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from .aims import Aim, aims
+from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
+from .online import SAMPLES, Live
+from .peers import NAMES
+from .results import Results
+
+
+def page(results: Results) -> str:
+    return "\n\n".join(_sections(results)) + "\n"
+
+
+def _sections(results: Results) -> Iterator[str]:
+    where = results.surroundings
+    yield "# Benchmarks"
+    yield (
+        f"Made by `{results.command}` in {results.seconds / 60:.1f} minutes, all in one run. "
+        f"{where['processor']}, {where['cores']} cores. "
+        + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
+        + "."
+    )
+    yield "## Aims"
+    yield (
+        "Each line is the worst case over the formulas and shapes it speaks about. Ratios are the other's time "
+        "divided by fernn's: larger is better. Against a copy, 1.0 is the speed of memory."
+    )
+    yield _aims(aims(results.rows, results.alone, results.live))
+    yield "## Whole signal, at every sample"
+    yield (
+        "Milliseconds for the whole batch, float32, `X[case, channel, time]`, uniform random numbers; in "
+        "parentheses how many times fernn's time. Best of many calls, taken in turns. fernn is called as "
+        '`robustness(formula, X, channels, at="all")` with a parsed formula, and allocates its result. Every peer\'s '
+        "result is compared with fernn's before it is timed."
+    )
+    yield (
+        "- **of copy**: the time of a plain copy divided by fernn's. The copy moves the bytes that the formula must: "
+        "the channels it reads and the result. *Prepared* copies into an array that is there, *fresh* allocates one, "
+        "as fernn does. Copy and fernn use the same number of threads, given in the column **threads**.\n"
+        "- **NumPy, torch, JAX**: the fastest of several formulations, named beside the table below. torch is eager. "
+        "JAX is jitted, compiling is not timed. torch and JAX may use every core; NumPy uses one.\n"
+        "- **rtamt**: one trace at a time; up to 20 traces or 10,000 samples are timed, and scaled to the batch.\n"
+        "- **verdict**: fernn at one evaluation point only."
+    )
+    for formula, rows in groupby(results.rows, key=lambda row: str(row.task.formula)):
+        yield f"### `{formula}`"
+        yield _offline(list(rows))
+    yield "### One thread against one thread"
+    yield "fernn with `FERNN_THREADS=1`, the copies on one thread."
+    yield _alone(results.alone)
+    yield "## Live, one sample at a time"
+    yield (
+        f"Samples a second, `Monitor(formula, channels).update(sample)` over {SAMPLES:,} samples, "
+        "beside rtamt's online specification. The values are equal."
+    )
+    yield _live(results.live)
+    yield "## The fastest formulations"
+    yield _ways(results.rows)
+    yield "## Not timed"
+    yield _reasons(results)
+
+
+def _aims(found: Sequence[Aim]) -> str:
+    lines = (
+        (aim.text, f"{aim.wanted:g}", _number(aim.worst), f"`{aim.where}`" if aim.where else "", aim.met)
+        for aim in found
+    )
+    return _table(("aim", "at least", "measured", "where", ""), lines)
+
+
+def _offline(rows: Sequence[Row]) -> str:
+    peers = [name for name in NAMES if any(name in row.seconds for row in rows)]
+    head = ("traces x samples", "threads", "fernn", "verdict", "of copy, prepared", "of copy, fresh", *peers)
+    lines = (
+        (
+            row.task.shape, str(row.threads), _ms(row.seconds[WHOLE]), _ms(row.seconds[VERDICT]),
+            _number(row.times(COPY)), _number(row.times(FRESH_COPY)), *(_peer(row, name) for name in peers),
+        )
+        for row in rows
+    )  # fmt: skip
+    return _table(head, lines)
+
+
+def _peer(row: Row, name: str) -> str:
+    if name not in row.seconds:
+        return f"> {TOO_LONG * 1000:.0f}" if row.reason.get(name, "").startswith(">") else "-"
+    return f"{_ms(row.seconds[name])} ({_number(row.times(name))})"
+
+
+def _alone(rows: Sequence[Row]) -> str:
+    lines = (
+        (f"`{row.task.formula}`", row.task.shape, _ms(row.seconds[WHOLE]), _number(row.times(COPY)),
+         _number(row.times(FRESH_COPY)))
+        for row in rows
+    )  # fmt: skip
+    return _table(("formula", "traces x samples", "fernn, ms", "of copy, prepared", "of copy, fresh"), lines)
+
+
+def _live(found: Sequence[Live]) -> str:
+    lines = (
+        (f"`{each.formula}`", f"{each.fernn:,.0f}", f"{each.rtamt:,.0f}" if each.rtamt else each.reason,
+         _number(each.times))
+        for each in found
+    )  # fmt: skip
+    return _table(("formula", "fernn", "rtamt", "times"), lines)
+
+
+def _ways(rows: Sequence[Row]) -> str:
+    named = ("numpy", "torch", "jax")
+    lines = (
+        (f"`{row.task.formula}`", row.task.shape, *(row.way.get(name, "-") for name in named)) for row in rows
+    )
+    return _table(("formula", "traces x samples", *named), lines)
+
+
+def _reasons(results: Results) -> str:
+    lines = [(name, "everything", reason) for name, reason in results.absent.items()]
+    kept: dict[tuple[str, str, str], list[str]] = {}
+    for row in results.rows:
+        for name, reason in row.reason.items():
+            kept.setdefault((name, str(row.task.formula), reason), []).append(row.task.shape)
+    lines += [
+        (name, f"`{formula}` on {', '.join(shapes)}", reason) for (name, formula, reason), shapes in kept.items()
+    ]
+    return _table(("who", "what", "why"), lines) if lines else "Everyone did everything."
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines))
+
+
+def _ms(seconds: float) -> str:
+    return _number(seconds * 1000)
+
+
+def _number(value: float | None) -> str:
+    """Three figures that count."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"

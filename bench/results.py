@@ -1,0 +1,53 @@
+"""All that one run measured, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .aims import aims
+from .offline import Row
+from .online import Live
+from .tasks import Task, formulas
+
+
+@dataclass
+class Results:
+    """`rows`: all threads; `alone`: one thread, beside the copies only; `absent`: peers not here."""
+
+    command: str
+    seconds: float
+    surroundings: dict[str, str]
+    rows: list[Row]
+    alone: list[Row]
+    live: list[Live]
+    absent: dict[str, str]
+
+    def to_json(self) -> str:
+        found = [{**asdict(aim), "met": aim.met.strip("*")} for aim in aims(self.rows, self.alone, self.live)]
+        plain = {
+            "command": self.command, "seconds": round(self.seconds, 1), "surroundings": self.surroundings,
+            "aims": found, "rows": rows_to_plain(self.rows), "one thread": rows_to_plain(self.alone),
+            "live": [asdict(each) for each in self.live], "absent": self.absent,
+        }  # fmt: skip
+        return json.dumps(plain, indent=1) + "\n"
+
+
+def rows_to_plain(rows: list[Row]) -> list[dict[str, Any]]:
+    return [
+        {
+            "formula": str(row.task.formula), "cases": row.task.cases, "length": row.task.length,
+            "threads": row.threads, "seconds": row.seconds, "way": row.way, "reason": row.reason,
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+def rows_from_plain(plain: list[dict[str, Any]]) -> list[Row]:
+    known = {str(formula): (formula, kind) for formula, kind in formulas().items()}
+    return [
+        Row(Task(*known[each["formula"]], each["cases"], each["length"]), each["threads"], each["seconds"],
+            each["way"], each["reason"])
+        for each in plain
+    ]  # fmt: skip

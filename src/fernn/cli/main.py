@@ -1,0 +1,89 @@
+"""The `fernn` command, and what its exit codes mean.
+
+Nothing heavy is imported here: `fernn --help` has to answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any, NoReturn
+
+import typer
+
+from ..errors import DataError, FernnError, SignalError
+from . import formulas, live, recordings, traces
+from .output import complain
+
+FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
+INTERRUPTED = 130
+UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichever this typer stands on
+
+app = typer.Typer(
+    name="fernn",
+    help="Rules in temporal logic for time series: check recordings, judge formulas, watch them live.",
+    epilog="Exit codes: 0 fine, 1 formula violated, 2 bad data, 3 bad usage. "
+    'Try: fernn generate cruise -o cruise.csv, then fernn eval "G (v <= 34.3)" cruise.csv',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (
+    recordings.check,
+    recordings.generate,
+    traces.evaluate,
+    traces.explain,
+    live.monitor,
+    formulas.export,
+    formulas.simplify,
+):
+    app.command(name={"evaluate": "eval"}.get(command.__name__, command.__name__))(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"fernn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> NoReturn:
+    """Run the command and leave with its exit code."""
+    warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+    sys.exit(_code())
+
+
+def _code() -> int:
+    try:
+        result = app(standalone_mode=False, prog_name="fernn")
+        sys.stdout.flush()
+        return result if isinstance(result, int) else FINE
+    except UsageError as error:
+        error.show()
+        return BAD_USAGE
+    except typer.Exit as leave:
+        return leave.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        return INTERRUPTED
+    except (DataError, SignalError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FINE
+        complain(str(error))
+        return BAD_DATA
+    except FernnError as error:
+        complain(str(error))
+        return BAD_USAGE

@@ -1,0 +1,64 @@
+"""How results leave a command: text for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def complain(text: str) -> None:
+    """To standard error, so that standard output stays what was asked for."""
+    print(text, file=sys.stderr)
+
+
+def as_json(value: Any) -> str:
+    """JSON that every reader takes: infinities as the words "inf" and "-inf"."""
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Columns of text: the first one flush left, numbers flush right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    columns = list(zip(titles, *cells, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    numeric = [all(_is_number(cell) for cell in column[1:]) for column in columns]
+    lines = []
+    for row in [list(titles), *cells]:
+        parts = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    return short(value) if isinstance(value, float) else "" if value is None else str(value)
+
+
+def short(value: float) -> str:
+    """Six digits: enough to read, not to compute with."""
+    return f"{value:.6g}"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell == ""
+    return True

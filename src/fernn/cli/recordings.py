@@ -1,0 +1,58 @@
+"""Commands about recordings: look one over, or make one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .output import as_json
+from .reading import File, Json, looked_at, reads_a_file
+
+
+@reads_a_file
+def check(file: File, json: Json = False, options: Any = None) -> int:
+    """Show what a recording holds and everything that is wrong with it."""
+    from ..data import card
+
+    dataset, problems = looked_at(file, options)
+    facts = card(dataset) if dataset is not None else None
+    if json:
+        told = [
+            {"kind": p.kind, "severity": p.severity, "where": p.where, "what": p.what, "fix": p.fix,
+             "line": p.line, "column": p.column, "case": p.case}
+            for p in problems
+        ]  # fmt: skip
+        typer.echo(as_json({"file": file, "card": facts.to_json() if facts else None, "problems": told}))
+    else:
+        if facts is not None:
+            typer.echo(f"{facts}\n")
+        for problem in problems:
+            typer.echo(f"{problem.severity}: {problem}")
+        errors = sum(p.severity == "error" for p in problems)
+        typer.echo(f"{errors} errors, {len(problems) - errors} warnings" if problems else "no problems")
+    return 0 if dataset is not None else 2
+
+
+def generate(
+    name: Annotated[str, typer.Argument(help="cruise or intervals.", metavar="NAME")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
+    cases: Annotated[int | None, typer.Option(help="Traces of each class.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same data.")] = 0,
+    json: Json = False,
+) -> int:
+    """Write a labelled recording that the package makes itself."""
+    from ..data import load, write_csv
+    from ..errors import FormulaError
+
+    makers = ("cruise", "intervals")
+    if name not in makers:
+        raise FormulaError(f"fernn can make {' or '.join(makers)}, not {name!r}")
+    dataset = load(name, seed=seed, **({} if cases is None else {"cases": cases}))
+    write_csv(dataset, output)
+    if json:
+        typer.echo(as_json({"file": str(output), "cases": len(dataset), "fingerprint": dataset.fingerprint}))
+    else:
+        typer.echo(f"wrote {len(dataset)} traces to {output}; look them over with: fernn check {output}")
+    return 0

@@ -1,0 +1,183 @@
+"""The commands as a person runs them: what they say, and how they leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fernn.formula.export import from_json
+from fernn.formula.parse import parse
+
+FERNN = [sys.executable, "-c", "from fernn.cli import main; main()"]
+
+
+def fernn(*words, feed=None, cwd=None):
+    return subprocess.run([*FERNN, *words], input=feed, capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def cruise(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cruise")
+    done = fernn("generate", "cruise", "-o", "cruise.csv", "--cases", "20", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_help_lists_the_commands_without_loading_numba():
+    done = fernn("--help")
+    assert done.returncode == 0
+    for command in ("check", "eval", "explain", "monitor", "export", "simplify", "generate"):
+        assert command in done.stdout
+    probe = "import sys, fernn.cli; print([m for m in ('numba', 'numpy', 'sklearn') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_check_shows_the_card_and_every_problem(cruise, tmp_path):
+    done = fernn("check", "cruise.csv", cwd=cruise)
+    assert done.returncode == 0
+    assert "40 cases x 1 channels x 101 samples" in done.stdout
+    (tmp_path / "bad.csv").write_text("case,time,v,label\na,0,1,good\na,1,x,good\nb,0,2,bad,9\nb,1,,bad\n")
+    done = fernn("check", "bad.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    told = json.loads(done.stdout)
+    assert told["card"] is None
+    assert {problem["line"] for problem in told["problems"]} >= {3, 4, 5}
+    assert all(problem["fix"] for problem in told["problems"])
+
+
+def test_eval_judges_every_trace_and_counts_errors(cruise):
+    done = fernn("eval", "G (v <= 34.3)", "cruise.csv", "--json", cwd=cruise)
+    assert done.returncode == 1, "some traces violate it"
+    told = json.loads(done.stdout)
+    assert told["formula"] == "G (v <= 34.3)"
+    assert len(told["traces"]) == 40
+    wrong = sum(t["satisfied"] != (t["label"] == "normal") for t in told["traces"])
+    assert told["score"]["mcr"] == wrong / 40 < 0.1
+    assert all((t["robustness"] > 0) == t["satisfied"] for t in told["traces"])
+    people = fernn("eval", "G (v <= 34.3)", "cruise.csv", cwd=cruise)
+    assert "At all times, v is at most 34.3." in people.stdout
+    assert "fernn explain" in people.stdout
+    assert fernn("eval", "G (v <= 1000)", "cruise.csv", cwd=cruise).returncode == 0
+
+
+def test_eval_reads_files_without_labels_and_windows_in_seconds(tmp_path):
+    (tmp_path / "t.csv").write_text("case,time,v\na,0.0,1\na,0.5,5\na,1.0,1\n")
+    done = fernn("eval", "F[0.5,1] (v >= 4)", "t.csv", "--time-units", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["formula"] == "F[1,2] (v >= 4)"
+    assert "score" not in json.loads(done.stdout)
+
+
+def test_explain_names_the_sample_that_decides(tmp_path):
+    (tmp_path / "t.csv").write_text("case,time,v\na,0,1\na,1,9\na,2,1\nb,0,1\nb,1,2\n")
+    done = fernn("explain", "G (v <= 4)", "t.csv", "--case", "a", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "decided at sample 1" in done.stdout
+    assert "v = 9" in done.stdout
+    told = json.loads(fernn("explain", "G (v <= 4)", "t.csv", "--case", "a", "--json", cwd=tmp_path).stdout)
+    assert told["deciding"] == {"atom": "v <= 4", "sample": 1, "readings": {"v": 9.0}}
+    missing = fernn("explain", "G (v <= 4)", "t.csv", "--case", "c", cwd=tmp_path)
+    assert missing.returncode == 2
+    assert "no case 'c'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["eval", "G (v <= )", "cruise.csv"], 3, "^"),
+        (["eval", "G (w <= 1)", "cruise.csv"], 3, "reads 'w'"),
+        (["eval", "G (v <= 1)", "nowhere.csv"], 2, "nowhere.csv"),
+        (["eval", "O F (v <= 1)", "cruise.csv"], 2, "at='first'"),
+        (["eval", "G (v <= 1)"], 3, "FILE"),
+        (["eval", "G (v <= 1)", "cruise.csv", "--colour"], 3, "--colour"),
+        (["eval", "G[0,0.5] (v <= 1)", "cruise.csv", "--time-units"], 3, "--dt"),
+        (["evla"], 3, "evla"),
+        (["export", "v <= 1", "--to", "cobol"], 3, "cobol"),
+        (["export", "v <= 1 S v >= 0", "--to", "breach"], 3, "no Since"),
+        (["generate", "trains", "-o", "x.csv"], 3, "cruise or intervals"),
+        (["monitor", "H F (v <= 1)"], 3, "past operator"),
+    ],
+)
+def test_mistakes_are_told_apart_by_exit_code(cruise, words, code, says):
+    done = fernn(*words, cwd=cruise, feed="")
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_export_and_simplify_print_what_they_make(tmp_path):
+    text = "G (x >= 1) & G (y >= 2)"
+    assert from_json(fernn("export", text, "--to", "json").stdout) == parse(text)
+    assert fernn("export", text, "--to", "c", "-o", "m.c", "--name", "rule", cwd=tmp_path).returncode == 0
+    assert "double rule_robustness(" in (tmp_path / "m.c").read_text()
+    assert fernn("simplify", text).stdout.strip() == "G (x >= 1 & y >= 2)"
+    told = json.loads(fernn("simplify", text, "--json").stdout)
+    assert (told["length"], told["simplified_length"]) == (5, 4)
+
+
+def test_monitor_speaks_when_the_verdict_falls():
+    done = fernn("monitor", "G (v <= 34.3)", feed="v\n24\n30\n36\n25\n")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "sample 0: undecided, robustness -inf to 10.3",
+        "sample 2: violated, robustness -inf to -1.7",
+        "after 4 samples: violated, robustness -1.7",
+    ]
+    lines = fernn("monitor", "H (v <= 5)", "--json", "--every", feed='{"v": 1}\n\n{"v": 2, "w": "text"}\n').stdout
+    assert [json.loads(line)["satisfied"] for line in lines.splitlines()] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("feed", "says"),
+    [
+        ("v\n1\nabc\n", "line 3"),
+        ("v;w\n1;2\n1;\nx;3\n", "line 4"),
+        ('{"v": 1}\n{"v"\n', "line 2: not JSON"),
+        ('{"v": 1}\n[1]\n', "line 2: expected an object"),
+        ("w\n1\n", "lacks the channel 'v'"),
+        ("", "no sample"),
+        ("v\n", "no sample"),
+    ],
+)
+def test_monitor_points_at_lines_it_cannot_read(feed, says):
+    done = fernn("monitor", "G (v <= 34.3)", feed=feed)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_monitor_goes_on_when_told_to():
+    done = fernn("monitor", "G (v <= 34.3)", "--bad-rows", "skip", feed="v\n1\nabc\n2\n")
+    assert done.returncode == 0
+    assert "after 2 samples: satisfied" in done.stdout
+
+
+def test_an_interrupted_monitor_gives_its_verdict():
+    process = subprocess.Popen(
+        [*FERNN, "monitor", "G (v <= 5)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdin.write("v\n1\n2\n")
+    process.stdin.flush()
+    assert process.stdout.readline().startswith("sample 0")
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "after 2 samples: satisfied, robustness 3" in out
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_leaves_early_is_no_error(cruise):
+    command = " ".join(f"'{word}'" for word in [*FERNN, "eval", "G (v <= 34.3)", "cruise.csv", "--all"])
+    done = subprocess.run(f"{command} | head -2", shell=True, capture_output=True, text=True, cwd=cruise)
+    assert "Traceback" not in done.stderr
