@@ -88,11 +88,17 @@ def _agreeing(task: Task, ways: Ways, ours: Array) -> Iterator[tuple[str, Call, 
         if perf_counter() - start > TOO_LONG:
             wrong = f"> {TOO_LONG:.0f} s"
             continue
-        found.append((once(way.call), name))
+        found.append((_roughly(way.call) if len(ways) > 1 else 0.0, name))
     if not found:
         raise Cannot(wrong)
     for _, name in sorted(found)[:2]:
         yield name, ways[name].call, ways[name].traces / task.cases
+
+
+def _roughly(call: Call) -> float:
+    """The best of three, or one that takes a second."""
+    first = once(call)
+    return first if first > 1 else min(first, once(call), once(call))
 
 
 def _same(theirs: Array, ours: Array) -> None:

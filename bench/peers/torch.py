@@ -14,8 +14,8 @@ from .recipe import Steps, judged
 
 Tensor = torch.Tensor
 
-CACHED = 100_000
-"""Numbers. A signal of this size and its like stay in the second-level cache."""
+CACHED = 200_000
+"""Numbers. The best of several sizes tried for a stretch that is worked on at once."""
 
 
 @dataclass(frozen=True)
