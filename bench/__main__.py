@@ -1,7 +1,7 @@
 """Measure fernn beside the others and write docs/benchmarks.md and bench/results.json.
 
-    python -m bench            all shapes, some minutes
-    python -m bench --quick    three shapes, about a minute
+python -m bench            all shapes, some minutes
+python -m bench --quick    three shapes, about a minute
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from fernn.formula import channels, parse, to_rtamt
 from fernn.semantics import Monitor
 
 from .clock import race
+from .peers import Cannot
+
+Samples = list[tuple[float, ...]]
 
 FORMULAS = (
     "H (x >= 0.5)",
@@ -38,34 +43,22 @@ class Live:
 def live(formula: str, seconds: float) -> Live:
     names = channels(parse(formula))
     samples = [tuple(row) for row in np.random.default_rng(0).random((SAMPLES, len(names))).tolist()]
-    calls = {"fernn": lambda: _watched(formula, names, samples)}
-    reason = _reason(formula, names, samples)
-    if not reason:
-        calls["rtamt"] = lambda: _rtamt(formula, names, samples[:COMPARED])
+    monitor = Monitor(formula, names)
+    calls = {"fernn": lambda: _all(monitor.update, samples)}
+    reason = ""
+    try:
+        calls["rtamt"] = _theirs(formula, names, samples[:COMPARED])
+    except ImportError:
+        reason = "not installed"
+    except Cannot as why:
+        reason = str(why)
     best = race(calls, seconds)
     theirs = COMPARED / best["rtamt"] if "rtamt" in best else None
     return Live(formula, SAMPLES / best["fernn"], theirs, reason)
 
 
-def _reason(formula: str, names: tuple[str, ...], samples: list[tuple[float, ...]]) -> str:
-    """Why rtamt is not timed, or nothing."""
-    try:
-        theirs = _rtamt(formula, names, samples[:COMPARED])
-    except ImportError:
-        return "not installed"
-    monitor = Monitor(formula, names)
-    ours = [monitor.update(sample).robustness for sample in samples[:COMPARED]]
-    differ = ~np.isclose(np.array(ours, float), np.array(theirs, float))
-    return f"its values differ from ours at {differ.sum()} of {COMPARED} samples" if differ.any() else ""
-
-
-def _watched(formula: str, names: tuple[str, ...], samples: list[tuple[float, ...]]) -> None:
-    update = Monitor(formula, names).update
-    for sample in samples:
-        update(sample)
-
-
-def _rtamt(formula: str, names: tuple[str, ...], samples: list[tuple[float, ...]]) -> list[float]:
+def _theirs(formula: str, names: tuple[str, ...], samples: Samples) -> Callable[[], None]:
+    """rtamt fed with the samples, over and over, once its values are known to be ours."""
     import rtamt
 
     spec = rtamt.StlDiscreteTimeOnlineSpecification()
@@ -73,8 +66,23 @@ def _rtamt(formula: str, names: tuple[str, ...], samples: list[tuple[float, ...]
         spec.declare_var(name, "float")
     spec.spec = to_rtamt(parse(formula))
     spec.parse()
-    update: Callable[..., float] = spec.update
-    return [
-        update(i, [(name, value) for name, value in zip(names, sample, strict=True)])
-        for i, sample in enumerate(samples)
-    ]
+    update = spec.update
+    fed = [list(zip(names, sample, strict=True)) for sample in samples]
+    theirs = [update(i, sample) for i, sample in enumerate(fed)]
+    monitor = Monitor(formula, names)
+    ours = [monitor.update(sample).robustness for sample in samples]
+    differ = ~np.isclose(np.array(ours, float), np.array(theirs, float))
+    if differ.any():
+        raise Cannot(f"its values differ from ours at {differ.sum()} of {len(samples)} samples")
+    times = count(len(fed))
+
+    def call() -> None:
+        for sample in fed:
+            update(next(times), sample)
+
+    return call
+
+
+def _all(update: Callable[[Any], Any], samples: Samples) -> None:
+    for sample in samples:
+        update(sample)

@@ -25,7 +25,7 @@ class Results:
     absent: dict[str, str]
 
     def to_json(self) -> str:
-        found = [{**asdict(aim), "met": aim.met.strip("*")} for aim in aims(self.rows, self.alone, self.live)]
+        found = [{**asdict(aim), "met": aim.met} for aim in aims(self.rows, self.alone, self.live)]
         plain = {
             "command": self.command, "seconds": round(self.seconds, 1), "surroundings": self.surroundings,
             "aims": found, "rows": rows_to_plain(self.rows), "one thread": rows_to_plain(self.alone),

@@ -14,7 +14,7 @@ from typing import Any
 from ..tasks import Task
 
 NAMES = ("numpy", "torch", "jax", "stlcgpp", "rtamt")
-"""Torch leaves a thread spinning for a moment, which the next in turn, jax, pays rather than fernn."""
+"""In this order. A pool of threads may spin on for a moment; rtamt, which has one, comes last, before fernn."""
 
 
 class Cannot(Exception):

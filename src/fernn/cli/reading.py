@@ -112,4 +112,8 @@ def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> t
     for name in channels(formula):
         if name not in data.channels:
             raise FormulaError(f"the formula reads {name!r}, {data.name} has {', '.join(data.channels)}")
+    from ..semantics.machine import is_compiled
+
+    if not is_compiled():
+        complain("compiling the kernels for this machine, once: some fifteen seconds")
     return formula, data

@@ -29,6 +29,8 @@ def evaluate(
 ) -> int:
     """Robustness and verdict of every trace; the error rate where there are labels. Exits with 1 if any violates."""
     rule, data = judged(formula, file, options, time_units)
+    import numpy as np
+
     from ..formula import to_sentence
     from ..semantics.robustness import robustness, satisfied
     from ..semantics.score import counted
@@ -48,24 +50,23 @@ def evaluate(
         typer.echo(as_json(told | ({"score": _score(found)} if found else {})))
     else:
         typer.echo(f"{rule}\n{sentence}\n")
-        titles = ["case", "robustness", "verdict", *(["label", ""] if labels else [])]
-        lines = []
-        for i, case in enumerate(data.cases[: None if every else SHOWN]):
-            told_label = [labels[i], _wrong(verdicts[i], data, i)] if labels else []
-            lines.append([case, float(values[i]), "satisfied" if verdicts[i] else "violated", *told_label])
-        typer.echo(table(titles, lines))
+        wrong = verdicts != data.positive if found else np.zeros(len(data), bool)
+        shown = range(len(data)) if every or len(data) <= SHOWN else np.lexsort((abs(values), ~wrong))[:SHOWN]
+        lines = [
+            [data.cases[i], float(values[i]), "satisfied" if verdicts[i] else "violated"]
+            + ([labels[i], "wrong" if wrong[i] else ""] if labels else [])
+            for i in shown
+        ]
+        typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labels else [])], lines))
         if len(data) > len(lines):
-            typer.echo(f"... and {len(data) - len(lines)} more (--all lists them)")
+            first = "wrong verdicts first, then " if found else ""
+            typer.echo(f"({first}the closest calls; --all lists all {len(data)} traces)")
         typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
         if found:
             typer.echo(_counts(found, data))
         worst = data.cases[int(values.argmin())]
         typer.echo(f'why? fernn explain "{formula}" {file} --case {worst}'.replace('""', '"'))
     return 0 if verdicts.all() else 1
-
-
-def _wrong(verdict: Any, data: Dataset, i: int) -> str:
-    return "wrong" if len(data.classes) == 2 and bool(verdict) != bool(data.positive[i]) else ""
 
 
 def _score(found: Score) -> dict[str, object]:

@@ -188,6 +188,11 @@ def _machine(sources: tuple[str, ...]) -> Any:
 run = _machine(tuple(Path(str(module.__file__)).read_text() for module in (k, ln, w)))
 
 
+def is_compiled() -> bool:
+    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
+    return any(Path(run._cache.cache_path).glob("machine.*.nbi"))
+
+
 @lru_cache(maxsize=1)
 def _threads() -> tuple[int, ThreadPoolExecutor]:
     wanted = os.environ.get("FERNN_THREADS", "")
