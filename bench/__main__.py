@@ -1,7 +1,7 @@
 """Measure fernn beside the others and write docs/benchmarks.md and bench/results.json.
 
 python -m bench            all shapes, some minutes
-python -m bench --quick    three shapes, about a minute
+python -m bench --quick    future formulas, three shapes, about a minute
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAGE, PLAIN = ROOT / "docs" / "benchmarks.md", ROOT / "bench" / "results.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="three shapes, about a minute")
+    parser.add_argument("--quick", action="store_true", help="future formulas, three shapes, about a minute")
     parser.add_argument("--alone", action="store_true", help="only the table against copies, as JSON")
     chosen = parser.parse_args()
     if chosen.alone:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _measured(quick: bool) -> Results:
-    start = perf_counter()
+    start, load = perf_counter(), os.getloadavg()[0]
     peers, absent = installed()
     _say(f"beside {', '.join(peers)}; absent: {', '.join(absent) or 'none'}")
     watched = [live(formula, 0.5 if quick else 1.5) for formula in FORMULAS]
@@ -50,7 +50,9 @@ def _measured(quick: bool) -> Results:
     _say("one thread")
     alone = _alone(quick)
     command = "python -m bench" + " --quick" * quick
-    return Results(command, perf_counter() - start, surroundings(), rows, alone, watched, absent)
+    return Results(
+        command, perf_counter() - start, surroundings(), (load, os.getloadavg()[0]), rows, alone, watched, absent
+    )
 
 
 def _alone(quick: bool) -> list[Row]:

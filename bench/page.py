@@ -23,7 +23,7 @@ def _sections(results: Results) -> Iterator[str]:
         f"Made by `{results.command}` in {results.seconds / 60:.1f} minutes, all in one run. "
         f"{where['processor']}, {where['cores']} cores. "
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + "."
+        + f". Load average {results.load[0]:.1f} before and {results.load[1]:.1f} after, the run itself included."
     )
     yield "## Aims"
     yield (

@@ -14,11 +14,15 @@ from .tasks import Task, formulas
 
 @dataclass
 class Results:
-    """`rows`: all threads; `alone`: one thread, beside the copies only; `absent`: peers not here."""
+    """`rows`: all threads; `alone`: one thread, beside the copies only; `absent`: peers not here.
+
+    `load` is the machine's load average before and after: what else was running.
+    """
 
     command: str
     seconds: float
     surroundings: dict[str, str]
+    load: tuple[float, float]
     rows: list[Row]
     alone: list[Row]
     live: list[Live]
@@ -28,6 +32,7 @@ class Results:
         found = [{**asdict(aim), "met": aim.met} for aim in aims(self.rows, self.alone, self.live)]
         plain = {
             "command": self.command, "seconds": round(self.seconds, 1), "surroundings": self.surroundings,
+            "load": self.load,
             "aims": found, "rows": rows_to_plain(self.rows), "one thread": rows_to_plain(self.alone),
             "live": [asdict(each) for each in self.live], "absent": self.absent,
         }  # fmt: skip

@@ -81,9 +81,9 @@ def doubling_hold(lib: Any, hold: Any, goal: Any, ahead: bool, axis: int) -> Any
         near, far = (0, span) if ahead else (span, 0)
         a, g = (_cut(signal, near, near + size - span, axis) for signal in (hold, goal))
         b, h = (_cut(signal, far, far + size - span, axis) for signal in (hold, goal))
-        kept = (size - span, size) if ahead else (0, span)
-        goals = [lib.maximum(g, lib.minimum(a, h)), _cut(goal, *kept, axis)]
-        holds = [lib.minimum(a, b), _cut(hold, *kept, axis)]
+        start, stop = (size - span, size) if ahead else (0, span)
+        goals = [lib.maximum(g, lib.minimum(a, h)), _cut(goal, start, stop, axis)]
+        holds = [lib.minimum(a, b), _cut(hold, start, stop, axis)]
         goal = lib.concatenate(goals if ahead else goals[::-1], axis)
         hold = lib.concatenate(holds if ahead else holds[::-1], axis)
         span *= 2

@@ -14,7 +14,7 @@ from .output import as_json, complain, short
 from .reading import FormulaText, Json
 
 if TYPE_CHECKING:
-    from ..semantics.monitor import Monitor, Reading
+    from ..semantics import Monitor, Reading
 
 
 def monitor(

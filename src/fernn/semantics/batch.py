@@ -61,8 +61,8 @@ def batch(formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
         X = X.values
-    if isinstance(X, np.ndarray) and X.ndim == 3 and X.dtype in (np.float32, np.float64):
-        flat, starts, (count, width, length) = np.ascontiguousarray(X).reshape(-1), UNIFORM, X.shape
+    if isinstance(X, np.ndarray) and X.ndim == 3 and X.dtype.char in "fd" and X.flags.c_contiguous:
+        flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
     else:
         flat, starts, count, width, length = _gathered(X)
     names = _named(formula, tuple(channels) if channels is not None else None, width)
@@ -107,7 +107,23 @@ def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     raise SignalError(f"traces are numbers, found an array of {array.dtype}")
 
 
+# Looking at a formula takes longer than judging a short trace with it: what was found right is
+# kept, under the formula's identity, and the formula with it so that the identity stays its own.
+_FOUND: dict[tuple[int, tuple[str, ...] | None, int], tuple[Formula, tuple[str, ...]]] = {}
+MOST_KEPT = 2048
+
+
 def _named(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:
+    key = (id(formula), names, width)
+    found = _FOUND.get(key)
+    if found is None:
+        if len(_FOUND) >= MOST_KEPT:
+            _FOUND.clear()
+        found = _FOUND[key] = (formula, _checked(formula, names, width))
+    return found[1]
+
+
+def _checked(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:
     wanted = channels_of(formula)
     if names is None:
         if width == 1 and len(wanted) <= 1:

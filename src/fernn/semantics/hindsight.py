@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
 
 from ..formula.interval import Interval
 from ..formula.nodes import Always, And, Atom, Eventually, Formula, Implies, Not, Or, Until
-from .outlook import over_signals, unseen
-from .stream import Sample, stream
+from .leaves import over_signals, unseen
+from .stream import Sample, values
 
 Signal = tuple[list[float], float | None]
 """Values at the samples seen, and the one value of all that are not (None: the trace has ended)."""
@@ -25,13 +24,12 @@ class Hindsight:
     def __init__(self, formula: Formula, channels: tuple[str, ...]) -> None:
         signals: list[Formula] = []
         self.formula = over_signals(formula, True, signals)
-        self.next_signals = stream(signals, channels)
+        self.next_signals = values(signals, channels)
         self.rows: list[list[float]] = [[] for _ in signals]
         self.unseen = {world: [unseen(signal, world) for signal in signals] for world in (-inf, inf)}
 
     def update(self, sample: Sample) -> tuple[float, float]:
-        found: Any = self.next_signals(sample)
-        for row, number in zip(self.rows, found if isinstance(found, tuple) else (found,), strict=True):
+        for row, number in zip(self.rows, self.next_signals(sample), strict=True):
             row.append(number)
         return self._judged(self.formula, -inf)[0][0], self._judged(self.formula, inf)[0][0]
 
@@ -44,8 +42,8 @@ class Hindsight:
                 i = int(name[1:])
                 return self.rows[i], None if world is None else self.unseen[world][i]
             case Not(a):
-                values, tail = self._judged(a, world)
-                return [-v for v in values], None if tail is None else -tail
+                row, tail = self._judged(a, world)
+                return [-v for v in row], None if tail is None else -tail
             case And(a, b):
                 return _both(min, self._judged(a, world), self._judged(b, world))
             case Or(a, b):

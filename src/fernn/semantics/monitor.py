@@ -8,29 +8,14 @@ of zero the verdict is known, whatever follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import SignalError
-from ..formula.export.streams import JUST_VIOLATED
 from ..formula.measures import channels as channels_of
 from ..formula.measures import direction
 from ..formula.nodes import Formula
 from ..formula.parse import parse
-from .stream import Sample, stream
-
-
-class Reading(NamedTuple):
-    """What is known so far: the robustness lies between `low` and `high`."""
-
-    low: float
-    high: float
-    verdict: bool | None
-    """True: satisfied, False: violated, None: not decided yet."""
-
-    @property
-    def robustness(self) -> float | None:
-        """The value, once it is one."""
-        return self.low if self.low == self.high else None
+from .stream import Reading, Sample, reading, readings
 
 
 class Monitor:
@@ -39,6 +24,9 @@ class Monitor:
     Past formulas, and future ones without a window of their own around an operator over all time,
     need no more memory than their widest window. A sample that is refused leaves the monitor as it was.
     """
+
+    update: Callable[[Sample], Reading]
+    """Take the next sample; returns what is known now."""
 
     def __init__(self, formula: Formula | str, channels: Sequence[str] | None = None) -> None:
         self.formula = parse(formula) if isinstance(formula, str) else formula
@@ -50,46 +38,49 @@ class Monitor:
 
     def reset(self) -> None:
         """Forget all samples."""
-        self.samples = 0
-        self.reading: Reading | None = None
-        self.update: Callable[[Sample], Reading]
+        self._outlook: Any = None
         if direction(self.formula) == "past":
-            self.update = self._following()
+            self.update, self._state = readings(self.formula, self.channels)
         else:
             self._outlook = _outlook(self.formula, self.channels)
-            self.update = self._looking_ahead
+            self.update, self._state = self._looking_ahead()
+
+    @property
+    def samples(self) -> int:
+        """How many samples have been taken."""
+        count: int = self._state()[0]
+        return count
+
+    @property
+    def reading(self) -> Reading | None:
+        """The last reading; None before the first sample."""
+        last: Reading | None = self._state()[1]
+        return last
 
     def finish(self) -> Reading:
         """The reading if the trace ends here: what `robustness` says of the samples so far."""
-        if self.reading is None:
+        last = self.reading
+        if last is None:
             raise SignalError("no sample has been seen, so there is nothing to judge")
-        if direction(self.formula) == "past":
-            return self.reading
+        if self._outlook is None:
+            return last
         value = self._outlook.ended()
-        return _reading(value, value)
+        return reading(value, value)
 
-    def _following(self) -> Callable[[Sample], Reading]:
-        advance = stream([self.formula], self.channels)
-        last: float | None = None
+    def _looking_ahead(self) -> tuple[Callable[[Sample], Reading], Callable[[], tuple[int, Reading | None]]]:
+        advance = self._outlook.update
+        count, current, known = 0, None, None
 
         def update(sample: Sample) -> Reading:
-            """Take the next sample; returns the reading now."""
-            nonlocal last
-            value = advance(sample)
-            self.samples += 1
-            if value != last:
-                last = value
-                self.reading = _reading(value, value)
-            return self.reading  # type: ignore[return-value]
+            nonlocal count, current, known
+            found = advance(sample)
+            count += 1
+            if found != known or current is None:
+                known = found
+                current = reading(*found)
+            return current
 
-        return update
-
-    def _looking_ahead(self, sample: Sample) -> Reading:
-        """Take the next sample; returns what is known now."""
-        low, high = self._outlook.update(sample)
-        self.samples += 1
-        self.reading = _reading(low, high)
-        return self.reading
+        return update, lambda: (count, current)
 
 
 def _outlook(formula: Formula, channels: tuple[str, ...]) -> Any:
@@ -101,13 +92,3 @@ def _outlook(formula: Formula, channels: tuple[str, ...]) -> Any:
         return Outlook(formula, channels)
     except Unsettled:
         return Hindsight(formula, channels)
-
-
-def _reading(low: float, high: float) -> Reading:
-    """The verdict is in the signs; the float that stands for a violated zero is shown as zero."""
-    verdict = True if low >= 0 else False if high < 0 else None
-    return Reading(_zeroed(low), _zeroed(high), verdict)
-
-
-def _zeroed(value: float) -> float:
-    return 0.0 if value in (JUST_VIOLATED, -JUST_VIOLATED) else value

@@ -23,7 +23,7 @@ from ..formula.measures import direction
 from ..formula.nodes import Constant, Formula, walk
 from ..formula.parse import parse
 from ..formula.program import program
-from .batch import Batch, Nonfinite, Traces, batch, complain
+from .batch import MOST_KEPT, Batch, Nonfinite, Traces, batch, complain
 from .machine import INFINITE, NONFINITE, run, spread
 from .tables import Tables, tables
 
@@ -120,6 +120,12 @@ def _everywhere(formula: Formula, made: Batch, closed: bool) -> Values:
 
 
 def _run(packed: Tables, made: Batch, out: npt.NDArray[Any], verdict: bool) -> int:
+    if made.count == 1:
+        return run(  # type: ignore[no-any-return]
+            packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
+            len(made.channels), out, verdict, 0, 1, packed.slots, made.length,
+        )  # fmt: skip
+
     def work(low: int, high: int) -> int:
         return run(  # type: ignore[no-any-return]
             packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
@@ -143,14 +149,12 @@ def _report(formula: Formula, made: Batch, met: int, out: npt.NDArray[Any]) -> N
         )
 
 
-# Packing a program takes longer than judging a short trace with it. Formulas are values, so the
-# tables are kept, found again by identity first: hashing a deep formula takes its time too.
-_KEPT: dict[tuple[int, tuple[str, ...], Any, bool, bool], tuple[Formula, Tables]] = {}
-_MOST_KEPT = 2048
+_KEPT: dict[tuple[int, tuple[str, ...], str, bool, bool], tuple[Formula, Tables]] = {}
+"""Packed programs, kept as names are in `batch`."""
 
 
 def _tables(formula: Formula, made: Batch, verdict: bool, closed: bool) -> Tables:
-    key = (id(formula), made.channels, made.flat.dtype, verdict, closed)
+    key = (id(formula), made.channels, made.flat.dtype.char, verdict, closed)
     kept = _KEPT.get(key)
     if kept is not None:
         return kept[1]
@@ -159,8 +163,8 @@ def _tables(formula: Formula, made: Batch, verdict: bool, closed: bool) -> Table
             f"{formula} looks both back and ahead, so it has no sample of its own to be judged at: "
             "pass at='first', at='last', at='all' or the number of a sample"
         )
-    if len(_KEPT) >= _MOST_KEPT:
+    if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
     packed = tables(program(formula), made.channels, made.flat.dtype, verdict=verdict, closed=closed)
-    _KEPT[key] = (formula, packed)  # holding the formula keeps its identity from being reused
+    _KEPT[key] = (formula, packed)
     return packed

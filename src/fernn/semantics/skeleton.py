@@ -4,29 +4,20 @@ A formula judged at the first sample is cut in two. Below: the largest parts tha
 finitely far ahead (`leaves`); their value at a sample is settled once enough samples have come.
 Above: operators over all time. `r[t] = max(a[t], r[t+1])` needs the rest of the trace, r[t+1], as
 an unknown. Everything is a minimum or maximum of known values and unknowns, and such a function is
-given by its values where every unknown is -inf or +inf (`table`, one value a corner). So what is
+given by its values where every unknown is -inf or +inf (`Table`, one value a corner). So what is
 known of the formula after any number of samples is one small table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
 from ..errors import UnsupportedError
 from ..formula.interval import Interval
 from ..formula.measures import horizon
-from ..formula.nodes import (
-    Always,
-    And,
-    Eventually,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Until,
-)
+from ..formula.nodes import Always, And, Eventually, Formula, Implies, Not, Or, Until
 
 Table = list[float]
 """The value for every corner; bit i of its index says that unknown i is +inf."""
@@ -34,27 +25,59 @@ Table = list[float]
 MOST_UNKNOWN = 6
 
 
+class Part:
+    """A piece of the skeleton. `leaves` are values at one sample, `rest` the unknowns one sample later."""
+
+    def value(self, leaves: Sequence[float], rest: list[float], now: list[float]) -> float:
+        """The piece at the sample; fills in `now`, the unknowns at it."""
+        raise NotImplementedError
+
+    def for_ever(self, leaves: Sequence[float]) -> float:
+        """The piece where all leaves keep their values from the sample on."""
+        raise NotImplementedError
+
+    def inside(self) -> list[Part]:
+        return []
+
+
 @dataclass
-class Leaf:
+class Leaf(Part):
     """A part that looks finitely far ahead."""
 
     index: int
 
+    def value(self, leaves: Sequence[float], rest: list[float], now: list[float]) -> float:
+        return leaves[self.index]
+
+    def for_ever(self, leaves: Sequence[float]) -> float:
+        return leaves[self.index]
+
 
 @dataclass
-class Pair:
+class Pair(Part):
     """The better or the worse of two."""
 
     largest: bool
     left: Part
     right: Part
 
+    def value(self, leaves: Sequence[float], rest: list[float], now: list[float]) -> float:
+        a, b = self.left.value(leaves, rest, now), self.right.value(leaves, rest, now)
+        return a if (a > b) == self.largest else b
+
+    def for_ever(self, leaves: Sequence[float]) -> float:
+        a, b = self.left.for_ever(leaves), self.right.for_ever(leaves)
+        return a if (a > b) == self.largest else b
+
+    def inside(self) -> list[Part]:
+        return [self.left, self.right]
+
 
 @dataclass
-class Forever:
+class Forever(Part):
     """`r[t] = best(goal[t], r[t+1])`, or with a hold `best(goal[t], worst(hold[t], r[t+1]))`.
 
-    `unknown` is the number of its rest; at the top the window may be any, below it is all time.
+    `unknown` is the number of its rest; at the top (-1) the window may be any, below it is all time.
     """
 
     largest: bool
@@ -63,12 +86,30 @@ class Forever:
     over: Interval
     unknown: int
 
+    def value(self, leaves: Sequence[float], rest: list[float], now: list[float]) -> float:
+        best, worst = (max, min) if self.largest else (min, max)
+        r = rest[self.unknown]
+        if self.hold is not None:
+            r = worst(self.hold.value(leaves, rest, now), r)
+        r = now[self.unknown] = best(self.goal.value(leaves, rest, now), r)
+        return r
 
-Part = Leaf | Pair | Forever
+    def for_ever(self, leaves: Sequence[float]) -> float:
+        reached = self.goal.for_ever(leaves)
+        if self.hold is None or self.over.start == 0:
+            return reached
+        return (min if self.largest else max)(reached, self.hold.for_ever(leaves))
+
+    def inside(self) -> list[Part]:
+        return [self.goal] if self.hold is None else [self.goal, self.hold]
+
+
+class Unsettled(Exception):
+    """A window of its own around an operator over all time: the whole trace has to be kept."""
 
 
 class Skeleton:
-    """The upper part of a formula, and the leaves that it stands on."""
+    """The upper part of a formula, `top`, and the leaves that it stands on."""
 
     def __init__(self, formula: Formula) -> None:
         self.leaves: list[Formula] = []
@@ -104,66 +145,20 @@ class Skeleton:
     ) -> Forever:  # fmt: skip
         number = -1
         if unknowns is not None:
-            if not over.is_all_time:
-                raise Unsettled
             number = len(unknowns)
             unknowns.append(number)
-            if len(unknowns) > MOST_UNKNOWN:
+            if not over.is_all_time or len(unknowns) > MOST_UNKNOWN:
                 raise Unsettled
         inside = [] if unknowns is None else unknowns
-        made = Forever(
-            largest,
-            self._part(goal, positive, inside),
-            None if hold is None else self._part(hold, positive, inside),
-            over,
-            number,
-        )
-        return made
+        goal_part = self._part(goal, positive, inside)
+        hold_part = None if hold is None else self._part(hold, positive, inside)
+        return Forever(largest, goal_part, hold_part, over, number)
 
 
-class Unsettled(Exception):
-    """A window of its own around an operator over all time: the whole trace has to be kept."""
-
-
-def unknowns(part: Part | None) -> int:
-    """How many unknowns occur in a part below the top."""
-    match part:
-        case Pair(_, a, b):
-            return max(unknowns(a), unknowns(b))
-        case Forever(_, goal, hold, _, number):
-            return max(number + 1, unknowns(goal), unknowns(hold))
-    return 0
-
-
-def value(part: Part, leaves: list[float], rest: list[float], now: list[float]) -> float:
-    """The part at a sample, from its leaves there and the rests one sample later; fills in the rests `now`."""
-    match part:
-        case Leaf(index):
-            return leaves[index]
-        case Pair(largest, a, b):
-            best = max if largest else min
-            return best(value(a, leaves, rest, now), value(b, leaves, rest, now))
-        case Forever(largest, goal, hold, _, number):
-            best, worst = (max, min) if largest else (min, max)
-            r = rest[number]
-            if hold is not None:
-                r = worst(value(hold, leaves, rest, now), r)
-            r = now[number] = best(value(goal, leaves, rest, now), r)
-            return r
-
-
-def constant(part: Part, leaves: list[float]) -> float:
-    """The part where all leaves keep their values for ever."""
-    match part:
-        case Leaf(index):
-            return leaves[index]
-        case Pair(largest, a, b):
-            return (max if largest else min)(constant(a, leaves), constant(b, leaves))
-        case Forever(largest, goal, hold, over, _):
-            reached = constant(goal, leaves)
-            if hold is None or over.start == 0:
-                return reached
-            return (min if largest else max)(reached, constant(hold, leaves))
+def forevers(part: Part) -> list[Forever]:
+    """Every operator over all time inside a part, itself included."""
+    own = [part] if isinstance(part, Forever) else []
+    return own + [found for inner in part.inside() for found in forevers(inner)]
 
 
 def corners(count: int) -> list[list[float]]:
@@ -173,6 +168,8 @@ def corners(count: int) -> list[list[float]]:
 
 def looked_up(table: Table, rest: list[float]) -> float:
     """The table's function for given rests: the best corner, each no better than the rests it counts on."""
+    if not rest:
+        return table[0]
     best = -inf
     for corner, known in enumerate(table):
         for i, r in enumerate(rest):
@@ -181,14 +178,3 @@ def looked_up(table: Table, rest: list[float]) -> float:
         if known > best:
             best = known
     return best
-
-
-def followed(table: Table, rests: list[list[float]]) -> Table:
-    """The table one sample later: `rests` gives the unknowns at each corner of the later ones."""
-    if len(table) == 1:
-        return table
-    return [looked_up(table, rest) for rest in rests]
-
-
-def pointwise(best: Callable[[float, float], float], a: Table, b: Table) -> Table:
-    return [best(x, y) for x, y in zip(a, b, strict=True)]

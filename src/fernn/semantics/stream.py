@@ -1,18 +1,20 @@
 """A past formula one sample at a time: its program written out as Python and run.
 
 Amortised constant time an operator and sample, memory no larger than the windows. The source holds
-numbers and positions only; names are looked up in a dictionary, so no text of the user is executed.
+numbers and positions only; names are looked up in a tuple, so no text of the user is executed.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import SignalError
 from ..formula.export.python import stepwise
+from ..formula.export.streams import JUST_VIOLATED
 from ..formula.nodes import Formula
 from ..formula.program import program
 
@@ -20,24 +22,66 @@ Sample = Mapping[str, float] | Sequence[float]
 """Values by channel name, or in the order of the channels."""
 
 
-def stream(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[Sample], Any]:
+class Reading(NamedTuple):
+    """What is known so far: the robustness lies between `low` and `high`."""
+
+    low: float
+    high: float
+    verdict: bool | None
+    """True: satisfied, False: violated, None: not decided yet."""
+
+    @property
+    def robustness(self) -> float | None:
+        """The value, once it is one."""
+        return self.low if self.low == self.high else None
+
+
+def reading(low: float, high: float) -> Reading:
+    """The verdict is in the signs; the float that stands for a violated zero is shown as zero."""
+    verdict = True if low >= 0 else False if high < 0 else None
+    return Reading(_zeroed(low), _zeroed(high), verdict)
+
+
+def _zeroed(value: float) -> float:
+    return 0.0 if value in (JUST_VIOLATED, -JUST_VIOLATED) else value
+
+
+def values(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[Sample], tuple[float, ...]]:
     """A function that takes the next sample and gives the value of each formula now.
 
-    A tuple, or the bare value when there is one formula. Values are robustness, but for the
-    smallest negative float, which says zero and not satisfied.
+    Values are robustness, but for the smallest negative float, which says zero and not satisfied.
     """
+    results = [_own(f"s{len(program(formula).steps) - 1}", k) for k, formula in enumerate(formulas)]
+    update: Callable[[Sample], tuple[float, ...]] = _compiled(formulas, channels, [], [f"return {', '.join(results)},"])
+    return update
+
+
+def readings(formula: Formula, channels: tuple[str, ...]) -> tuple[Callable[[Sample], Reading], Callable[[], Any]]:
+    """A function that takes the next sample and gives the reading now; and one that gives (count, last reading)."""
+    ending = [
+        "count += 1",
+        f"v = s{len(program(formula).steps) - 1}",
+        "if v != last:",  # most samples change nothing, and a reading can be handed out again
+        "    last = v",
+        f"    z = 0.0 if v == {JUST_VIOLATED} else v",
+        "    current = new(Reading, (z, z, v >= 0.0))",
+        "return current",
+    ]
+    made: tuple[Any, Any] = _compiled([formula], channels, ["count = 0", "last = None", "current = None"], ending)
+    return made
+
+
+def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: list[str], ending: list[str]) -> Any:
+    """`update`, or with a setup of its own `update` and a function that gives its state."""
     read = tuple(dict.fromkeys(name for formula in formulas for name in program(formula).channels))
     names = {name: f"x{i}" for i, name in enumerate(read)}
-    start: list[str] = []
-    body: list[str] = []
-    results: list[str] = []
+    start, body = list(setup), []
     for k, formula in enumerate(formulas):
-        setup, lines = stepwise(program(formula), names)
-        start += [_own(line, k) for line in setup]
+        before, lines = stepwise(program(formula), names)
+        start += [_own(line, k) for line in before]
         body += [_own(line, k) for line in lines]
-        results.append(_own(f"s{len(program(formula).steps) - 1}", k))
     rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
-    lines = [
+    source = [
         "def make():",
         *(f"    {line}" for line in start),
         "    def update(sample):",
@@ -50,25 +94,23 @@ def stream(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[
         *(f"                x{i} = sample[{channels.index(name)}]" for i, name in enumerate(read)),
         f"                if len(sample) != {len(channels)}: raise IndexError",
         *(line for i in range(len(read)) for line in _checked(f"x{i}")),
-        "        except (LookupError, TypeError, ValueError) as error:",
-        "            refuse(sample, error)",
-        *(f"        {line}" for line in body),
-        f"        return {results[0]}" if len(results) == 1 else f"        return {', '.join(results)},",
-        "    return update",
+        "        except (LookupError, TypeError, ValueError):",
+        "            refuse(sample)",
+        *(f"        {line}" for line in [*body, *ending]),
+        "    return update, lambda: (count, current)" if setup else "    return update",
     ]
 
-    def refuse(sample: Any, error: Exception) -> None:
+    def refuse(sample: Any) -> None:
         raise SignalError(f"{_complaint(sample, read, channels)} (found {_shown(sample)})") from None
 
     space: dict[str, Any] = {"deque": deque, "inf": inf, "refuse": refuse, "NAMES": read, "number": _number}
-    exec("\n".join(lines), space)
-    return space["make"]()  # type: ignore[no-any-return]
+    space |= {"Reading": Reading, "new": tuple.__new__}
+    exec("\n".join(source), space)
+    return space["make"]()
 
 
 def _own(line: str, k: int) -> str:
     """The line with its state named for the k-th formula."""
-    import re
-
     return re.sub(r"\b([snqr]\d*)\b", rf"\1_{k}", line) if k else line
 
 
