@@ -19,7 +19,7 @@ from .online import FORMULAS, live
 from .page import page
 from .peers import installed
 from .results import Results, rows_from_plain, rows_to_plain
-from .surroundings import surroundings
+from .surroundings import source, surroundings
 from .tasks import tasks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,17 +42,20 @@ def main() -> None:
 
 
 def _measured(quick: bool) -> Results:
-    start, load = perf_counter(), os.getloadavg()[0]
+    start, load, before = perf_counter(), os.getloadavg()[0], source()
     peers, absent = installed()
     _say(f"beside {', '.join(peers)}; absent: {', '.join(absent) or 'none'}")
     watched = [live(formula, 0.5 if quick else 1.5) for formula in FORMULAS]
-    rows = [_said(measured(task, peers, 0.05 if quick else 0.2)) for task in tasks(quick)]
+    rows = [_said(measured(task, peers, 0.05 if quick else 0.1)) for task in tasks(quick)]
     _say("one thread")
     alone = _alone(quick)
     command = "python -m bench" + " --quick" * quick
+    if source() != before:
+        _say("fernn's source changed during the run: measure again")
     return Results(
-        command, perf_counter() - start, surroundings(), (load, os.getloadavg()[0]), rows, alone, watched, absent
-    )
+        command, perf_counter() - start, surroundings(), (load, os.getloadavg()[0]), (before, source()),
+        rows, alone, watched, absent,
+    )  # fmt: skip
 
 
 def _alone(quick: bool) -> list[Row]:

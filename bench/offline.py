@@ -22,6 +22,8 @@ COPY, FRESH_COPY = "copy", "copy, fresh array"
 TOLERANCE = 1e-5
 TOO_LONG = 20.0
 """Seconds. A first call that takes longer is not repeated."""
+CLOSE = 1.3
+"""A second way is timed too when it first took at most this many times as long."""
 
 Peers = dict[str, Callable[[Task], Ways]]
 
@@ -75,7 +77,7 @@ def beside_copy(task: Task, seconds: float) -> Row:
 
 
 def _agreeing(task: Task, ways: Ways, ours: Array) -> Iterator[tuple[str, Call, float]]:
-    """The two fastest of the ways whose results are ours, each with its share of the batch."""
+    """The fastest of the ways whose results are ours, and one close to it, with their shares of the batch."""
     found: list[tuple[float, str]] = []
     wrong = "there is no way to do it"
     for name, way in ways.items():
@@ -91,14 +93,15 @@ def _agreeing(task: Task, ways: Ways, ours: Array) -> Iterator[tuple[str, Call, 
         found.append((_roughly(way.call) if len(ways) > 1 else 0.0, name))
     if not found:
         raise Cannot(wrong)
-    for _, name in sorted(found)[:2]:
-        yield name, ways[name].call, ways[name].traces / task.cases
+    for took, name in sorted(found)[:2]:
+        if took <= CLOSE * min(found)[0]:
+            yield name, ways[name].call, ways[name].traces / task.cases
 
 
 def _roughly(call: Call) -> float:
-    """The best of three, or one that takes a second."""
+    """The best of three, or one that takes long."""
     first = once(call)
-    return first if first > 1 else min(first, once(call), once(call))
+    return first if first > 0.1 else min(first, once(call), once(call))
 
 
 def _same(theirs: Array, ours: Array) -> None:

@@ -25,6 +25,8 @@ def _sections(results: Results) -> Iterator[str]:
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
         + f". Load average {results.load[0]:.1f} before and {results.load[1]:.1f} after, the run itself included."
     )
+    if len(set(results.sources)) > 1:
+        yield "**fernn's source changed during the run, so these figures belong to no one version.**"
     yield "## Aims"
     yield (
         "Each line is the worst case over the formulas and shapes it speaks about, and in how many of them the aim is "
@@ -45,7 +47,7 @@ def _sections(results: Results) -> Iterator[str]:
         "as fernn does. Copy and fernn use the same number of threads, given in the column **threads**.\n"
         "- **NumPy, torch, JAX**: the fastest of several formulations, named in a table below. torch is eager. "
         "JAX is jitted, compiling is not timed. torch and JAX may use every core; NumPy uses one.\n"
-        "- **rtamt**: one trace at a time; up to 20 traces or 10,000 samples are timed, and scaled to the batch.\n"
+        "- **rtamt**: one trace at a time; at most 20 traces and about 4,000 samples are timed, or one trace, and scaled to the batch.\n"
         "- **verdict**: fernn at one evaluation point only."
     )
     for formula, rows in groupby(results.rows, key=lambda row: str(row.task.formula)):

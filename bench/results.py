@@ -16,13 +16,15 @@ from .tasks import Task, formulas
 class Results:
     """`rows`: all threads; `alone`: one thread, beside the copies only; `absent`: peers not here.
 
-    `load` is the machine's load average before and after: what else was running.
+    `load` is the machine's load average before and after: what else was running. `sources`
+    marks fernn's source before and after, and should be one.
     """
 
     command: str
     seconds: float
     surroundings: dict[str, str]
     load: tuple[float, float]
+    sources: tuple[str, str]
     rows: list[Row]
     alone: list[Row]
     live: list[Live]
@@ -33,6 +35,7 @@ class Results:
         plain = {
             "command": self.command, "seconds": round(self.seconds, 1), "surroundings": self.surroundings,
             "load": self.load,
+            "sources": self.sources,
             "aims": found, "rows": rows_to_plain(self.rows), "one thread": rows_to_plain(self.alone),
             "live": [asdict(each) for each in self.live], "absent": self.absent,
         }  # fmt: skip

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import fernn
 
 PACKAGES = ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
 
@@ -18,6 +21,12 @@ def surroundings() -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = "not installed"
     return found
+
+
+def source() -> str:
+    """A mark of fernn's source: a run during which it changes measures two things."""
+    files = sorted(Path(fernn.__file__).parent.rglob("*.py"))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _processor() -> str:

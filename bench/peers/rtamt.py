@@ -9,7 +9,7 @@ from fernn.formula import to_rtamt
 from ..tasks import Task
 from . import Way, Ways
 
-MOST_TRACES, MOST_SAMPLES = 20, 10_000
+MOST_TRACES, MOST_SAMPLES = 20, 4_000
 """A larger batch is judged in part and its time scaled up: the traces are alike."""
 
 

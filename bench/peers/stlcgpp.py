@@ -12,7 +12,7 @@ from fernn.formula import Always, And, Atom, Eventually, Formula, Until, directi
 from ..tasks import Task
 from . import Cannot, Way, Ways
 
-MOST_SQUARES = 100 * 1000**2
+MOST_SQUARES = 2000 * 100**2
 MOST_SQUARES_AT_ONCE = 100 * 100**2
 MOST_CUBES = 100**3
 

@@ -1,7 +1,8 @@
 """The steps of a program on one trace, in compiled loops.
 
-A row of samples is given by its address. A step reads its operands as `w * x + b` and writes `y`
-on the samples `[s, e)`. Stretches of at least one cache line are worked a line at a time (see
+A row of samples is given by its address. A step reads its operands as `w * x + b` and writes
+`y = wy * result` on the samples `[s, e)`. There are only maxima here: with all weights negated, and
+wy = -1, a maximum is a minimum. Stretches of at least one line are worked a line at a time (see
 `lanes`); the last, partial line is done again together with samples before it, which changes nothing.
 
 Channels (operands with `raw`) are summed into `poison` on the way. The sum of finite numbers can
@@ -11,35 +12,21 @@ otherwise the caller looks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
 from . import lanes as ln
+from .lanes import LINE
 
 compiled = njit(nogil=True, error_model="numpy")
 
 
-def _lesser(a: Any, b: Any) -> Any:
-    return a if a < b else b
-
-
-def _greater(a: Any, b: Any) -> Any:
-    return a if a > b else b
-
-
-def _added(a: Any, b: Any) -> Any:
-    return a + b
-
-
-lesser, greater, added = compiled(_lesser), compiled(_greater), compiled(_added)
-
-
 @compiled
-def copy(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, line: int, poison: int) -> None:
+def copy(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, poison: int) -> None:
     """y = a."""
-    if e - s < line:
+    ln.stands_alone()
+    if e - s < LINE:
         for i in range(s, e):
             x = ln.sample(a, i, wa)
             ln.store(y, i, x * wa + ba)
@@ -53,172 +40,147 @@ def copy(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, line: int
         if raw_a:
             total = ln.plus(total, u)
         ln.store(y, i, ln.seen(u, wa, ba))
-        if i == e - line:
+        if i == e - LINE:
             break
-        i = min(i + line, e - line)
+        i = min(i + LINE, e - LINE)
     ln.store(poison, 0, total)
 
 
 @compiled
-def fill(y: int, s: int, e: int, value: Any, line: int) -> None:
-    """y = value."""
-    if e - s < line:
+def pair(
+    add: Any, a: int, wa: Any, ba: Any, raw_a: Any, b: int, wb: Any, bb: Any, raw_b: Any,
+    y: int, wy: Any, s: int, e: int, poison: int,
+) -> None:  # fmt: skip
+    """y is the sum of a and b (`add`), or the larger of the two."""
+    ln.stands_alone()
+    if e - s < LINE:
         for i in range(s, e):
-            ln.store(y, i, value)
+            p, q = ln.sample(a, i, wa), ln.sample(b, i, wa)
+            u, v = p * wa + ba, q * wb + bb
+            ln.store(y, i, (u + v if add else max(u, v)) * wy)
+            if raw_a:
+                ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
+            if raw_b:
+                ln.store(poison, 0, ln.sample(poison, 0, wa) + q)
         return
-    many = ln.spread(value)
+    total = ln.load(poison, 0, wa)
     i = s
     while True:
-        ln.store(y, i, many)
-        if i == e - line:
+        p, q = ln.load(a, i, wa), ln.load(b, i, wa)
+        if raw_a:
+            total = ln.plus(total, p)
+        if raw_b:
+            total = ln.plus(total, q)
+        u, v = ln.seen(p, wa, ba), ln.seen(q, wb, bb)
+        ln.store(y, i, ln.times(ln.plus(u, v) if add else ln.larger(u, v), wy))
+        if i == e - LINE:
             break
-        i = min(i + line, e - line)
+        i = min(i + LINE, e - LINE)
+    ln.store(poison, 0, total)
 
 
-def _pairwise(on_lines: Any, on_numbers: Any) -> Any:
+@compiled
+def best(a: int, wa: Any, ba: Any, raw_a: Any, s: int, e: int, least: Any, poison: int) -> Any:
+    """The largest a of all samples."""
+    ln.stands_alone()
+    if e - s < LINE:
+        for i in range(s, e):
+            x = ln.sample(a, i, wa)
+            least = max(x * wa + ba, least)
+            if raw_a:
+                ln.store(poison, 0, ln.sample(poison, 0, wa) + x)
+        return least
+    total = ln.load(poison, 0, wa)
+    most = ln.spread(least)
+    i = s
+    while True:
+        u = ln.load(a, i, wa)
+        if raw_a:
+            total = ln.plus(total, u)
+        most = ln.larger(most, ln.seen(u, wa, ba))
+        if i == e - LINE:
+            break
+        i = min(i + LINE, e - LINE)
+    ln.store(poison, 0, total)
+    return ln.largest(most)
+
+
+def _running(on_lines: Any, hand_on: Any, ahead: bool) -> Any:
     def step(
-        a: int, wa: Any, ba: Any, raw_a: Any, b: int, wb: Any, bb: Any, raw_b: Any,
-        y: int, s: int, e: int, line: int, poison: int,
+        a: int, wa: Any, ba: Any, raw_a: Any, y: int, wy: Any, s: int, e: int, carry: Any, poison: int
     ) -> None:  # fmt: skip
-        """y is the sum, the smaller or the larger of a and b."""
-        if e - s < line:
-            for i in range(s, e):
-                p, q = ln.sample(a, i, wa), ln.sample(b, i, wa)
-                ln.store(y, i, on_numbers(p * wa + ba, q * wb + bb))
-                if raw_a:
-                    ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
-                if raw_b:
-                    ln.store(poison, 0, ln.sample(poison, 0, wa) + q)
-            return
-        total = ln.load(poison, 0, wa)
-        i = s
-        while True:
-            u, v = ln.load(a, i, wa), ln.load(b, i, wa)
-            if raw_a:
-                total = ln.plus(total, u)
-            if raw_b:
-                total = ln.plus(total, v)
-            ln.store(y, i, on_lines(ln.seen(u, wa, ba), ln.seen(v, wb, bb)))
-            if i == e - line:
-                break
-            i = min(i + line, e - line)
-        ln.store(poison, 0, total)
-
-    return compiled(step)
-
-
-def _best(on_lines: Any, over_line: Any, on_numbers: Any) -> Any:
-    def step(a: int, wa: Any, ba: Any, raw_a: Any, s: int, e: int, best: Any, line: int, poison: int) -> Any:
-        """The best of `best` and all samples of a."""
-        if e - s < line:
-            for i in range(s, e):
-                x = ln.sample(a, i, wa)
-                best = on_numbers(x * wa + ba, best)
-                if raw_a:
-                    ln.store(poison, 0, ln.sample(poison, 0, wa) + x)
-            return best
-        total = ln.load(poison, 0, wa)
-        bests = ln.spread(best)
-        i = s
-        while True:
-            u = ln.load(a, i, wa)
-            if raw_a:
-                total = ln.plus(total, u)
-            bests = on_lines(bests, ln.seen(u, wa, ba))
-            if i == e - line:
-                break
-            i = min(i + line, e - line)
-        ln.store(poison, 0, total)
-        return over_line(bests)
-
-    return compiled(step)
-
-
-def _running(on_lines: Any, on_numbers: Any, ahead: bool) -> Any:
-    hand_on = ln.first if ahead else ln.last
-
-    def step(a: int, wa: Any, ba: Any, raw_a: Any, y: int, s: int, e: int, carry: Any, line: int, poison: int) -> None:
-        """y is the best a from here to one end of the stretch, and `carry` beyond it."""
-        if e - s < line:
+        """y is the largest a from here to one end of the stretch, and `carry` beyond it."""
+        ln.stands_alone()
+        if e - s < LINE:
             for k in range(e - s):
                 i = e - 1 - k if ahead else s + k
                 x = ln.sample(a, i, wa)
-                carry = on_numbers(x * wa + ba, carry)
-                ln.store(y, i, carry)
+                carry = max(x * wa + ba, carry)
+                ln.store(y, i, carry * wy)
                 if raw_a:
                     ln.store(poison, 0, ln.sample(poison, 0, wa) + x)
             return
         total = ln.load(poison, 0, wa)
-        i = e - line if ahead else s
-        stop = s if ahead else e - line
+        i = e - LINE if ahead else s
+        stop = s if ahead else e - LINE
         while True:
             u = ln.load(a, i, wa)
             if raw_a:
                 total = ln.plus(total, u)
             r = on_lines(ln.seen(u, wa, ba), carry)
-            ln.store(y, i, r)
+            ln.store(y, i, ln.times(r, wy))
             if i == stop:
                 break
-            i += -line if ahead else line
+            i += -LINE if ahead else LINE
             carry = hand_on(r)
             if (i < stop) if ahead else (i > stop):
                 i = stop
-                carry = ln.sample(y, i + line if ahead else i - 1, wa)
+                carry = ln.sample(y, i + LINE if ahead else i - 1, wa) * wy
         ln.store(poison, 0, total)
 
     return compiled(step)
 
 
-def _holding(on_lines: Any, better: Any, worse: Any, ahead: bool) -> Any:
-    hand_on = ln.first if ahead else ln.last
-
+def _holding(on_lines: Any, hand_on: Any, ahead: bool) -> Any:
     def step(
         a: int, wa: Any, ba: Any, raw_a: Any, b: int, wb: Any, bb: Any, raw_b: Any,
-        y: int, s: int, e: int, carry: Any, line: int, poison: int,
+        y: int, wy: Any, s: int, e: int, carry: Any, poison: int,
     ) -> None:  # fmt: skip
-        """y = better(b, worse(a, y one sample away)), starting from `carry`."""
-        if e - s < line:
+        """y = max(b, min(a, y one sample away)), starting from `carry`."""
+        ln.stands_alone()
+        if e - s < LINE:
             for k in range(e - s):
                 i = e - 1 - k if ahead else s + k
                 p, q = ln.sample(a, i, wa), ln.sample(b, i, wa)
-                carry = better(q * wb + bb, worse(p * wa + ba, carry))
-                ln.store(y, i, carry)
+                carry = max(q * wb + bb, min(p * wa + ba, carry))
+                ln.store(y, i, carry * wy)
                 if raw_a:
                     ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
                 if raw_b:
                     ln.store(poison, 0, ln.sample(poison, 0, wa) + q)
             return
         total = ln.load(poison, 0, wa)
-        i = e - line if ahead else s
-        stop = s if ahead else e - line
+        i = e - LINE if ahead else s
+        stop = s if ahead else e - LINE
         while True:
-            u, v = ln.load(a, i, wa), ln.load(b, i, wa)
+            p, q = ln.load(a, i, wa), ln.load(b, i, wa)
             if raw_a:
-                total = ln.plus(total, u)
+                total = ln.plus(total, p)
             if raw_b:
-                total = ln.plus(total, v)
-            r = on_lines(ln.seen(u, wa, ba), ln.seen(v, wb, bb), carry)
-            ln.store(y, i, r)
+                total = ln.plus(total, q)
+            r = on_lines(ln.seen(p, wa, ba), ln.seen(q, wb, bb), carry)
+            ln.store(y, i, ln.times(r, wy))
             if i == stop:
                 break
-            i += -line if ahead else line
+            i += -LINE if ahead else LINE
             carry = hand_on(r)
             if (i < stop) if ahead else (i > stop):
                 i = stop
-                carry = ln.sample(y, i + line if ahead else i - 1, wa)
+                carry = ln.sample(y, i + LINE if ahead else i - 1, wa) * wy
         ln.store(poison, 0, total)
 
     return compiled(step)
 
 
-def _both_ways(make: Callable[..., Any], lines: tuple[Any, Any], *numbers: Any) -> tuple[Any, Any]:
-    return make(lines[0], *numbers, False), make(lines[1], *numbers, True)
-
-
-pair_sum, pair_min = _pairwise(ln.plus, added), _pairwise(ln.smaller, lesser)
-pair_max = _pairwise(ln.larger, greater)
-best_min, best_max = _best(ln.smaller, ln.smallest, lesser), _best(ln.larger, ln.largest, greater)
-run_min, run_min_ahead = _both_ways(_running, (ln.running_min, ln.running_min_ahead), lesser)
-run_max, run_max_ahead = _both_ways(_running, (ln.running_max, ln.running_max_ahead), greater)
-hold_min, hold_min_ahead = _both_ways(_holding, (ln.holding_min, ln.holding_min_ahead), lesser, greater)
-hold_max, hold_max_ahead = _both_ways(_holding, (ln.holding_max, ln.holding_max_ahead), greater, lesser)
+run_back, run_ahead = _running(ln.running, ln.last, False), _running(ln.running_ahead, ln.first, True)
+hold_back, hold_ahead = _holding(ln.holding, ln.last, False), _holding(ln.holding_ahead, ln.first, True)

@@ -1,8 +1,8 @@
-"""One cache line of a trace as one value: neighbouring samples worked on together.
+"""Sixteen neighbouring samples of a trace as one value, worked on together.
 
-A running minimum along time waits for its own last result at every sample. Within a line of 16
-floats (8 doubles) it can instead be had by doubling: after steps of 1, 2, 4, 8 every lane holds
-the minimum of all lanes up to it, and only the line's last lane is handed on. The loops in
+A running minimum along time waits for its own last result at every sample. Within a line of
+sixteen it can instead be had by doubling: after steps of 1, 2, 4, 8 every lane holds the minimum
+of all lanes up to it, and only the line's last lane is handed on. The loops in
 `kernels` are written with these functions inside numba; LLVM turns them into whatever vector
 instructions the processor has. A row of samples is given by the address of its first.
 """
@@ -17,7 +17,8 @@ from numba import types
 from numba.core import datamodel
 from numba.extending import intrinsic, register_model
 
-LINE_BYTES = 64
+LINE = 16
+"""Lanes of a line: a cache line of float32, two of float64."""
 
 
 class Lanes(types.Type):
@@ -25,7 +26,6 @@ class Lanes(types.Type):
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
-        self.count = LINE_BYTES * 8 // dtype.bitwidth
         super().__init__(name=f"Lanes({dtype})")
 
 
@@ -33,7 +33,7 @@ class Lanes(types.Type):
 class LanesModel(datamodel.models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Lanes) -> None:
         element = {32: ir.FloatType(), 64: ir.DoubleType()}[fe_type.dtype.bitwidth]
-        super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.count))
+        super().__init__(dmm, fe_type, ir.VectorType(element, LINE))
 
 
 _INT32 = ir.IntType(32)
@@ -58,10 +58,10 @@ def _larger(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-def _order(count: int, step: int, ahead: bool) -> list[int]:
+def _order(step: int, ahead: bool) -> list[int]:
     """Which lane each lane looks at: `step` earlier (or ahead), itself where there is none."""
-    there = [lane + (step if ahead else -step) for lane in range(count)]
-    return [t if 0 <= t < count else lane for lane, t in enumerate(there)]
+    there = [lane + (step if ahead else -step) for lane in range(LINE)]
+    return [t if 0 <= t < LINE else lane for lane, t in enumerate(there)]
 
 
 def _place(builder: Any, address: Any, at: Any, element: Any, count: int) -> Any:
@@ -77,7 +77,7 @@ def _loading(whole_line: bool) -> Any:
         result = Lanes(like) if whole_line else like
 
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            count = result.count if whole_line else 1
+            count = LINE if whole_line else 1
             value = builder.load(_place(builder, args[0], args[1], context.get_data_type(like), count))
             value.align = like.bitwidth // 8
             return value
@@ -94,7 +94,7 @@ def store(typing: Any, address: Any, at: Any, value: Any) -> Any:
     number = value.dtype if line else value
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        count = value.count if line else 1
+        count = LINE if line else 1
         place = _place(builder, args[0], args[1], context.get_data_type(number), count)
         builder.store(args[2], place).align = number.bitwidth // 8
         return context.get_dummy_value()
@@ -108,7 +108,7 @@ def seen(typing: Any, lanes: Any, weight: Any, bias: Any) -> Any:
     number = lanes.dtype
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        w, b = (_splat(builder, v, lanes.count) for v in args[1:])
+        w, b = (_splat(builder, v, LINE) for v in args[1:])
         return builder.fadd(builder.fmul(args[0], w), b)
 
     return lanes(lanes, number, number), emit
@@ -120,7 +120,7 @@ def spread(typing: Any, number: Any) -> Any:
     result = Lanes(number)
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, args[0], result.count)
+        return _splat(builder, args[0], LINE)
 
     return result(number), emit
 
@@ -136,48 +136,156 @@ def _lanewise(combine: Callable[..., Any]) -> Any:
     return both
 
 
-def _reduced(better: Callable[..., Any]) -> Any:
-    @intrinsic
-    def reduce(typing: Any, lanes: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            value, step = args[0], lanes.count // 2
-            while step:
-                value = better(builder, value, _shuffled(builder, value, _order(lanes.count, step, True)))
-                step //= 2
-            return builder.extract_element(value, ir.Constant(_INT32, 0))
+@intrinsic
+def largest(typing: Any, lanes: Any) -> Any:
+    """The largest of all lanes."""
 
-        return lanes.dtype(lanes), emit
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value, step = args[0], LINE // 2
+        while step:
+            value = _larger(builder, value, _shuffled(builder, value, _order(step, True)))
+            step //= 2
+        return builder.extract_element(value, ir.Constant(_INT32, 0))
 
-    return reduce
+    return lanes.dtype(lanes), emit
 
 
-def _running(better: Callable[..., Any], ahead: bool) -> Any:
+@intrinsic
+def times(typing: Any, lanes: Any, weight: Any) -> Any:
+    """Every lane times the weight."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.fmul(args[0], _splat(builder, args[1], LINE))
+
+    return lanes(lanes, lanes.dtype), emit
+
+
+@intrinsic
+def stands_alone(typing: Any) -> Any:
+    """Keeps the function it is called in from being copied into its callers.
+
+    Otherwise LLVM copies all kernels into the one loop that calls them and takes minutes over the result.
+    """
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+def _aligned(ahead: bool) -> Any:
+    def by(step: int) -> Any:
+        order = [*range(step, LINE + step)] if ahead else [*range(LINE - step, 2 * LINE - step)]
+
+        @intrinsic
+        def align(typing: Any, line: Any, neighbour: Any) -> Any:
+            """The line `step` samples further on, the missing lanes from the neighbouring line there."""
+
+            def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+                mask = ir.Constant(ir.VectorType(_INT32, LINE), [ir.Constant(_INT32, i) for i in order])
+                return builder.shuffle_vector(*(args if ahead else args[::-1]), mask)
+
+            return line(line, neighbour), emit
+
+        return align
+
+    return by
+
+
+def _masked(builder: Any, kind: str, line: Any, pointer: Any, *arguments: Any) -> Any:
+    """A call of LLVM's masked load or store; lanes that are masked out touch no memory."""
+    element = "f32" if isinstance(line.element, ir.FloatType) else "f64"
+    pointer = builder.bitcast(pointer, line.as_pointer())
+    opaque = "p0" if str(pointer.type) == "ptr" else f"p0v{LINE}{element}"
+    name = f"llvm.masked.{kind}.v{LINE}{element}.{opaque}"
+    bits = ir.VectorType(ir.IntType(1), LINE)
+    align = ir.Constant(_INT32, 4 if element == "f32" else 8)
+    if kind == "load":
+        signature = ir.FunctionType(line, [pointer.type, _INT32, bits, line])
+        given = [pointer, align, *arguments]
+    else:
+        signature = ir.FunctionType(ir.VoidType(), [line, pointer.type, _INT32, bits])
+        given = [arguments[0], pointer, align, arguments[1]]
+    function = builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
+    return builder.call(function, given)
+
+
+def _first_lanes(builder: Any, count: Any) -> Any:
+    """True in the first `count` lanes."""
+    lanes = ir.Constant(ir.VectorType(_INT32, LINE), [ir.Constant(_INT32, i) for i in range(LINE)])
+    return builder.icmp_signed("<", lanes, _splat(builder, builder.trunc(count, _INT32), LINE))
+
+
+@intrinsic
+def load_some(typing: Any, address: Any, at: Any, count: Any, like: Any) -> Any:
+    """The first `count` samples of the line, zero in the other lanes."""
+    result = Lanes(like)
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        element = context.get_data_type(like)
+        line = ir.VectorType(element, LINE)
+        zero = ir.Constant(line, [0.0] * LINE)
+        place = _place(builder, args[0], args[1], element, 1)
+        return _masked(builder, "load", line, place, _first_lanes(builder, args[2]), zero)
+
+    return result(types.intp, types.intp, types.intp, like), emit
+
+
+@intrinsic
+def store_some(typing: Any, address: Any, at: Any, count: Any, lanes: Any) -> Any:
+    """Write the first `count` lanes to `address[at]`."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        element = context.get_data_type(lanes.dtype)
+        place = _place(builder, args[0], args[1], element, 1)
+        _masked(builder, "store", args[3].type, place, args[3], _first_lanes(builder, args[2]))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.intp, lanes), emit
+
+
+@intrinsic
+def filled(typing: Any, lanes: Any, count: Any, number: Any) -> Any:
+    """The first `count` lanes, and `number` in the others."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(_first_lanes(builder, args[1]), args[0], _splat(builder, args[2], LINE))
+
+    return lanes(lanes, types.intp, lanes.dtype), emit
+
+
+def _running(ahead: bool) -> Any:
     @intrinsic
     def scan(typing: Any, lanes: Any, carry: Any) -> Any:
+        """The running maximum along the line, after `carry`."""
+
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            value, count, step = args[0], lanes.count, 1
-            while step < count:
-                value = better(builder, value, _shuffled(builder, value, _order(count, step, ahead)))
+            value, step = args[0], 1
+            while step < LINE:
+                value = _larger(builder, value, _shuffled(builder, value, _order(step, ahead)))
                 step *= 2
-            return better(builder, value, _splat(builder, args[1], count))
+            return _larger(builder, value, _splat(builder, args[1], LINE))
 
         return lanes(lanes, lanes.dtype), emit
 
     return scan
 
 
-def _holding(better: Callable[..., Any], worse: Callable[..., Any], ahead: bool) -> Any:
+def _holding(ahead: bool) -> Any:
     @intrinsic
     def scan(typing: Any, hold: Any, goal: Any, carry: Any) -> Any:
+        """The running clamp r = max(goal, min(hold, r)) along the line, after `carry`."""
+
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            a, b, count, step = args[0], args[1], hold.count, 1
-            while step < count:  # clamps compose: (a, b) after (a1, b1)
-                order = _order(count, step, ahead)
+            a, b, step = args[0], args[1], 1
+            while step < LINE:  # clamps compose: (a, b) after (a1, b1)
+                order = _order(step, ahead)
                 a1, b1 = _shuffled(builder, a, order), _shuffled(builder, b, order)
-                b = better(builder, b, worse(builder, a, b1))
-                a = worse(builder, a, a1)
+                b = _larger(builder, b, _smaller(builder, a, b1))
+                a = _smaller(builder, a, a1)
                 step *= 2
-            return better(builder, b, worse(builder, a, _splat(builder, args[2], count)))
+            return _larger(builder, b, _smaller(builder, a, _splat(builder, args[2], LINE)))
 
         return hold(hold, goal, hold.dtype), emit
 
@@ -188,7 +296,7 @@ def _lane(last: bool) -> Any:
     @intrinsic
     def pick(typing: Any, lanes: Any) -> Any:
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.extract_element(args[0], ir.Constant(_INT32, lanes.count - 1 if last else 0))
+            return builder.extract_element(args[0], ir.Constant(_INT32, LINE - 1 if last else 0))
 
         return lanes.dtype(lanes), emit
 
@@ -197,11 +305,12 @@ def _lane(last: bool) -> Any:
 
 load, sample = _loading(True), _loading(False)
 """`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
+load, sample = _loading(True), _loading(False)
+"""`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
 plus = _lanewise(lambda builder, a, b: builder.fadd(a, b))
-smaller, larger = _lanewise(_smaller), _lanewise(_larger)
-smallest, largest = _reduced(_smaller), _reduced(_larger)
-running_min, running_max = _running(_smaller, False), _running(_larger, False)
-running_min_ahead, running_max_ahead = _running(_smaller, True), _running(_larger, True)
-holding_min, holding_max = _holding(_smaller, _larger, False), _holding(_larger, _smaller, False)
-holding_min_ahead, holding_max_ahead = _holding(_smaller, _larger, True), _holding(_larger, _smaller, True)
+larger = _lanewise(_larger)
+running, running_ahead = _running(False), _running(True)
+holding, holding_ahead = _holding(False), _holding(True)
 first, last = _lane(False), _lane(True)
+ahead_1, ahead_2, ahead_4, ahead_8 = (_aligned(True)(step) for step in (1, 2, 4, 8))
+back_1, back_2, back_4, back_8 = (_aligned(False)(step) for step in (1, 2, 4, 8))

@@ -29,9 +29,8 @@ NONFINITE, INFINITE = 1, 2
 PARALLEL_WORK = 400_000
 """Below this many sample-steps one thread is faster than two."""
 
-COPY, SUM, SHIFT, MIN, MAX = int(Op.COPY), int(Op.SUM), int(Op.SHIFT), int(Op.MIN), int(Op.MAX)
-RUN_MIN, RUN_MAX, HOLD_MIN, HOLD_MAX = int(Op.RUN_MIN), int(Op.RUN_MAX), int(Op.HOLD_MIN), int(Op.HOLD_MAX)
-WINDOW_MIN, WINDOW_MAX = int(Op.WINDOW_MIN), int(Op.WINDOW_MAX)
+FILL, SUM, MAX = int(Op.FILL), int(Op.SUM), int(Op.MAX)
+RUN, WINDOW, HOLD = int(Op.RUN_MAX), int(Op.WINDOW_MAX), int(Op.HOLD_MAX)
 
 
 def _machine(sources: tuple[str, ...]) -> Any:
@@ -56,13 +55,12 @@ def _machine(sources: tuple[str, ...]) -> Any:
         number = numbers.dtype.type
         one, none, least, most = number(1), number(0), number(-inf), number(inf)
         bytes = flat.itemsize
-        line = 64 // bytes
-        poison = np.zeros(line, numbers.dtype)
-        slots = np.empty((slot_count + 3, (longest + 15) // 16 * 16 + 2 * w.PAD), numbers.dtype)
+        poison = np.zeros(ln.LINE, numbers.dtype)
+        slots = np.empty((slot_count + 2, (longest + 31) // 16 * 16), numbers.dtype)
         met = 0
         data, results, bad = flat.ctypes.data, out.ctypes.data, poison.ctypes.data
         slot_bytes = slots.shape[1] * bytes
-        first_slot = slots.ctypes.data + w.PAD * bytes
+        first_slot = slots.ctypes.data
         spare, other = (
             first_slot + (slots.shape[0] - 2) * slot_bytes,
             first_slot + (slots.shape[0] - 1) * slot_bytes,
@@ -83,97 +81,54 @@ def _machine(sources: tuple[str, ...]) -> Any:
                     s, e = min(size, code[i, 8]), min(size, code[i, 9] + 1)
                 if s >= e:
                     continue
-                wa, ba, wb, bb, fill = (
-                    numbers[i, 0],
-                    numbers[i, 1],
-                    numbers[i, 2],
-                    numbers[i, 3],
-                    numbers[i, 4],
-                )
+                wa, ba, wb, bb = numbers[i, 0], numbers[i, 1], numbers[i, 2], numbers[i, 3]
+                wy, fill = numbers[i, 4], numbers[i, 5]
                 raw_a, raw_b = code[i, 2] == CHANNEL, code[i, 4] == CHANNEL
                 a = data + (base + code[i, 3] * size) * bytes if raw_a else first_slot + code[i, 3] * slot_bytes
                 b = data + (base + code[i, 5] * size) * bytes if raw_b else first_slot + code[i, 5] * slot_bytes
                 y = first_slot + target * slot_bytes if target >= 0 else results + place * bytes
-                if op == MIN:
-                    k.pair_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-                elif op == MAX:
-                    k.pair_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-                elif op == RUN_MIN:
-                    if e - s == 1:
-                        best = k.best_min(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, most, line, bad)
-                        ln.store(y, s, best)
-                    elif ahead:
-                        k.run_min_ahead(a, wa, ba, raw_a, y, s, size, most, line, bad)
-                    else:
-                        k.run_min(a, wa, ba, raw_a, y, 0, e, most, line, bad)
-                elif op == RUN_MAX:
-                    if e - s == 1:
-                        best = k.best_max(a, wa, ba, raw_a, s if ahead else 0, size if ahead else e, least, line, bad)
-                        ln.store(y, s, best)
-                    elif ahead:
-                        k.run_max_ahead(a, wa, ba, raw_a, y, s, size, least, line, bad)
-                    else:
-                        k.run_max(a, wa, ba, raw_a, y, 0, e, least, line, bad)
-                elif op == HOLD_MAX:
-                    if ahead:
-                        k.hold_max_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, least, line, bad)
-                    else:
-                        k.hold_max(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, least, line, bad)
-                elif op == HOLD_MIN:
-                    if ahead:
-                        k.hold_min_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, size, most, line, bad)
-                    else:
-                        k.hold_min(a, wa, ba, raw_a, b, wb, bb, raw_b, y, 0, e, most, line, bad)
-                elif op in (WINDOW_MIN, WINDOW_MAX):
-                    first = s if ahead else max(0, s - amount + 1)
-                    stop = min(size, e + amount - 1) if ahead else e
-                    if e - s == 1:
-                        if op == WINDOW_MIN:
-                            best = k.best_min(a, wa, ba, raw_a, first, stop, most, line, bad)
-                        else:
-                            best = k.best_max(a, wa, ba, raw_a, first, stop, least, line, bad)
-                        ln.store(y, s, best)
-                        continue
-                    whole = stop == size if ahead else first == 0
-                    if raw_a or wa != one or ba != none or not whole:
-                        k.copy(a, wa, ba, raw_a, spare, first, stop, line, bad)
-                        a, wide_a = spare, first_slot + (slots.shape[0] - 3) * slot_bytes
-                    else:
-                        wide_a = spare
+                if op in (MAX, SUM):
+                    k.pair(op == SUM, a, wa, ba, raw_a, b, wb, bb, raw_b, y, wy, s, e, bad)
+                elif op in (RUN, WINDOW):
+                    reach = amount - 1 if op == WINDOW else size
+                    first = s if ahead else max(0, s - reach)
+                    stop = min(size, e + reach) if ahead else e
                     width = min(amount, stop - first)
-                    if width <= w.NARROW:
-                        if op == WINDOW_MAX and ahead:
-                            w.narrow_max_ahead(a, width, y, first, stop, least, line, wide_a, other)
-                        elif op == WINDOW_MAX:
-                            w.narrow_max(a, width, y, first, stop, least, line, wide_a, other)
-                        elif ahead:
-                            w.narrow_min_ahead(a, width, y, first, stop, most, line, wide_a, other)
-                        else:
-                            w.narrow_min(a, width, y, first, stop, most, line, wide_a, other)
-                    elif op == WINDOW_MAX and ahead:
-                        w.wide_max_ahead(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
-                    elif op == WINDOW_MAX:
-                        w.wide_max(a, width, y, first, stop, one, none, least, line, wide_a, other, bad)
+                    if e - s == 1:
+                        ln.store(y, s, k.best(a, wa, ba, raw_a, first, stop, least, bad) * wy)
+                    elif op == RUN and ahead:
+                        k.run_ahead(a, wa, ba, raw_a, y, wy, first, stop, least, bad)
+                    elif op == RUN:
+                        k.run_back(a, wa, ba, raw_a, y, wy, first, stop, least, bad)
+                    elif width <= w.NARROW and ahead:
+                        w.narrow_ahead(a, wa, ba, raw_a, width, y, wy, first, stop, least, bad)
+                    elif width <= w.NARROW:
+                        w.narrow_back(a, wa, ba, raw_a, width, y, wy, first, stop, least, bad)
                     elif ahead:
-                        w.wide_min_ahead(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
+                        w.wide_ahead(
+                            a, wa, ba, raw_a, width, y, wy, first, stop, one, none, least, spare, other, bytes, bad
+                        )
                     else:
-                        w.wide_min(a, width, y, first, stop, one, none, most, line, wide_a, other, bad)
-                elif op == COPY:
-                    k.copy(a, wa, ba, raw_a, y, s, e, line, bad)
-                elif op == SUM:
-                    k.pair_sum(a, wa, ba, raw_a, b, wb, bb, raw_b, y, s, e, line, bad)
-                elif op == SHIFT and ahead:
-                    inside = max(s, min(e, size - amount))
-                    k.copy(a + amount * bytes, wa, ba, raw_a, y, s, inside, line, bad)
-                    k.fill(y, inside, e, fill, line)
-                elif op == SHIFT:
-                    inside = min(e, max(s, amount))
-                    k.fill(y, s, inside, fill, line)
-                    k.copy(a - amount * bytes, wa, ba, raw_a, y, inside, e, line, bad)
+                        w.wide_back(
+                            a, wa, ba, raw_a, width, y, wy, first, stop, one, none, least, spare, other, bytes, bad
+                        )
+                elif op == HOLD and ahead:
+                    k.hold_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, y, wy, s, size, least, bad)
+                elif op == HOLD:
+                    k.hold_back(a, wa, ba, raw_a, b, wb, bb, raw_b, y, wy, 0, e, least, bad)
                 else:
-                    k.fill(y, s, e, fill, line)
+                    # the samples of a that there are, and `fill` where there are none
+                    inside = max(s, min(e, size - amount)) if ahead else min(e, max(s, amount))
+                    if op == FILL:
+                        inside = s if ahead else e
+                    shifted = a + (amount if ahead else -amount) * bytes
+                    begin, stop = (s, inside) if ahead else (inside, e)
+                    k.copy(shifted, wa, ba, raw_a, y, begin, stop, bad)
+                    begin, stop = (inside, e) if ahead else (s, inside)
+                    for i_fill in range(begin, stop):
+                        ln.store(y, i_fill, fill)
             if verdict:
-                value = slots[code[steps - 1, 1], w.PAD + (size - 1 if from_end else 0)]
+                value = slots[code[steps - 1, 1], size - 1 if from_end else 0]
                 out[t] = value
                 if value in (most, least):
                     met = INFINITE

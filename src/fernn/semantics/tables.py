@@ -1,7 +1,9 @@
 """A program packed for the machine: one row of numbers a step.
 
     code      op, target, a's kind and place, b's kind and place, amount, ahead, near, far
-    numbers   weight and bias of a, weight and bias of b, fill
+    numbers   weight and bias of a, weight and bias of b, weight of the result, fill
+
+The machine knows no minimum: -max(-a, -b) is one, so its weights are packed negated.
 
 `near` and `far` say on which samples the step is needed, counted from the judged sample: a verdict
 on `G[0,20] p` never looks past sample 20.
@@ -52,7 +54,7 @@ def tables(
     target, slots = _slots(program, verdict)
     near, far = _needed(program, verdict)
     code = np.zeros((count, 10), np.int64)
-    numbers = np.zeros((count, 5), number)
+    numbers = np.zeros((count, 6), number)
 
     def pack(operand: Operand | None) -> tuple[tuple[int, int], tuple[Any, Any]]:
         if operand is None:
@@ -67,8 +69,10 @@ def tables(
     for i, step in enumerate(program.steps):
         a, a_numbers = pack(step.a)
         b, b_numbers = pack(step.b)
-        code[i] = (step.op, target[i], *a, *b, step.amount, step.ahead, near[i], far[i])
-        numbers[i] = (*a_numbers, *b_numbers, step.fill)
+        is_minimum = step.op in (Op.MIN, Op.RUN_MIN, Op.WINDOW_MIN, Op.HOLD_MIN)
+        sign = -1 if is_minimum else 1
+        code[i] = (step.op + is_minimum, target[i], *a, *b, step.amount, step.ahead, near[i], far[i])
+        numbers[i] = (*(sign * n for n in (*a_numbers, *b_numbers)), sign, step.fill)
     return Tables(code, numbers, slots, direction(program.formula) == "past")
 
 

@@ -1,12 +1,10 @@
 """The best of a fixed number of neighbouring samples, at every sample, in compiled loops.
 
-Narrow windows are put together: the best of 1, 4, 16, 64 samples, four of the last size at a time
-and overlapping where the width is no power of four. Wide ones cost the same whatever their width:
-the trace is cut into blocks as wide as the window, so that each window is the end of one block
-and the start of the next, the best of a value running to the block's end and one from its start.
-
-The rows worked on here have `PAD` spare samples on both sides, filled with the neutral value, so
-that windows that reach beyond the trace need no care.
+Narrow windows never leave the registers: with each line of samples goes the best of 2, 4, 8, 16, 32
+from each sample on, made from those of the neighbouring line, and two overlapping powers of two
+make any width. Wide windows cost the same whatever their width: the trace is cut into blocks
+as wide as the window, so that each window is the end of one block and the start of the next, the
+best of a value running to the block's end and one from its start.
 """
 
 from __future__ import annotations
@@ -15,103 +13,88 @@ from typing import Any
 
 from . import kernels as k
 from . import lanes as ln
+from .lanes import LINE
 
-PAD = 192
-"""Spare samples on both sides of a row; no narrow window is wider."""
-NARROW = 64
-
-
-def _together(on_lines: Any, on_numbers: Any, ahead: bool) -> Any:
-    def step(x: int, i1: int, i2: int, i3: int, y: int, s: int, e: int, like: Any, line: int) -> None:
-        """y is the best of x here and at three places further on (repeats do no harm)."""
-        if not ahead:
-            i1, i2, i3 = -i1, -i2, -i3
-        if e - s < line:
-            for i in range(s, e):
-                p = on_numbers(ln.sample(x, i, like), ln.sample(x, i + i1, like))
-                q = on_numbers(ln.sample(x, i + i2, like), ln.sample(x, i + i3, like))
-                ln.store(y, i, on_numbers(p, q))
-            return
-        i = s
-        while True:
-            u = on_lines(ln.load(x, i, like), ln.load(x, i + i1, like))
-            if i2 != i3 or i2 != i1:
-                u = on_lines(u, on_lines(ln.load(x, i + i2, like), ln.load(x, i + i3, like)))
-            ln.store(y, i, u)
-            if i == e - line:
-                break
-            i = min(i + line, e - line)
-
-    return k.compiled(step)
+NARROW = 47
+"""The widest window that two overlapping powers of two make within one line's reach."""
 
 
-def _narrow(together: Any, ahead: bool) -> Any:
-    def step(x: int, width: int, y: int, s: int, e: int, worst: Any, line: int, spare: int, other: int) -> None:
-        """y from the padded row x, which is left as it was but for its padding."""
-        have = 1
-        while True:
-            if ahead:
-                k.fill(x, e, e + width, worst, line)
-            else:
-                k.fill(x, s - width, s, worst, line)
-            left = width - have
-            i1, i2, i3 = min(have, left), min(2 * have, left), min(3 * have, left)
-            if have + i3 >= width:
-                together(x, i1, i2, i3, y, s, e, worst, line)
-                return
-            together(x, i1, i2, i3, spare, s, e, worst, line)
-            x, spare, other = spare, other, spare
-            have *= 4
-
-    return k.compiled(step)
-
-
-def _wide(pair: Any, run: Any, run_back: Any, ahead: bool) -> Any:
+def _narrow(by_1: Any, by_2: Any, by_4: Any, by_8: Any, ahead: bool) -> Any:
     def step(
-        x: int, width: int, y: int, s: int, e: int, one: Any, none: Any, worst: Any,
-        line: int, start: int, end: int, poison: int,
+        a: int, wa: Any, ba: Any, raw_a: Any, width: int, y: int, wy: Any, s: int, e: int, least: Any, poison: int
     ) -> None:  # fmt: skip
-        """y from x, with two rows for the values running from block starts and to block ends."""
+        """y is the largest a of `width` samples from each one on, clipped to [s, e)."""
+        ln.stands_alone()
+        have = 1
+        while 2 * have <= width and have < 32:
+            have *= 2
+        more = width - have
+        total = ln.load(poison, 0, wa)
+        none = ln.spread(least)
+        q1 = q2 = q4 = q8 = q16 = r1 = r2 = r4 = r8 = none  # of the line further on
+        count = (e - s + LINE - 1) // LINE
+        for turn in range(count):
+            i = s + LINE * (count - 1 - turn if ahead else turn)
+            size = min(LINE, e - i)
+            if size == LINE:
+                u = ln.load(a, i, wa)
+                p1 = ln.seen(u, wa, ba)
+            else:
+                u = ln.load_some(a, i, size, wa)
+                p1 = ln.filled(ln.seen(u, wa, ba), size, least)
+            if raw_a:
+                total = ln.plus(total, u)
+            p2 = ln.larger(p1, by_1(p1, q1)) if have >= 2 else p1
+            p4 = ln.larger(p2, by_2(p2, q2)) if have >= 4 else p2
+            p8 = ln.larger(p4, by_4(p4, q4)) if have >= 8 else p4
+            p16 = ln.larger(p8, by_8(p8, q8)) if have >= 16 else p8
+            p32 = ln.larger(p16, q16) if have >= 32 else p16
+            s2 = by_1(p32, r1) if more & 1 else p32
+            s4 = by_2(s2, r2) if more & 2 else s2
+            s8 = by_4(s4, r4) if more & 4 else s4
+            s16 = by_8(s8, r8) if more & 8 else s8
+            if size == LINE:
+                ln.store(y, i, ln.times(ln.larger(p32, s16), wy))
+            else:
+                ln.store_some(y, i, size, ln.times(ln.larger(p32, s16), wy))
+            q1, q2, q4, q8, q16 = p1, p2, p4, p8, p16
+            r1, r2, r4, r8 = p32, s2, s4, s8
+        ln.store(poison, 0, total)
+
+    return k.compiled(step)
+
+
+def _wide(ahead: bool) -> Any:
+    def step(
+        a: int, wa: Any, ba: Any, raw_a: Any, width: int, y: int, wy: Any, s: int, e: int, one: Any, none: Any,
+        least: Any, start: int, end: int, bytes: int, poison: int,
+    ) -> None:  # fmt: skip
+        """The same, with two rows for the values running from block starts and to block ends."""
+        ln.stands_alone()
         count = (e - s + width - 1) // width
         for block in range(count):
             i, j = s + block * width, min(s + (block + 1) * width, e)
-            run(x, one, none, False, start, i, j, worst, line, poison)
-            run_back(x, one, none, False, end, i, j, worst, line, poison)
-        reach, bytes = width - 1, 64 // line
+            k.run_back(a, wa, ba, raw_a, start, one, i, j, least, poison)
+            k.run_ahead(a, wa, ba, raw_a, end, one, i, j, least, poison)
+        reach = width - 1
         if ahead:
-            last_block = s + (count - 1) * width
-            full = min(e - reach, last_block)
-            if full > s:
-                pair(end, one, none, False, start + reach * bytes, one, none, False, y, s, full, line, poison)
+            last = s + (count - 1) * width
+            full = max(s, min(e - reach, last))
+            beyond = start + reach * bytes
+            k.pair(False, end, one, none, False, beyond, one, none, False, y, wy, s, full, poison)
             rest = ln.sample(start, e - 1, one)
-            for i in range(max(full, s), last_block):
-                v = ln.sample(end, i, one)
-                ln.store(y, i, rest if (rest < v) == (worst > 0) else v)
-            k.copy(end, one, none, False, y, last_block, e, line, poison)
+            for i in range(full, last):
+                ln.store(y, i, max(rest, ln.sample(end, i, one)) * wy)
+            k.copy(end, wy, none, False, y, last, e, poison)
         else:
-            k.copy(start, one, none, False, y, s, min(e, s + width), line, poison)
-            if s + width < e:
-                pair(
-                    end - reach * bytes,
-                    one,
-                    none,
-                    False,
-                    start,
-                    one,
-                    none,
-                    False,
-                    y,
-                    s + width,
-                    e,
-                    line,
-                    poison,
-                )
+            first = min(e, s + width)
+            before = end - reach * bytes
+            k.copy(start, wy, none, False, y, s, first, poison)
+            k.pair(False, before, one, none, False, start, one, none, False, y, wy, first, e, poison)
 
     return k.compiled(step)
 
 
-_MIN, _MAX = (ln.smaller, k.lesser), (ln.larger, k.greater)
-narrow_min, narrow_min_ahead = (_narrow(_together(*_MIN, ahead), ahead) for ahead in (False, True))
-narrow_max, narrow_max_ahead = (_narrow(_together(*_MAX, ahead), ahead) for ahead in (False, True))
-wide_min, wide_min_ahead = (_wide(k.pair_min, k.run_min, k.run_min_ahead, ahead) for ahead in (False, True))
-wide_max, wide_max_ahead = (_wide(k.pair_max, k.run_max, k.run_max_ahead, ahead) for ahead in (False, True))
+narrow_back = _narrow(ln.back_1, ln.back_2, ln.back_4, ln.back_8, False)
+narrow_ahead = _narrow(ln.ahead_1, ln.ahead_2, ln.ahead_4, ln.ahead_8, True)
+wide_back, wide_ahead = _wide(False), _wide(True)
