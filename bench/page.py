@@ -47,7 +47,7 @@ def _sections(results: Results) -> Iterator[str]:
         "as fernn does. Copy and fernn use the same number of threads, given in the column **threads**.\n"
         "- **NumPy, torch, JAX**: the fastest of several formulations, named in a table below. torch is eager. "
         "JAX is jitted, compiling is not timed. torch and JAX may use every core; NumPy uses one.\n"
-        "- **rtamt**: one trace at a time; at most 20 traces and about 4,000 samples are timed, or one trace, and scaled to the batch.\n"
+        "- **rtamt**: one trace at a time; at most 20 traces and 4,000 samples, or one trace, timed and scaled up.\n"
         "- **verdict**: fernn at one evaluation point only."
     )
     for formula, rows in groupby(results.rows, key=lambda row: str(row.task.formula)):

@@ -24,8 +24,9 @@ def surroundings() -> dict[str, str]:
 
 
 def source() -> str:
-    """A mark of fernn's source: a run during which it changes measures two things."""
-    files = sorted(Path(fernn.__file__).parent.rglob("*.py"))
+    """A mark of the code that is measured: a run during which it changes measures two things."""
+    rooms = (Path(fernn.__file__).parent / room for room in ("formula", "semantics"))
+    files = sorted(file for room in rooms for file in room.rglob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-
-# A waiting thread spins for 0.1 ms rather than 15: beside other work a long spin takes whole time slices.
-os.environ.setdefault("GOMP_SPINCOUNT", "2000")
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

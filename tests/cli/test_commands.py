@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def test_help_lists_the_commands_without_loading_numba():
 def test_check_shows_the_card_and_every_problem(cruise, tmp_path):
     done = fernn("check", "cruise.csv", cwd=cruise)
     assert done.returncode == 0
-    assert "40 cases x 1 channels x 101 samples" in done.stdout
+    assert "40 cases x 1 channel x 101 samples" in done.stdout
     (tmp_path / "bad.csv").write_text("case,time,v,label\na,0,1,good\na,1,x,good\nb,0,2,bad,9\nb,1,,bad\n")
     done = fernn("check", "bad.csv", "--json", cwd=tmp_path)
     assert done.returncode == 2
@@ -93,7 +94,13 @@ def test_explain_names_the_sample_that_decides(tmp_path):
         (["eval", "G (v <= )", "cruise.csv"], 3, "^"),
         (["eval", "G (w <= 1)", "cruise.csv"], 3, "reads 'w'"),
         (["eval", "G (v <= 1)", "nowhere.csv"], 2, "nowhere.csv"),
-        (["eval", "O F (v <= 1)", "cruise.csv"], 2, "at='first'"),
+        (["eval", "O F (v <= 1)", "cruise.csv"], 3, "--at first"),
+        (["eval", "G (v <= 1)", "cruise.csv", "--at", "all"], 3, "--at is"),
+        (["eval", "-v <= 1", "cruise.csv"], 3, "behind --"),
+        (["eval", "G (v <= 1)", "cruise.csv", "--decimal", "x"], 3, "decimal"),
+        (["eval", "G[0,1000000000000000000000] (v <= 1)", "cruise.csv"], 3, "at most"),
+        (["generate", "cruise", "-o", "x.parquet"], 3, ".csv or .npz"),
+        (["generate", "cruise", "-o", "x.csv", "--seed", "-1"], 3, "seed"),
         (["eval", "G (v <= 1)"], 3, "FILE"),
         (["eval", "G (v <= 1)", "cruise.csv", "--colour"], 3, "--colour"),
         (["eval", "G[0,0.5] (v <= 1)", "cruise.csv", "--time-units"], 3, "--dt"),
@@ -140,6 +147,8 @@ def test_monitor_speaks_when_the_verdict_falls():
         ("v;w\n1;2\n1;\nx;3\n", "line 4"),
         ('{"v": 1}\n{"v"\n', "line 2: not JSON"),
         ('{"v": 1}\n[1]\n', "line 2: expected an object"),
+        ("v,w\n1,2\n1\n", "line 3: 1 fields, the header has 2"),
+        ("v,w\n1,2\n1,2,3\n", "line 3: 3 fields, the header has 2"),
         ("w\n1\n", "lacks the channel 'v'"),
         ("", "no sample"),
         ("v\n", "no sample"),
@@ -150,6 +159,36 @@ def test_monitor_points_at_lines_it_cannot_read(feed, says):
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_monitor_reads_what_fernn_writes(cruise):
+    feed = "\n".join((cruise / "cruise.csv").read_text().splitlines()[:20]) + "\n"
+    assert fernn("monitor", "G (v <= 100)", feed=feed).returncode == 0
+    assert (
+        fernn(
+            "monitor",
+            "G (v <= 100)",
+            feed='\ufeff{"v": 1}\nnot json\n{"v": 2}\n',
+        ).returncode
+        == 2
+    )
+    done = fernn("monitor", "G (v <= 100)", "--bad-rows", "skip", feed='\ufeff{"v": 1}\nnot json\n{"v": 2}\n')
+    assert "after 2 samples" in done.stdout
+
+
+def test_errors_are_json_too_when_asked():
+    done = fernn("simplify", "G (v <= ", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["exit"] == 3
+
+
+def test_the_next_command_can_be_pasted(tmp_path):
+    (tmp_path / "my file.csv").write_text("case,time,heart rate\n$(id) x,0,1\n$(id) x,1,5\n")
+    done = fernn("eval", '"heart rate" <= 0', "my file.csv", "--at", "last", cwd=tmp_path)
+    command = done.stdout.splitlines()[-1].removeprefix("why? fernn ")
+    again = fernn(*shlex.split(command), cwd=tmp_path)
+    assert again.returncode == 1
+    assert "violates" in again.stdout
 
 
 def test_monitor_goes_on_when_told_to():

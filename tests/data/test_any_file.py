@@ -10,7 +10,7 @@ from fernn.data import inspect
 
 cells = st.sampled_from(["case", "time", "v", "label", "group", "0", "1", "2.5", "-3", "1e9", "nan", "inf", "", " "])
 cells |= st.sampled_from(["good", "bad", "3,14", '"', "'x'", "#", "2024-01-01", "2024-13-01", "é", "\x00", "1_0"])
-lines = st.lists(cells, max_size=6).flatmap(lambda row: st.sampled_from(",;\t ").map(lambda d: d.join(row)))
+lines = st.lists(cells, max_size=6).flatmap(lambda row: st.sampled_from(",;\t |:").map(lambda d: d.join(row)))
 texts = st.lists(lines, max_size=6).map("\n".join)
 tidy = texts.map(lambda text: "case,time,v,label\n" + text)
 options = st.fixed_dictionaries(

@@ -28,7 +28,7 @@ def test_a_card_by_hand():
     assert (found.classes, found.distinct, found.contradictions) == ((("bad", 2), ("good", 2)), 2, 1)
     assert found.floor == 0.25
     assert found.fingerprint == data.fingerprint
-    assert str(found).splitlines()[0] == "hand: 4 cases x 1 channels x 3 samples, dt 0.5 s"
+    assert str(found).splitlines()[0] == "hand: 4 cases x 1 channel x 3 samples, dt 0.5 s"
 
 
 def test_many_channels_do_not_make_a_long_card():

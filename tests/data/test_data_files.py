@@ -59,6 +59,7 @@ def test_gaps_in_arrays_are_told_and_repaired(tmp_path):
     data, problems = inspect(tmp_path / "x.npz")
     assert data is None
     assert [(p.kind, p.case, p.column) for p in problems] == [("missing", "0", "x")]
+    assert problems[0].what == "sample 1 is missing"
     assert read(tmp_path / "x.npz", nonfinite="interpolate", quiet=True).values[0, 0].tolist() == [1, 2, 3]
 
 
@@ -70,7 +71,15 @@ def test_pickled_objects_are_not_loaded(tmp_path):
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
-    [({"Y": [1]}, "no array 'X'"), ({"X": [1.0]}, "shape"), ({"X": [["a"]]}, "numbers")],
+    [
+        ({"Y": [1]}, "no array 'X'"),
+        ({"X": [1.0]}, "shape"),
+        ({"X": [["a"]]}, "numbers"),
+        ({"X": np.ones((0, 2, 2))}, "no cases"),
+        ({"X": np.ones((2, 2, 0))}, "no samples"),
+        ({"X": np.ones((2, 0))}, "no samples"),
+        ({"X": [[1.0], [2.0]], "y": ["good", ""]}, "case '1': the case has no label"),
+    ],
 )
 def test_archives_of_other_things_are_told(tmp_path, arrays, message):
     np.savez(tmp_path / "x.npz", **{k: np.array(v) for k, v in arrays.items()})

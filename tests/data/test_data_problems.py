@@ -37,13 +37,13 @@ def test_a_problem_reads_as_one_line():
 def test_a_row_with_too_many_fields(file):
     problem = only(told(file("drive.csv", HEAD + "a,0,1,good,EXTRA\n" + FINE)), "ragged-row")
     assert str(problem) == (
-        "drive.csv line 2: 5 fields, the header has 4 (extra: 'EXTRA'). Fix the row or pass --bad-rows skip."
+        "drive.csv line 2, case 'a': 5 fields, the header has 4 (extra: 'EXTRA'). Fix the row or pass --bad-rows skip."
     )
 
 
 def test_a_row_with_too_few_fields(file):
     problem = only(told(file("drive.csv", HEAD + FINE + "b,2,1\n")), "ragged-row")
-    assert (problem.line, problem.what) == (6, "3 fields, the header has 4 (missing: 'label')")
+    assert (problem.line, problem.case, problem.what) == (6, "b", "3 fields, the header has 4 (missing: 'label')")
 
 
 def test_traces_of_unequal_length_are_allowed_and_told(file):
@@ -78,7 +78,7 @@ def test_one_class_only(file):
 
 def test_text_among_the_numbers(file):
     problem = only(told(file("x.csv", HEAD + FINE + "b,2,fast,bad\n")), "text")
-    assert (problem.line, problem.column) == (6, "v")
+    assert (problem.line, problem.column, problem.case) == (6, "v", "b")
     assert "'fast' is not a number" in problem.what
 
 
@@ -91,7 +91,7 @@ def test_the_wrong_delimiter(file):
 def test_a_decimal_comma(file):
     text = "case;time;v;label\na;0;3,14;good\na;1;3,15;good\nb;0;2,7;bad\n"
     problem = only(told(file("x.csv", text)), "decimal-comma")
-    assert (problem.line, problem.column) == (2, "v")
+    assert (problem.line, problem.column, problem.case) == (2, "v", "a")
     assert "--decimal ','" in problem.fix
 
 
@@ -156,10 +156,9 @@ def test_the_wrong_encoding_names_the_byte_and_the_line(file):
     assert read(path, encoding="latin-1").cases == ("a", "é")
 
 
-def test_utf_16_is_recognised_and_unknown_encodings_are_told(file):
+def test_utf_16_is_recognised(file):
     path = file("x.csv", HEAD + FINE, encoding="utf-16")
     assert "--encoding utf-16" in only(told(path), "encoding").fix
-    assert "not known" in only(told(path, encoding="utf-99"), "encoding").what
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", HEAD, "# note\n"])
@@ -229,7 +228,7 @@ def test_the_size_of_an_archive_is_what_it_unpacks_to(tmp_path):
 
 
 def test_a_field_that_is_not_csv(file):
-    assert only(told(file("x.csv", HEAD + 'a,0,"' + "1" * 200_000)), "csv")
+    assert only(told(file("x.csv", HEAD + FINE + "a,2," + "1" * 200_000)), "csv").line == 6
 
 
 def test_all_problems_are_told_at_once(file):
@@ -242,6 +241,7 @@ def test_repeated_problems_are_counted_after_the_fifth(file):
     missing = [p for p in told(file("x.csv", text)) if p.kind == "missing"]
     assert [p.line for p in missing] == [6, 7, 8, 9, 10, None]
     assert str(missing[-1]) == "x.csv: and 37 more like this."
+    assert sum(p.count for p in missing) == 42
 
 
 def test_errors_come_before_warnings():

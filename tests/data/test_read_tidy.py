@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fernn.data import inspect, read
-from fernn.errors import DataError, FernnWarning
+from fernn.errors import FernnWarning, UnsupportedError
 
 TIDY = """case,time,v,rpm,label
 a,0.0,1.5,10,good
@@ -30,7 +30,7 @@ def test_rows_in_any_order_give_the_same_traces(file):
     assert np.array_equal(read(file("a.csv", mixed)).values, read(file("b.csv", TIDY)).values)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", "|", ":"])
 def test_the_delimiter_is_found_by_looking(file, delimiter):
     assert read(file("drive.csv", TIDY.replace(",", delimiter))) == read(file("drive.csv", TIDY))
 
@@ -130,10 +130,25 @@ def test_comments_blank_lines_and_closing_delimiters_do_not_count(file):
     assert (data.channels, data.values.tolist()) == (("v",), [[[1, 2]]])
 
 
-@pytest.mark.parametrize("options", [{"layout": "long"}, {"decimal": "x"}, {"bad_rows": "ask"}, {"delimiter": "::"}])
-def test_an_option_that_is_not_known_is_refused(file, options):
-    with pytest.raises(DataError, match=next(iter(options))):
-        read(file("drive.csv", TIDY), **options)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"layout": "long"},
+        {"decimal": "x"},
+        {"bad_rows": "ask"},
+        {"nonfinite": "foo"},
+        {"delimiter": "::"},
+        {"delimiter": '"'},
+        {"dt": -1},
+        {"dt": float("nan")},
+        {"encoding": "utf-99"},
+        {"encoding": "rot13"},
+        {"memory_limit": 0},
+    ],
+)
+def test_a_wrong_value_of_an_option_is_bad_usage_not_bad_data(file, options):
+    with pytest.raises(UnsupportedError, match=next(iter(options))):
+        inspect(file("drive.csv", TIDY), **options)
 
 
 def test_a_hundred_thousand_rows_take_about_a_second(file):

@@ -46,11 +46,19 @@ def test_json_from_strangers_is_refused_clearly(text):
 
 
 @settings(max_examples=300, deadline=None)
-@given(one_way, traces(dtype=np.float64))
+@given(one_way, traces(dtype=np.float64, longest=16))
 def test_exported_python_agrees_with_the_definition(formula, trace):
     namespace: dict = {}
     exec(to_python(formula), namespace)
     agrees(namespace["robustness"](as_trace(trace.astype(float), CHANNELS)), formula, trace)
+
+
+@pytest.mark.parametrize("trace", [{"x": []}, {"x": [1.0, float("nan")]}, {"x": [1.0, 2.0], "y": [1.0]}])
+def test_exported_python_refuses_what_it_cannot_judge(trace):
+    namespace: dict = {}
+    exec(to_python(parse("H (x <= 3)")), namespace)
+    with pytest.raises(ValueError, match="every"):
+        namespace["robustness"](trace)
 
 
 def test_exported_python_of_a_past_formula_follows_the_trace():
@@ -96,7 +104,8 @@ def test_exported_c_runs_as_a_program(tmp_path):
     subprocess.run(["cc", "-std=c99", "-DFERNN_MAIN", "-o", tmp_path / "m", tmp_path / "m.c", "-lm"], check=True)
     done = subprocess.run([tmp_path / "m"], input="5,1\n4, 2\n9 3\n", capture_output=True, text=True, check=True)
     assert float(done.stdout) == 1
-    assert subprocess.run([tmp_path / "m"], input="5\n", capture_output=True, text=True).returncode == 2
+    for wrong in ["5\n", "5,1\nabc,2\n", "5,1\nnan,2\n", "5,1,3\n", ""]:
+        assert subprocess.run([tmp_path / "m"], input=wrong, capture_output=True, text=True).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -152,7 +161,7 @@ def test_what_a_tool_cannot_say_is_refused_with_advice(export, text, message):
 
 
 def test_a_hostile_channel_name_stays_a_name():
-    formula = parse(r'G ("*/ system(); \"\"\" + __import__ " >= 1)')
+    formula = parse(r'G ("/* */ system(); \"\"\" + __import__ " >= 1)')
     namespace: dict = {}
     exec(to_python(formula), namespace)
     (name,) = channels(formula)

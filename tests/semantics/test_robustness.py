@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from fernn.errors import FernnWarning, SignalError
-from fernn.formula.measures import direction, mirror
+from fernn.errors import FernnWarning, FormulaError, SignalError
+from fernn.formula.measures import direction, length, mirror
 from fernn.formula.parse import parse
 from fernn.semantics import robustness, satisfied, signals
 from oracle import as_trace, holds, rho
@@ -189,3 +189,34 @@ def test_thresholds_are_rounded_to_the_type_of_the_data():
     assert satisfied("x <= 0.1 & x >= 0.1", X)[0]
     assert robustness("x >= 0.1", X)[0] == 0
     assert not satisfied("x > 0.1 | x < 0.1", X)[0]
+
+
+def test_a_sum_that_overflows_is_refused():
+    X = np.array([[[1e10, 0.0], [1e10, 0.0]]])
+    for judge in (robustness, satisfied):
+        with pytest.raises(SignalError, match=r"case 0, sample 0: .* overflows float64"):
+            judge("G (1e308*x - 1e308*y <= 1)", X, CHANNELS)
+
+
+def test_masked_values_are_missing():
+    X = np.ma.masked_greater(np.array([[1.0, 9.0, 2.0]]), 5)
+    with pytest.raises(SignalError, match="sample 1"):
+        robustness("G (x <= 5)", X)
+    assert robustness("G (x <= 5)", X, nonfinite="hold")[0] == 3
+
+
+def test_a_threshold_beyond_the_type_is_never_reached():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert robustness("x <= 1e300", np.ones((1, 3), np.float32))[0] == np.inf
+
+
+@pytest.mark.parametrize("at", [True, [1, 2], "middle", 1.5, 9])
+def test_places_that_are_none_are_refused(at):
+    with pytest.raises(SignalError):
+        robustness("x <= 5", np.ones((2, 3)), at=at)
+
+
+def test_text_where_a_formula_is_wanted_is_refused():
+    with pytest.raises(FormulaError, match=r"fernn\.parse reads text"):
+        length("F (x <= 3)")

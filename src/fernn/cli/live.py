@@ -14,6 +14,7 @@ from .output import as_json, complain, short
 from .reading import FormulaText, Json
 
 if TYPE_CHECKING:
+    from ..errors import SignalError
     from ..semantics import Monitor, Reading
 
 
@@ -41,6 +42,8 @@ def monitor(
     try:
         for line, sample in _samples(sys.stdin):
             try:
+                if isinstance(sample, SignalError):
+                    raise sample
                 reading = watch.update(sample)
             except SignalError as error:
                 if bad_rows == "error":
@@ -91,44 +94,45 @@ def _line(watch: Monitor, reading: Reading, json: bool) -> str:
     return f"sample {watch.samples - 1}: {word}, robustness {known}"
 
 
-def _samples(source: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Lines as samples: JSON objects if the first line is one, otherwise CSV under a header."""
-    from ..errors import DataError
+def _samples(source: Any) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
+    """Lines as samples: JSON objects if the first line is one, otherwise CSV under a header.
 
-    lines = iter(source.readline, "")
-    number, first = 0, ""
-    for first in lines:
-        number += 1
-        if first.strip():
-            break
+    A line that cannot be read is given as the error that says why.
+    """
+    from ..errors import DataError, SignalError
+
+    lines = enumerate(iter(source.readline, "") if source is not None else [], 1)
+    number, first = next(((n, t.lstrip("\ufeff")) for n, t in lines if t.strip() and t[0] != "#"), (0, ""))
     if first.lstrip().startswith("{"):
-        yield number, _object(first, number)
-        for text in lines:
-            number += 1
-            if text.strip():
-                yield number, _object(text, number)
+        yield number, _object(first)
+        yield from ((n, _object(text)) for n, text in lines if text.strip())
         return
-    delimiter = max(",;\t", key=first.count)
-    header = [name.strip() for name in next(csv.reader([first.lstrip("\ufeff")], delimiter=delimiter), [])]
+    delimiter = max(",;\t ", key=first.strip().count)
+    header = _cells(first, delimiter)
     if len(set(header)) != len(header):
         raise DataError(f"standard input line {number}: a column name occurs twice in {first.strip()!r}")
-    for text in lines:
-        number += 1
+    for number, text in lines:
         if text.strip():
-            cells = next(csv.reader([text], delimiter=delimiter))
-            yield number, dict(zip(header, map(_number, cells), strict=False))
+            cells = _cells(text, delimiter)
+            if len(cells) == len(header):
+                yield number, dict(zip(header, map(_number, cells), strict=True))
+            else:
+                yield number, SignalError(f"{len(cells)} fields, the header has {len(header)}")
 
 
-def _object(text: str, number: int) -> dict[str, Any]:
-    from ..errors import DataError
+def _cells(text: str, delimiter: str) -> list[str]:
+    row = csv.reader([text.strip()], delimiter=delimiter, skipinitialspace=True)
+    return [cell.strip() for cell in next(row, [])]
+
+
+def _object(text: str) -> dict[str, Any] | SignalError:
+    from ..errors import SignalError
 
     try:
         found = jsonlib.loads(text)
     except ValueError as error:
-        raise DataError(f"standard input line {number}: not JSON ({error})") from None
-    if not isinstance(found, dict):
-        raise DataError(f"standard input line {number}: expected an object of channels, found {text.strip()[:40]!r}")
-    return found
+        return SignalError(f"not JSON ({error})")
+    return found if isinstance(found, dict) else SignalError(f"expected an object, found {text.strip()[:40]!r}")
 
 
 def _number(cell: str) -> Any:

@@ -5,7 +5,7 @@ Nothing heavy is imported here: `fernn --help` has to answer at once.
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ import typer
 
 from ..errors import DataError, FernnError, SignalError
 from . import formulas, live, recordings, traces
-from .output import complain
+from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -62,6 +62,8 @@ def _options(
 def main() -> NoReturn:
     """Run the command and leave with its exit code."""
     warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+    if hasattr(signal, "SIGPIPE"):  # a reader that leaves early ends us quietly, as it does every filter
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(_code())
 
 
@@ -72,6 +74,8 @@ def _code() -> int:
         return result if isinstance(result, int) else FINE
     except UsageError as error:
         error.show()
+        if "No such option" in str(error) and any(word[:1] == "-" and " " in word for word in sys.argv):
+            complain("A formula that begins with '-' goes behind --, as in: fernn simplify -- '-x >= 1'")
         return BAD_USAGE
     except typer.Exit as leave:
         return leave.exit_code
@@ -79,11 +83,15 @@ def _code() -> int:
         complain("interrupted")
         return INTERRUPTED
     except (DataError, SignalError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader of our output has had enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return FINE
-        complain(str(error))
-        return BAD_DATA
+        return _told(error, BAD_DATA)
     except FernnError as error:
-        complain(str(error))
-        return BAD_USAGE
+        return _told(error, BAD_USAGE)
+
+
+def _told(error: Exception, code: int) -> int:
+    """The error on standard error, and as JSON on standard output for those who asked for JSON."""
+    text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else str(error)
+    complain(text)
+    if "--json" in sys.argv:
+        print(as_json({"error": text, "exit": code}))
+    return code

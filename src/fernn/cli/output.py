@@ -51,6 +51,11 @@ def _cell(value: object) -> str:
     return short(value) if isinstance(value, float) else "" if value is None else str(value)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 def short(value: float) -> str:
     """Six digits: enough to read, not to compute with."""
     return f"{value:.6g}"

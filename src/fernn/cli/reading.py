@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect as introspection
+import shlex
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import complain
+from .output import complain, counted
 
 if TYPE_CHECKING:
     from ..data import Dataset, Problem
@@ -41,6 +42,7 @@ READING: dict[str, Any] = {
     "nonfinite": Annotated[str, typer.Option(help="NaN and infinity: error, hold, interpolate or drop_case.")],
     "dt": Annotated[float | None, typer.Option(help="Time between samples.")],
     "unit": Annotated[str | None, typer.Option(help="Unit of the times.")],
+    "memory_limit": Annotated[int | None, typer.Option(help="Largest file to read, in bytes.")],
 }
 _DEFAULTS: dict[str, Any] = {
     "label": "label", "label_kind": "auto", "layout": "auto", "decimal": ".",
@@ -73,6 +75,19 @@ def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def flags(options: dict[str, Any]) -> list[str]:
+    """The reading options that were given, as words of a command line."""
+    words = []
+    for name, value in options.items():
+        flag, default = {"case": "case_column"}.get(name, name), _DEFAULTS.get(name)
+        if name == "header" and value is not None:
+            words.append("--header" if value else "--no-header")
+        elif value != default:
+            text = "" if value is None else ",".join(value) if isinstance(value, list) else str(value)
+            words += [f"--{flag.replace('_', '-')}", text]
+    return words
+
+
 def looked_at(file: str, options: dict[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
     """The dataset in a file, or made or found under a name, with every problem."""
     from ..data import SOURCES, inspect, load
@@ -92,9 +107,9 @@ def recording(file: str, options: dict[str, Any]) -> Dataset:
     dataset, problems = looked_at(file, options)
     if dataset is None:
         errors = [str(p) for p in problems if p.severity == "error"]
-        raise DataError("\n".join([*errors, f"For all problems at once: fernn check {file}"]), problems)
+        raise DataError("\n".join([*errors, f"For all problems at once: fernn check {shlex.quote(file)}"]), problems)
     if problems:
-        complain(f"{len(problems)} warnings about {file}; fernn check {file} shows them")
+        complain(f"{counted(len(problems), 'warning')} about {file}; fernn check {shlex.quote(file)} shows them")
     return dataset
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .output import as_json
+from .output import as_json, counted
 from .reading import File, Json, looked_at, reads_a_file
 
 
@@ -30,27 +30,30 @@ def check(file: File, json: Json = False, options: Any = None) -> int:
             typer.echo(f"{facts}\n")
         for problem in problems:
             typer.echo(f"{problem.severity}: {problem}")
-        errors = sum(p.severity == "error" for p in problems)
-        typer.echo(f"{errors} errors, {len(problems) - errors} warnings" if problems else "no problems")
+        errors = sum(getattr(p, "count", 1) for p in problems if p.severity == "error")
+        others = sum(getattr(p, "count", 1) for p in problems if p.severity != "error")
+        typer.echo(f"{counted(errors, 'error')}, {counted(others, 'warning')}" if problems else "no problems")
     return 0 if dataset is not None else 2
 
 
 def generate(
     name: Annotated[str, typer.Argument(help="cruise or intervals.", metavar="NAME")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, .csv or .npz.")],
     cases: Annotated[int | None, typer.Option(help="Traces of each class.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same data.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same data.", min=0)] = 0,
     json: Json = False,
 ) -> int:
     """Write a labelled recording that the package makes itself."""
-    from ..data import load, write_csv
-    from ..errors import FormulaError
+    from ..data import load, save, write_csv
+    from ..errors import UnsupportedError
 
-    makers = ("cruise", "intervals")
+    makers, writers = ("cruise", "intervals"), {".csv": write_csv, ".npz": save}
     if name not in makers:
-        raise FormulaError(f"fernn can make {' or '.join(makers)}, not {name!r}")
+        raise UnsupportedError(f"fernn can make {' or '.join(makers)}, not {name!r}")
+    if output.suffix not in writers:
+        raise UnsupportedError(f"the file to write ends in .csv or .npz, found {output.name!r}")
     dataset = load(name, seed=seed, **({} if cases is None else {"cases": cases}))
-    write_csv(dataset, output)
+    writers[output.suffix](dataset, output)
     if json:
         typer.echo(as_json({"file": str(output), "cases": len(dataset), "fingerprint": dataset.fingerprint}))
     else:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .output import as_json, short, table
-from .reading import File, FormulaText, Json, TimeUnits, judged, reads_a_file
+from .reading import File, FormulaText, Json, TimeUnits, flags, judged, reads_a_file
 
 if TYPE_CHECKING:
     from ..data import Dataset
+    from ..formula import Formula
     from ..semantics import Deciding, Score
 
 At = Annotated[str, typer.Option(help="verdict, first, last, or the number of a sample.")]
@@ -35,12 +38,14 @@ def evaluate(
     from ..semantics.robustness import robustness, satisfied
     from ..semantics.score import counted
 
-    where: Any = int(at) if at.lstrip("-").isdigit() else at
+    where = _place_of(at, rule)
     values = robustness(rule, data, at=where)
-    verdicts = satisfied(rule, data, at=where)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to say, the line above has said
+        verdicts = satisfied(rule, data, at=where)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     found = counted(verdicts, data.positive) if len(data.classes) == 2 else None
-    sentence = to_sentence(rule, data.dt, data.time_unit)
+    sentence = to_sentence(rule, data.dt, data.time_unit) if at == "verdict" else f"Judged at: {at}."
     if json:
         rows = [
             {"case": case, "robustness": value, "satisfied": verdict} | ({"label": labels[i]} if labels else {})
@@ -64,8 +69,10 @@ def evaluate(
         typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
         if found:
             typer.echo(_counts(found, data))
-        worst = data.cases[int(values.argmin())]
-        typer.echo(f'why? fernn explain "{formula}" {file} --case {worst}'.replace('""', '"'))
+        asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else []), *flags(options)]
+        case = lines[0][0] if wrong.any() else data.cases[int(values.argmin())]
+        words = ["fernn", "explain", *asked, "--case", str(case), "--", formula, file]
+        typer.echo(f"why? {shlex.join(words if formula.startswith('-') else [w for w in words if w != '--'])}")
     return 0 if verdicts.all() else 1
 
 
@@ -100,7 +107,7 @@ def explain(
     from ..semantics import deciding, satisfied, signals
 
     one = data.subset([_place(data, case)])
-    where: Any = int(at) if at.lstrip("-").isdigit() else at
+    where = _place_of(at, rule)
     verdict = bool(satisfied(rule, one, at=where)[0])
     (found,) = deciding(rule, one, at=where)
     parts = {part: values[0] for part, values in signals(rule, one).items()}
@@ -120,6 +127,20 @@ def explain(
                 f"robustness {short(found.robustness)}"
             )
     return 0 if verdict else 1
+
+
+def _place_of(at: str, rule: Formula) -> Any:
+    """Where to judge, from the word of the command line."""
+    from ..errors import UnsupportedError
+    from ..formula import direction
+
+    if at.lstrip("-").isdigit():
+        return int(at)
+    if at not in ("verdict", "first", "last"):
+        raise UnsupportedError(f"--at is verdict, first, last or the number of a sample; found {at!r}")
+    if at == "verdict" and direction(rule) == "mixed":
+        raise UnsupportedError(f"{rule} looks both back and ahead: pass --at first, last or the number of a sample")
+    return at
 
 
 def _place(data: Dataset, case: str) -> int:

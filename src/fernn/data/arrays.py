@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
-from .dataset import Dataset, Floats, Ints
+from .dataset import Dataset, Floats, Ints, unmasked
 from .labels import LabelKind, labelled
 
 
@@ -38,7 +38,7 @@ def from_arrays(
     labels: Ints | Floats | None = None
     names: tuple[str, ...] = ()
     if y is not None:
-        given = np.asarray(y)
+        given = unmasked(y, "y")
         if given.ndim != 1:
             raise DataError(f"y holds one label a case, got shape {given.shape}.")
         if classes is not None and given.dtype.kind in "iu":
@@ -60,10 +60,11 @@ def from_arrays(
 
 def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats, ...]:
     if isinstance(X, np.ndarray) and X.dtype != object:
+        X = unmasked(X, "X")
         if X.ndim not in (2, 3):
             raise DataError(f"X must be [case, channel, time], or [case, time]; got shape {X.shape}.")
         return np.asarray(X[:, None, :] if X.ndim == 2 else X, dtype=np.float64)
-    traces = [np.asarray(t, dtype=np.float64) for t in X]  # type: ignore[union-attr]
+    traces = [np.asarray(unmasked(t, "X"), dtype=np.float64) for t in X]  # type: ignore[union-attr]
     return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .copies import copies, forced_errors
 from .dataset import Dataset
+from .problems import counted
 
 MOST = 8  # channels or classes that are shown one by one
 
@@ -57,7 +58,9 @@ class Card:
     def __str__(self) -> str:
         span = f"{self.shortest}" if self.shortest == self.longest else f"{self.shortest} to {self.longest}"
         step = f", dt {self.dt:g} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
-        lines = [f"{self.name}: {self.cases} cases x {len(self.channels)} channels x {span} samples{step}"]
+        samples = "sample" if span == "1" else "samples"
+        shape = f"{counted(self.cases, 'case')} x {counted(len(self.channels), 'channel')} x {span} {samples}"
+        lines = [f"{self.name}: {shape}{step}"]
         width = max(len(c.name) for c in self.channels[:MOST])
         lines.append(f"  {'channel':<{max(width, 7)}} {'min':>11} {'median':>11} {'max':>11}")
         for c in self.channels[:MOST]:
@@ -67,7 +70,7 @@ class Card:
         lines.append(self._labels())
         lines.append(f"distinct traces: {self.distinct} of {self.cases}")
         if self.contradictions:
-            said = f"in several classes: {self.contradictions} traces"
+            said = f"in several classes: {counted(self.contradictions, 'trace')}"
             lines.append(f"{said}; no rule errs less than {self.floor:.4g}")
         if self.groups is not None:
             lines.append(f"groups: {self.groups}")

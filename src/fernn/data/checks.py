@@ -37,7 +37,7 @@ def one_class(dataset: Dataset, ledger: Ledger) -> None:
     present = np.unique(dataset.labels)
     if len(present) == 1:
         name = dataset.classes[int(present[0])]
-        what = f"all {len(dataset)} cases have the label {name!r}"
+        what = f"{'the only case has' if len(dataset) == 1 else f'all {len(dataset)} cases have'} the label {name!r}"
         ledger.add("one-class", "warning", what, "A rule that separates needs traces of both classes.")
 
 

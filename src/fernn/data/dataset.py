@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -182,7 +182,9 @@ class Dataset:
 
 def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, ...]:
     """Read-only float64 copies; -0.0 becomes 0.0, so that equal numbers have equal bytes."""
-    traces = values if isinstance(values, np.ndarray) else tuple(np.asarray(v) for v in values)
+    if np.ma.isMaskedArray(values) or not isinstance(values, np.ndarray):
+        values = unmasked(values) if np.ma.isMaskedArray(values) else tuple(unmasked(v) for v in values)
+    traces = values
     if len(traces) == 0:
         raise DataError("a dataset needs at least one trace, got none.")
     for trace in traces:
@@ -196,10 +198,21 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
     return tuple(_frozen(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
 
 
+def unmasked(array: Any, what: str = "a trace") -> npt.NDArray[Any]:
+    """The array without its mask, which must hide nothing: a masked value is a missing one."""
+    if np.ma.is_masked(array):
+        hidden = int(np.ma.getmaskarray(array).sum())
+        raise DataError(
+            f"{what} has {hidden} masked value{'s' * (hidden != 1)}, but every value must be there. "
+            "Fill them, or drop the cases."
+        )
+    return np.asarray(array)
+
+
 def _tidied_labels(labels: object, n_classes: int, n: int) -> Ints | Floats | None:
     if labels is None:
         return None
-    array = np.asarray(labels)
+    array = unmasked(labels, "labels")
     if array.shape != (n,):
         raise DataError(f"{n} traces need {n} labels, got an array of shape {array.shape}.")
     if not n_classes:

@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import DataError
 from .dataset import Dataset, Floats, Ints
 from .labels import labelled
+from .numbers import is_number
 from .options import Options
 from .problems import Ledger, listed
-from .sniff import is_number
 
 
 @dataclass
@@ -39,10 +39,19 @@ class Draft:
         )
 
 
-def tell_gap(value: float, options: Options, ledger: Ledger, line: int | None, column: str, case: str) -> None:
+def tell_gap(
+    value: float,
+    options: Options,
+    ledger: Ledger,
+    line: int | None,
+    column: str,
+    case: str,
+    sample: int | None = None,
+) -> None:
     """The value is NaN or infinite: an error, or a warning where it is going to be repaired."""
     kind = "missing" if np.isnan(value) else "infinite"
-    what = "the value is missing" if kind == "missing" else f"the value is {value}"
+    subject = "the value" if sample is None else f"sample {sample}"
+    what = f"{subject} is missing" if kind == "missing" else f"{subject} is {value}"
     fix = f"Passed over by --nonfinite {options.nonfinite}."
     if options.nonfinite == "error":
         fix = "Fix the cell, or pass --nonfinite hold, interpolate or drop_case."
@@ -85,7 +94,12 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
         labels: Ints | Floats | None = None
         classes: tuple[str, ...] = ()
         if draft.labels is not None:
-            texts = draft.labels
+            texts = [t for t in draft.labels if t]
+            if len(texts) < len(draft.labels) and not ledger.failed:
+                case = draft.cases[draft.labels.index("")]
+                ledger.add("missing-label", "error", "the case has no label", "Give it one.", case=case)
+            if not texts:
+                return None
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
             labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)

@@ -6,12 +6,14 @@ word that says so. When neither tells, we ask instead of guessing.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from .dataset import Floats, Ints
+from .numbers import number
 from .problems import did_you_mean, listed, refusal
 
 LabelKind = Literal["auto", "class", "real"]
@@ -85,7 +87,7 @@ def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
         if (y in GOOD and n not in GOOD) or (n in BAD and y not in BAD):
             return yes
     what = f"cannot tell which of the labels {listed(order)} is the good one"
-    raise refusal("good", what, f"Pass it with --good, as in --good {order[0]}.")
+    raise refusal("good", what, f"Pass it with --good, as in --good {shlex.quote(order[0] or order[1])}.")
 
 
 def _indices(texts: Sequence[str], classes: tuple[str, ...]) -> Ints:
@@ -108,11 +110,8 @@ def _numbers(texts: Sequence[str]) -> list[float] | None:
 
 
 def _number(text: str) -> float | None:
-    try:
-        x = float(text)
-    except ValueError:
-        return None
-    return x if np.isfinite(x) else None
+    x = number(text)
+    return x if x is not None and np.isfinite(x) else None
 
 
 def _shortest(x: float) -> str:

@@ -77,7 +77,7 @@ def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
     )
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):
-            tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case)
+            tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))
     dataset = finished(draft, options, str(arrays["name"]) if "name" in arrays else path.stem, ledger)
     return dataset if dataset is None or options.channels is None else dataset.select(options.channels)
 
@@ -88,7 +88,11 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
         raise refusal("npz", f"X must hold numbers, it holds {X.dtype}", "Save X as a float array.")
     if "lengths" in arrays:
         return np.split(X.astype(np.float64), np.cumsum(arrays["lengths"])[:-1], axis=1)
-    if X.ndim not in (2, 3) or not X.size:
+    if X.ndim in (2, 3) and not X.size:
+        axes = ("cases", "channels", "samples") if X.ndim == 3 else ("cases", "samples")
+        none = axes[X.shape.index(0)]
+        raise refusal("npz", f"X has shape {X.shape}, so there are no {none}", "Check how the file was written.")
+    if X.ndim not in (2, 3):
         what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
         raise refusal("npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths.")
     return list((X[:, None, :] if X.ndim == 2 else X).astype(np.float64))

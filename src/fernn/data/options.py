@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from ..errors import DataError
+from ..errors import UnsupportedError
 from .labels import LabelKind
 from .problems import listed
 
@@ -50,9 +51,15 @@ class Options:
     def __post_init__(self) -> None:
         for key, allowed in CHOICES.items():
             if getattr(self, key) not in allowed:
-                raise DataError(f"{key} must be one of {listed(allowed)}, got {getattr(self, key)!r}.")
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            raise DataError(f"delimiter must be a single character, got {self.delimiter!r}.")
+                raise _wrong(key, f"one of {listed(allowed)}", getattr(self, key))
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise _wrong("delimiter", "a single character, no quote and no line break", self.delimiter)
+        if self.dt is not None and not _is_above_0(self.dt):
+            raise _wrong("dt", "a number above 0, the time between samples", self.dt)
+        if self.memory_limit is not None and not _is_above_0(self.memory_limit):
+            raise _wrong("memory_limit", "a number of bytes above 0", self.memory_limit)
+        if not _is_encoding(self.encoding):
+            raise _wrong("encoding", "one that Python knows, such as utf-8, latin-1 or utf-16", self.encoding)
 
     @property
     def severity_of_rows(self) -> Literal["error", "warning"]:
@@ -83,13 +90,34 @@ def checked_note(note: object) -> dict[str, object]:
         if key in ("case", "time", "group", "unit", "name", "label_kind", "layout") and isinstance(value, str):
             if value in CHOICES.get(key, (value,)):
                 good[key] = value
-        elif (key == "label" and (value is None or isinstance(value, str))) or (
-            key == "dt" and isinstance(value, int | float) and value > 0
-        ):
+        elif (key == "label" and (value is None or isinstance(value, str))) or (key == "dt" and _is_above_0(value)):
             good[key] = value
         elif key in ("classes", "channels") and isinstance(value, list) and all(isinstance(c, str) for c in value):
             good[key] = tuple(value)
     return good
+
+
+def _wrong(key: str, wanted: str, got: object) -> UnsupportedError:
+    flag = key.replace("_", "-")
+    return UnsupportedError(f"{key} (--{flag}) must be {wanted}; got {got!r}.")
+
+
+def _is_delimiter(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 1 and value not in '"\r\n'
+
+
+def _is_above_0(value: object) -> bool:
+    try:
+        return not isinstance(value, str) and 0 < float(value) < math.inf  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_encoding(value: object) -> bool:
+    try:
+        return isinstance(value, str) and "".encode(value) is not None
+    except (LookupError, ValueError):
+        return False
 
 
 def as_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:

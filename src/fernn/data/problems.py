@@ -22,7 +22,8 @@ SHOWN = 5  # problems of one kind that are told with their place; the rest are c
 class Problem:
     """One thing that is wrong: `what` is the fact, `fix` the advice.
 
-    `line` counts from 1 and includes the header; in a Parquet file it counts rows.
+    `line` counts from 1 and includes the header; in a Parquet file it counts rows. `count` is how many
+    it stands for: more than one where the others of a crowded kind are only counted.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Problem:
     line: int | None = None
     column: str | None = None
     case: str | None = None
+    count: int = 1
 
     @property
     def where(self) -> str:
@@ -93,7 +95,7 @@ class Ledger:
         for (kind, severity), kept in self._kept.items():
             found += kept
             if more := self._more.get((kind, severity), 0):
-                found.append(Problem(kind, severity, f"and {more} more like this", "", self.file))
+                found.append(Problem(kind, severity, f"and {more} more like this", "", self.file, count=more))
         return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 
@@ -109,6 +111,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     near = near or [w for w in words if w.casefold() == word.casefold()][:1]
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 case`, `2 cases`."""
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def listed(words: Iterable[object], most: int = 8) -> str:

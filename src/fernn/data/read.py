@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import warnings
 from collections.abc import Sequence
 from os import PathLike
@@ -12,16 +13,22 @@ from typing import Any
 from ..errors import DataError, FernnWarning
 from .checks import check
 from .dataset import Dataset
+from .disguise import told_binary, told_special
 from .draft import Draft, finished
 from .labels import LabelKind
+from .layout import is_tidy
+from .leftovers import without_leftovers
 from .memory import fits
 from .npz import read_npz
+from .numbers import is_number
 from .options import BadRows, Layout, Nonfinite, Options, as_tuple
 from .parquet import parquet_table
 from .problems import Ledger, Problem
-from .roles import CASES, TIMES, roles, usual
+from .quotes import broken_line
+from .roles import roles
 from .sniff import Start, has_header, start
-from .table import text_table
+from .sources import SOURCES
+from .table import MISSING, text_table
 from .tidy import tidy
 from .wide import headerless_roles, wide
 
@@ -90,11 +97,12 @@ def inspect(
             ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
         except UnicodeError:
             _tell_encoding(file, asked.encoding, ledger)
-        except LookupError:
-            what = f"encoding {asked.encoding!r} is not known"
-            ledger.add("encoding", "error", what, "Pass --encoding utf-8, latin-1 or utf-16.")
         except csv.Error as error:
-            ledger.add("csv", "error", f"not readable as CSV ({error})", "Check the quotes and the --delimiter.")
+            line = broken_line(file, asked.encoding, asked.delimiter or ",")
+            what = f"the row that starts here is not readable as CSV ({error})"
+            ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
+        except OSError as error:
+            ledger.add("unreadable", "error", f"the file cannot be read ({error.strerror})", "Check its permissions.")
     if dataset is not None and not ledger.failed:
         check(dataset, ledger)
     return (None if ledger.failed else dataset), ledger.problems()
@@ -106,7 +114,13 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
         return read_npz(file, options, ledger)
     if kind in (".parquet", ".pq"):
         found = parquet_table(file, options, ledger)
-        draft = None if found is None else tidy(*found, options, file.stem, ledger)
+        draft = None
+        if found is not None:
+            table, parts = found
+            parts = without_leftovers(table, parts, options, ledger)
+            draft = tidy(table, parts, options, file.stem, ledger)
+    elif told_binary(file, options.encoding, ledger):
+        return None
     else:
         begin = start(file, options, ledger)
         options = options if begin is None else options.noted(begin.note)
@@ -119,42 +133,56 @@ def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft |
     header = begin.first if named else None
     if header and not header[-1]:  # a delimiter closes each line
         header = header[:-1]
-    is_tidy = options.layout == "tidy" or (options.layout == "auto" and _looks_tidy(header, begin, options))
-    if is_tidy and header is None:
+    long = is_tidy(header, begin, options, ledger)
+    if header is None and (long or (options.layout == "auto" and _has_words_inside(begin))):
         what = f"the first line holds no column names ({', '.join(begin.first)[:40]!r})"
-        ledger.add("no-header", "error", what, "Write a header line, or pass --layout wide.", line=begin.skip + 1)
+        fix = "Write a header line such as case,time,v,label, or pass --layout wide."
+        ledger.add("no-header", "error", what, fix, line=begin.skip + 1)
         return None
-    parts = roles(header, options, ledger, wide=not is_tidy) if header else headerless_roles(begin, options, ledger)
+    parts = roles(header, options, ledger, wide=not long) if header else headerless_roles(begin, options, ledger)
     if parts is None:
         return None
-    table = text_table(file, begin, header, parts.words, options, ledger)
+    table = text_table(file, begin, header, parts, options, ledger)
     if not len(table.lines):
         if not ledger.failed:
             what = "there is a header, but no row under it"
             ledger.add("empty", "error", what, "Check how the file was written.", line=begin.skip + 1)
         return None
-    return tidy(table, parts, options, file.stem, ledger) if is_tidy else wide(table, parts, options, ledger)
+    parts = without_leftovers(table, parts, options, ledger, wide=not long)
+    return tidy(table, parts, options, file.stem, ledger) if long else wide(table, parts, options, ledger)
 
 
-def _looks_tidy(header: list[str] | None, begin: Start, options: Options) -> bool:
-    """A time column, or a case column that repeats an id, makes a row a sample."""
-    if header is None or options.label in ("first", "last"):
-        return False
-    if options.time or usual(header, TIMES) is not None or len(options.channels or ()) > 1:
-        return True
-    case = header.index(options.case) if options.case in header else usual(header, CASES)
-    rows = begin.second, begin.third
-    return case is not None and all(len(r) > case for r in rows) and rows[0][case] == rows[1][case]
+def _has_words_inside(begin: Start) -> bool:
+    """Words in several columns of a file without names: rows of a tidy file, not traces."""
+    rows = [row for row in (begin.first, begin.second) if len(row) == len(begin.first)]
+    words = [all(_is_word(row[i].strip()) for row in rows) for i in range(len(begin.first))]
+    return sum(words) > 1
+
+
+def _is_word(cell: str) -> bool:
+    return cell.casefold() not in MISSING and not is_number(cell) and not is_number(cell, ",")
 
 
 def _is_file(file: Path, ledger: Ledger) -> bool:
     if file.is_dir():
         ledger.add("folder", "error", f"{str(file)!r} is a folder", "Name one file in it.")
     elif not file.exists():
-        near = sorted(p.name for p in file.parent.glob(f"*{file.suffix}")) if file.parent.is_dir() else []
-        hint = f"; there are {', '.join(map(repr, near[:5]))}" if near else ""
-        ledger.add("not-found", "error", f"there is no file {str(file)!r}{hint}", "Check the path.")
+        what = f"there is no file {str(file)!r}{_near(file)}"
+        ledger.add("not-found", "error", what, "Check the path.")
+    else:
+        told_special(file, ledger)
     return not ledger.failed
+
+
+def _near(file: Path) -> str:
+    """`; near it are 'drive.csv' and the data set 'cruise'`, as far as there are any."""
+    try:
+        there = sorted(p.name for p in file.parent.iterdir() if p.is_file())
+    except OSError:
+        there = []
+    near = [repr(name) for name in difflib.get_close_matches(file.name, there, n=3)]
+    near += [f"the data set {name!r}" for name in difflib.get_close_matches(str(file), SOURCES, n=1)]
+    return f"; near it: {', '.join(near)}" if near else ""
 
 
 def _tell_encoding(file: Path, encoding: str, ledger: Ledger) -> None:

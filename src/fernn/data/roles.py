@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .numbers import number
 from .options import Options
 from .problems import Ledger, did_you_mean, listed
 
 CASES = ("case", "case_id", "caseid", "id", "trace", "trace_id", "series", "series_id", "run", "episode")
-TIMES = ("time", "t", "timestamp", "seconds", "time_s", "sample", "step", "frame", "tick", "datetime", "date")
+TIMES = ("time", "t", "timestamp", "seconds", "time_s", "sec", "sample", "step", "frame", "tick", "datetime", "date")
 LABELS = ("label", "labels", "class", "target", "y", "verdict", "outcome")
 
 
@@ -48,7 +49,7 @@ def roles(header: Sequence[str], options: Options, ledger: Ledger, *, wide: bool
         channels = tuple(i for i in found if i is not None)
     else:
         taken = {case, time, label, group}
-        channels = tuple(i for i, name in enumerate(header) if i not in taken and (name or wide))
+        channels = tuple(i for i, name in enumerate(header) if i not in taken and (name or (wide and i > 0)))
         if not channels and not (ledger.failed and not before):
             what = f"no column is left for a channel; the columns are {listed(header)}"
             ledger.add("no-channel", "error", what, "Name the measured columns with --channels.")
@@ -73,5 +74,7 @@ def _column(header: Sequence[str], name: str, role: str, ledger: Ledger) -> int 
     flag = "case-column" if role == "case" else role
     fix = f"Pass --{flag} with one of them" + (", or --label '' to read no labels." if role == "label" else ".")
     what = f"no column {name!r}{hint}; the columns are {listed(header)}"
+    if role == "label" and not hint and any(number(h) is not None for h in header):
+        fix = "If the first line is a row of values, write a line of names above it. " + fix
     ledger.add(f"no-{role}-column".replace("channels", "channel"), "error", what, fix)
     return None

@@ -11,13 +11,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TextIO
 
+from .numbers import is_number
 from .options import Options, checked_note
 from .problems import Ledger
 
-DELIMITERS = "\t;, "  # the earlier one wins where two explain the lines equally well
+DELIMITERS = "\t;,| :"  # the earlier one wins where two explain the lines equally well
 NOTE = "# fernn "
 PEEK = 50
-NAMES = {"\t": "a tab", " ": "a space", ";": "';'", ",": "','"}
+NAMES = {"\t": "a tab", " ": "a space"}
+END = "\x03\x03\x03"  # a line put after the last, which an open quote swallows
 
 
 class Reader(Protocol):
@@ -31,7 +33,10 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Start:
-    """How a text file begins. `skip` lines of comment come before the first row."""
+    """How a text file begins. `skip` lines of comment come before the first row.
+
+    `commented` means that the last of them holds the names, which are then `first`.
+    """
 
     delimiter: str
     first: list[str]
@@ -39,6 +44,11 @@ class Start:
     third: list[str]
     skip: int
     note: dict[str, object]
+    commented: bool = False
+
+    @property
+    def header_line(self) -> int:
+        return self.skip + (not self.commented)
 
 
 def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
@@ -56,19 +66,44 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
         return None
     sniffed = delimiter_of(body)
     delimiter = options.delimiter or ("," if note else sniffed) or ","
-    rows = list(split_rows(body, delimiter))
+    rows = list(split_rows([*body, END], delimiter))
+    if END in rows[0][-1]:
+        what = "a quote opens in the first row and is not closed in the rows after it"
+        ledger.add("unclosed-quote", "error", what, "Close it, or remove it.", line=skip + 1)
+        return None
+    rows = rows[:-1]
     if options.delimiter and sniffed and sniffed != delimiter and len(rows[0]) == 1:
         ledger.add(
             "wrong-delimiter",
             "error",
             f"at {NAMES.get(delimiter, repr(delimiter))} the first line is one field, {body[0][:40]!r}; "
-            f"it looks separated by {NAMES[sniffed]}",
+            f"it looks separated by {NAMES.get(sniffed, repr(sniffed))}",
             f"Pass --delimiter {sniffed!r}, or leave it out.",
             line=skip + 1,
         )
         return None
-    second, third = [*rows[1:3], [], []][:2]
-    return Start(delimiter, [c.strip() for c in rows[0]], second, third, skip, note)
+    names = _commented_names(lines[skip - 1], rows[0], delimiter) if skip and not note else None
+    if names and options.header is None:
+        what = f"the comment {lines[skip - 1][:40]!r} is taken for the header"
+        fix = "Pass --no-header (header=False) if the columns have no names."
+        ledger.add("commented-header", "warning", what, fix, line=skip)
+        rows.insert(0, names)
+    first, second, third = [*rows[:3], [], []][:3]
+    commented = bool(names) and options.header is None
+    return Start(delimiter, [c.strip() for c in first], second, third, skip, note, commented)
+
+
+def _commented_names(comment: str, row: list[str], delimiter: str) -> list[str] | None:
+    """`# time,v` above a row of numbers is a header, as numpy.savetxt writes it."""
+    names = next(split_rows([comment.lstrip("#").strip()], delimiter), [])
+    names = [name.strip() for name in names]
+    fits = len(names) == len(row) and all(names) and len(set(names)) == len(names)
+    return names if fits and _mostly_words(names) and not _mostly_words(row) else None
+
+
+def _mostly_words(row: list[str]) -> bool:
+    numbers = sum(is_number(c.strip()) or is_number(c.strip(), ",") for c in row)
+    return 2 * numbers < len(row)
 
 
 def open_text(path: Path, encoding: str) -> TextIO:
@@ -80,7 +115,7 @@ def open_text(path: Path, encoding: str) -> TextIO:
 def split_rows(lines: Iterable[str], delimiter: str) -> Reader:
     """Rows of cells, counting lines in `line_num`; runs of spaces are one delimiter."""
     if delimiter == " ":
-        lines = (line.strip() for line in lines)
+        lines = (line.strip() + "\n" for line in lines)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
@@ -97,24 +132,13 @@ def delimiter_of(lines: list[str]) -> str | None:
     return found
 
 
-def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether the cell could be a sample; an empty cell is a missing one."""
-    try:
-        float(cell.replace(",", ".") if decimal == "," else cell or "nan")
-    except ValueError:
-        return False
-    return True
-
-
 def has_header(start: Start, options: Options, ledger: Ledger) -> bool:
     """A first row is a header if it names the label, is mostly words, or counts 0, 1, 2, ... up."""
     if options.header is not None:
         return options.header
-    if start.note or options.label in start.first:
+    if start.note or start.commented or options.label in start.first or _mostly_words(start.first):
         return True
     numbers = [c for c in start.first if is_number(c) or is_number(c, ",")]
-    if 2 * len(numbers) < len(start.first):
-        return True
     counts = len(numbers) > 2 and numbers == [str(i) for i in range(len(numbers))]
     if counts:
         what = "the first row counts 0, 1, 2, ... and is taken for a header"

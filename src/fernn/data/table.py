@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from .dataset import Floats, Ints
+from .numbers import is_number, is_plain, number
 from .options import Options
 from .problems import SHOWN, Ledger, listed
-from .sniff import Start, open_text, split_rows
+from .quotes import told_swallowed, told_unclosed
+from .roles import Roles
+from .sniff import END, Start, open_text, split_rows
 
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
@@ -41,8 +44,13 @@ class Table:
             cells += block if isinstance(block, list) else [repr(x) for x in block.tolist()]
         return cells
 
-    def numbers(self, column: int, options: Options, ledger: Ledger) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """The column as numbers with NaN where there is none, and which cells are words instead."""
+    def numbers(
+        self, column: int, options: Options, ledger: Ledger, cases: Sequence[str]
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """The column as numbers with NaN where there is none, and which cells are words instead.
+
+        `cases` has the case of each row.
+        """
         parts: list[Floats] = []
         wrong: list[npt.NDArray[np.bool_]] = []
         for block in self.columns[column]:
@@ -52,18 +60,25 @@ class Table:
         numbers, words = np.concatenate(parts), np.concatenate(wrong)
         at = np.flatnonzero(words)
         if at.size:
-            self._tell_words(column, at, self.texts(column), options, ledger)
+            self._tell_words(column, at, cases, options, ledger)
         return numbers, words
 
-    def _tell_words(self, column: int, at: Ints, cells: list[str], options: Options, ledger: Ledger) -> None:
-        comma = options.decimal == "." and all(_is_comma_number(cells[i]) for i in at[:SHOWN])
-        kind = "decimal-comma" if comma else "text"
-        severity = "error" if comma else options.severity_of_rows
+    def _tell_words(self, column: int, at: Ints, cases: Sequence[str], options: Options, ledger: Ledger) -> None:
+        cells = self.texts(column)
+        kind, severity = "text", options.severity_of_rows
         fix = options.row_fix("Fix the cell, choose other --channels, or pass --bad-rows skip.")
-        fix = "Pass --decimal ','." if comma else fix
+        other = "," if options.decimal == "." else "."
+        but = ""
+        if all(other in cells[i] and number(cells[i], other) is not None for i in at[:SHOWN]):
+            severity = "error"  # the whole file is meant otherwise, so no row of it is to be skipped
+            kind, fix = "decimal-comma", "Pass --decimal ','."
+            if other == ".":
+                kind, but = "decimal-point", " with a decimal comma"
+                fix = "Leave out --decimal ',', or write 1500 where 1.500 stands for it."
         for i in at[:SHOWN]:
-            what = f"{cells[i][:40]!r} is not a number"
-            ledger.add(kind, severity, what, fix, line=int(self.lines[i]), column=self.header[column])
+            what = f"{cells[i][:40]!r} is not a number{but}"
+            line, case = int(self.lines[i]), cases[i] or None
+            ledger.add(kind, severity, what, fix, line=line, column=self.header[column], case=case)
         ledger.count(kind, severity, at.size - SHOWN)
 
 
@@ -71,13 +86,13 @@ def text_table(
     path: Path,
     start: Start,
     header: Sequence[str] | None,
-    words: Iterable[int],
+    roles: Roles,
     options: Options,
     ledger: Ledger,
 ) -> Table:
-    """All rows of the file; columns in `words` stay text. Without a header, columns are numbered from 1."""
+    """All rows of the file; case, label and group stay text. Without a header, columns are numbered from 1."""
     names = tuple(header or (str(i + 1) for i in range(len(start.first))))
-    keep = frozenset(words)
+    keep = frozenset(roles.words)
     columns: tuple[list[Floats | list[str]], ...] = tuple([] for _ in names)
     lines: list[int] = []
     pool: dict[str, str] = {}  # a repeated id is one string
@@ -85,13 +100,18 @@ def text_table(
     with open_text(path, options.encoding) as handle:
         for _ in range(start.skip):
             next(handle)
-        reader = split_rows(handle, start.delimiter)
-        while header is not None and not any(next(reader)):
+        reader = split_rows(chain(handle, [END]), start.delimiter)
+        while header is not None and not start.commented and not any(next(reader)):
             continue
         line = start.skip + reader.line_num + 1
         while block := list(islice(reader, BLOCK)):
             after = start.skip + reader.line_num + 1
-            rows, at = _full_rows(block, range(line, after), names, wanted, options, ledger)
+            if block[-1] == [END]:
+                block.pop()
+                after -= 1
+            elif told_unclosed(block[-1], after - 2, ledger):
+                block.pop()
+            rows, at = _full_rows(block, range(line, after), names, wanted, start, roles, options, ledger)
             line = after
             lines += at
             for j, cells in enumerate(zip(*rows, strict=True)):
@@ -102,7 +122,14 @@ def text_table(
 
 
 def _full_rows(
-    block: list[list[str]], span: range, names: tuple[str, ...], wanted: str, options: Options, ledger: Ledger
+    block: list[list[str]],
+    span: range,
+    names: tuple[str, ...],
+    wanted: str,
+    start: Start,
+    roles: Roles,
+    options: Options,
+    ledger: Ledger,
 ) -> tuple[list[list[str]], Iterable[int]]:
     """The rows with one cell for each name, and their lines; the block spans the lines `span`.
 
@@ -117,20 +144,48 @@ def _full_rows(
     for row, at in zip(block, starts, strict=False):
         if len(row) == width + 1 and not row[-1].strip():
             row = row[:-1]
+        if any("\n" in cell for cell in row) and told_swallowed(row, at, start.delimiter, width, ledger):
+            continue
         if len(row) == width:
             rows.append(row)
             lines.append(at)
         elif any(cell.strip() for cell in row):
-            odd = f"missing: {listed(names[len(row) :], 3)}"
-            odd = f"extra: {listed(row[width:], 3)}" if len(row) > width else odd
-            what = f"{len(row)} field{'s' * (len(row) != 1)}, {wanted} {width} ({odd})"
-            fix = options.row_fix("Fix the row or pass --bad-rows skip.")
-            ledger.add("ragged-row", options.severity_of_rows, what, fix, line=at)
+            _tell_ragged(row, at, names, wanted, start, roles, options, ledger)
     return rows, lines
+
+
+def _tell_ragged(
+    row: list[str],
+    line: int,
+    names: tuple[str, ...],
+    wanted: str,
+    start: Start,
+    roles: Roles,
+    options: Options,
+    ledger: Ledger,
+) -> None:
+    width = len(names)
+    odd = f"missing: {listed(names[len(row) :], 3)}"
+    odd = f"extra: {listed(row[width:], 3)}" if len(row) > width else odd
+    what = f"{len(row)} field{'s' * (len(row) != 1)}, {wanted} {width} ({odd})"
+    fix = options.row_fix("Fix the row or pass --bad-rows skip.")
+    words = sum(not is_number(cell.strip()) for cell in row)
+    if start.delimiter == "," and len(row) > width and words <= len(roles.words) and _has_split_number(row):
+        fix = "If numbers have a decimal comma here, separate the fields by ';' and pass --decimal ','. " + fix
+    case = row[roles.case].strip() if roles.case is not None and roles.case < len(row) else None
+    ledger.add("ragged-row", options.severity_of_rows, what, fix, line=line, case=case or None)
+
+
+def _has_split_number(row: list[str]) -> bool:
+    """Two cells such as 1 and 5, which may be 1,5 taken apart."""
+    cells = [cell.strip() for cell in row]
+    return any(a.lstrip("+-").isdigit() and b.isdigit() for a, b in pairwise(cells))
 
 
 def _block(cells: tuple[str, ...], options: Options) -> Floats | list[str]:
     try:
+        if not is_plain(cells, options.decimal):
+            return [c.strip() for c in cells]
         if options.decimal == ",":
             return np.fromiter((float(c.replace(",", ".")) for c in cells), np.float64, len(cells))
         return np.fromiter(map(float, cells), np.float64, len(cells))
@@ -141,10 +196,9 @@ def _block(cells: tuple[str, ...], options: Options) -> Floats | list[str]:
 def _each(cells: list[str], decimal: str) -> Floats:
     values = np.full(len(cells), np.nan)
     for i, cell in enumerate(cells):
-        try:
-            values[i] = float(cell.replace(",", ".") if decimal == "," else cell)
-        except ValueError:
-            continue
+        found = number(cell, decimal)
+        if found is not None:
+            values[i] = found
     return values
 
 
@@ -154,11 +208,3 @@ def _words(block: Floats | list[str], values: Floats) -> npt.NDArray[np.bool_]:
     unusual = np.fromiter((cell.casefold() not in MISSING for cell in block), np.bool_, len(block))
     words: npt.NDArray[np.bool_] = np.isnan(values) & unusual
     return words
-
-
-def _is_comma_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return "," in cell

@@ -56,8 +56,8 @@ def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
         traces=[part.T for part in np.split(rows.values, starts[1:])] if len(starts) else [],
         cases=names,
         channels=[table.header[i] for i in roles.channels],
-        labels=_one_each(rows.label, rows, bounds, names, "label", ledger),
-        groups=_one_each(rows.group, rows, bounds, names, "group", ledger),
+        labels=_one_each(rows.label, rows, bounds, names, "label", roles.case is not None, ledger),
+        groups=_one_each(rows.group, rows, bounds, names, "group", roles.case is not None, ledger),
         dt=dt,
         unit=unit,
     )
@@ -74,36 +74,39 @@ def _rows(
     if "" in place:
         at = np.flatnonzero(code == place[""])
         unusable |= code == place[""]
-        _tell(at, table, roles.case or 0, "missing-case", "there is no case id", options, ledger)
+        _tell(at, table, roles.case or 0, "missing-case", "there is no case id", None, options, ledger)
     values = np.empty((n, len(roles.channels)))
     for k, column in enumerate(roles.channels):
-        values[:, k], words = table.numbers(column, options, ledger)
+        values[:, k], words = table.numbers(column, options, ledger, ids)
         unusable |= words
         _tell_gaps(values[:, k], words, table, column, ids, options, ledger)
     time, unit = None, None
     if roles.time is not None:
-        time, words, unit = times(table, roles.time, options, ledger)
-        gaps = ~np.isfinite(time)
-        unusable |= gaps
-        _tell(
-            np.flatnonzero(gaps & ~words),
-            table,
-            roles.time,
-            "missing-time",
-            "there is no time",
-            options,
-            ledger,
-        )
+        time, words, unit = times(table, roles.time, options, ledger, ids)
+        unusable |= ~np.isfinite(time)
+        gaps = (("there is no time", np.isnan(time) & ~words), ("the time is infinite", np.isinf(time)))
+        for what, gap in gaps:
+            _tell(np.flatnonzero(gap), table, roles.time, "missing-time", what, ids, options, ledger)
     label = None if roles.label is None else table.texts(roles.label)
     group = None if roles.group is None else table.texts(roles.group)
     rows = Rows(code, time, values, table.lines, label, group)
     return (rows.taken(np.flatnonzero(~unusable)) if unusable.any() else rows), list(place), unit
 
 
-def _tell(at: Ints, table: Table, column: int, kind: str, what: str, options: Options, ledger: Ledger) -> None:
+def _tell(
+    at: Ints,
+    table: Table,
+    column: int,
+    kind: str,
+    what: str,
+    ids: list[str] | None,
+    options: Options,
+    ledger: Ledger,
+) -> None:
     fix = options.row_fix("Fix the row or pass --bad-rows skip.")
     for i in at[:SHOWN]:
-        ledger.add(kind, options.severity_of_rows, what, fix, line=int(table.lines[i]), column=table.header[column])
+        line, case = int(table.lines[i]), (ids[i] or None) if ids else None
+        ledger.add(kind, options.severity_of_rows, what, fix, line=line, column=table.header[column], case=case)
     ledger.count(kind, options.severity_of_rows, at.size - SHOWN)
 
 
@@ -143,15 +146,20 @@ def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bo
 
 
 def _one_each(
-    cells: list[str] | None, rows: Rows, bounds: Ints, names: list[str], what: str, ledger: Ledger
+    cells: list[str] | None, rows: Rows, bounds: Ints, names: list[str], what: str, has_case: bool, ledger: Ledger
 ) -> list[str] | None:
-    """The one value each case has in this column; empty cells follow the others of the case."""
+    """The one value each case has in this column; empty cells follow the others of the case.
+
+    One row a case is a way of writing it; other gaps are told.
+    """
     if cells is None:
         return None
     found = []
+    sparse: list[tuple[str, int, int]] = []
     for name, start, stop in zip(names, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         distinct = dict.fromkeys(cells[start:stop])
-        distinct.pop("", None)
+        if distinct.pop("", 0) is None and distinct:
+            sparse.append((name, start, stop))
         line = int(rows.line[start])
         if not distinct:
             fix = f"Write the {what} on at least one row of the case."
@@ -161,6 +169,14 @@ def _one_each(
             other = int(rows.line[start + cells[start:stop].index(second)])
             said = f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
             fix = f"Give every row of a case the same {what}."
+            if not has_case:
+                fix = "Name the column of the cases with --case-column, or pass --layout wide if each row is a trace."
             ledger.add(f"two-{what}s", "error", said, fix, line=other, case=name)
         found.append(next(iter(distinct), ""))
+    if any(cells[start:stop].count("") < stop - start - 1 for _, start, stop in sparse) or len(sparse) < len(names):
+        for name, start, stop in sparse:
+            empty = cells[start:stop].count("")
+            said = f"{empty} of {stop - start} rows of the case have no {what}, and are taken to be as the others"
+            line = int(rows.line[start + cells[start:stop].index("")])
+            ledger.add(f"sparse-{what}", "warning", said, f"Write the {what} there too.", line=line, case=name)
     return found

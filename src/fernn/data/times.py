@@ -14,7 +14,7 @@ EVEN = 0.01  # steps within 1% of the mean step count as even
 
 
 def times(
-    table: Table, column: int, options: Options, ledger: Ledger
+    table: Table, column: int, options: Options, ledger: Ledger, cases: list[str]
 ) -> tuple[Floats, npt.NDArray[np.bool_], str | None]:
     """Times as numbers, which cells are words, and the unit when the cells tell it.
 
@@ -23,7 +23,7 @@ def times(
     dates = _dates(table, column)
     if dates is not None:
         return dates, np.zeros(len(dates), dtype=bool), "s"
-    numbers, words = table.numbers(column, options, ledger)
+    numbers, words = table.numbers(column, options, ledger, cases)
     return numbers, words, None
 
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from .dataset import Floats
 from .draft import Draft, tell_gap
+from .numbers import is_number, number
 from .options import Options
 from .problems import SHOWN, Ledger
 from .roles import Roles
-from .sniff import Start, is_number
+from .sniff import Start
 from .table import Table
 
 
@@ -18,10 +19,10 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
     n = len(table.lines)
     values = np.empty((n, len(roles.channels)))
     skip = np.zeros(n, dtype=bool)
-    for k, column in enumerate(roles.channels):
-        values[:, k], words = table.numbers(column, options, ledger)
-        skip |= words
     cases = [str(i) for i in range(n)] if roles.case is None else table.texts(roles.case)
+    for k, column in enumerate(roles.channels):
+        values[:, k], words = table.numbers(column, options, ledger, cases)
+        skip |= words
     filled = ~np.isnan(values)
     lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
     for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
@@ -80,10 +81,8 @@ def _label_column(start: Start, options: Options) -> int | None:
 
 
 def _is_whole(cell: str) -> bool:
-    try:
-        return float(cell).is_integer() and "." not in cell.rstrip("0").rstrip(".")
-    except ValueError:
-        return False
+    found = number(cell.strip())
+    return found is not None and found.is_integer() and "." not in cell.rstrip("0").rstrip(".")
 
 
 def _column(table: Table, column: int | None, kept: list[int]) -> list[str] | None:

@@ -12,6 +12,9 @@ Span = tuple[int, float]
 """First and last sample, both included; the last may be `inf`."""
 
 
+FARTHEST = 10**12
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """`[0,1]u[5,7]`: sorted spans with at least one sample between them.
@@ -29,6 +32,8 @@ class Interval:
                 raise FormulaError(f"interval ends are whole numbers of samples, found [{start},{end}]")
             if start < 0:
                 raise FormulaError(f"an interval cannot start before 0, found [{start},{end}]")
+            if start > FARTHEST or FARTHEST < end < inf:
+                raise FormulaError(f"a window reaches at most {FARTHEST} samples, found [{start},{end}]; or write inf")
             if end < start:
                 raise FormulaError(f"an interval runs from the smaller to the larger number, found [{start},{end}]")
         object.__setattr__(self, "spans", _merged(self.spans))

@@ -191,7 +191,9 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return (a,)
         case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | Until(a, b):
             return (a, b)
-    return ()
+        case Constant() | Atom():
+            return ()
+    raise FormulaError(f"expected a formula, found {type(formula).__name__} {formula!r}; fernn.parse reads text")
 
 
 def rebuilt(formula: Formula, inside: tuple[Formula, ...]) -> Formula:

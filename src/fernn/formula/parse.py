@@ -40,8 +40,8 @@ def parse(text: str, dt: float | None = None) -> Formula:
     """Read a formula. Windows count samples, or time units of `dt` per sample when `dt` is given."""
     if not isinstance(text, str):
         raise FormulaError(f"expected the text of a formula, found {type(text).__name__}")
-    if dt is not None and not 0 < dt < inf:
-        raise FormulaError(f"dt, the time between samples, is a positive number, found {dt}")
+    if dt is not None and not (isinstance(dt, (int, float)) and 0 < dt < inf):
+        raise FormulaError(f"dt, the time between samples, is a positive number, found {dt!r}")
     reader = _Reader(text, dt)
     formula = reader.formula()
     if reader.next.kind != "end":

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..errors import SignalError
 from ..formula.measures import channels as channels_of
-from ..formula.nodes import Formula
+from ..formula.nodes import Atom, Formula, walk
 
 Traces = npt.NDArray[Any] | Sequence[npt.NDArray[Any]] | Dataset
 Nonfinite = Literal["error", "hold", "interpolate"]
@@ -61,7 +61,7 @@ def batch(formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
         X = X.values
-    if isinstance(X, np.ndarray) and X.ndim == 3 and X.dtype.char in "fd" and X.flags.c_contiguous:
+    if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
     else:
         flat, starts, count, width, length = _gathered(X)
@@ -77,7 +77,7 @@ def batch(formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite
 def _gathered(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int, int]:
     ragged = isinstance(X, (list, tuple)) and len({np.shape(x) for x in X}) > 1
     if not ragged:
-        array = _floats(np.asarray(X))
+        array = _floats(np.asanyarray(X))
         if array.ndim == 2:
             array = array[:, None, :]
         if array.ndim != 3:
@@ -86,7 +86,7 @@ def _gathered(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int
                 "For one trace pass X[None]."
             )
         return np.ascontiguousarray(array).reshape(-1), UNIFORM, *array.shape
-    rows = [_floats(np.asarray(x)) for x in X]
+    rows = [_floats(np.asanyarray(x)) for x in X]
     rows = [row[None] if row.ndim == 1 else row for row in rows]
     for i, row in enumerate(rows):
         if row.ndim != 2 or len(row) != len(rows[0]):
@@ -100,6 +100,8 @@ def _gathered(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int
 
 
 def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if isinstance(array, np.ma.MaskedArray):  # what is masked is missing
+        array = np.ma.filled(array.astype(np.result_type(array.dtype, np.float32)), np.nan)
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "iubf":
@@ -142,19 +144,27 @@ def _checked(formula: Formula, names: tuple[str, ...] | None, width: int) -> tup
     return names
 
 
-def complain(made: Batch, read: tuple[str, ...], cases: Sequence[str] | None = None) -> None:
-    """Raise for the first NaN or infinity in a channel that is read; return if there is none."""
+def complain(made: Batch, formula: Formula) -> None:
+    """Raise for the first NaN or infinity in a channel that is read, or the first sum that overflows, if any."""
+    sums = [node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1]
     for case in range(made.count):
         trace = made.trace(case)
-        for name in read:
+        for name in channels_of(formula):
             row = trace[made.channels.index(name)]
             wrong = np.flatnonzero(~np.isfinite(row))
             if wrong.size:
-                who = cases[case] if cases is not None else case
                 raise SignalError(
-                    f"case {who}, channel {name!r}, sample {wrong[0]}: found {row[wrong[0]]}, "
+                    f"case {case}, channel {name!r}, sample {wrong[0]}: found {row[wrong[0]]}, "
                     f"wanted a finite number ({wrong.size} such in this trace). Repair the data, or pass "
                     "nonfinite='hold' (repeat the last value) or nonfinite='interpolate'."
+                )
+        for atom in sums:
+            with np.errstate(all="ignore"):
+                total = sum(row.dtype.type(w) * trace[made.channels.index(name)] for name, w in atom.weights)
+            wrong = np.flatnonzero(~np.isfinite(total))
+            if wrong.size:
+                raise SignalError(
+                    f"case {case}, sample {wrong[0]}: {atom} overflows {made.flat.dtype}. Scale the channels."
                 )
 
 

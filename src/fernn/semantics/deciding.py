@@ -76,6 +76,8 @@ def _decided(formula: Formula, rows: dict[Formula, Row], at: int | str) -> Decid
     if at == "verdict" and way == "mixed":
         raise SignalError(f"{formula} looks both back and ahead: pass at='first', at='last' or the number of a sample")
     named = {"verdict": size - 1 if way == "past" else 0, "first": 0, "last": size - 1}
+    if isinstance(at, str) and at not in named:
+        raise SignalError(f"at is {', '.join(map(repr, named))} or the number of a sample; found {at!r}")
     t = named[at] if isinstance(at, str) else at % size
     path: list[tuple[Formula, int]] = [(formula, t)]
     value = float(rows[formula][t])

@@ -11,7 +11,7 @@ from math import inf
 
 from ..formula.interval import Interval
 from ..formula.nodes import Always, And, Atom, Eventually, Formula, Implies, Not, Or, Until
-from .leaves import over_signals, unseen
+from .leaves import over_signals
 from .stream import Sample, values
 
 Signal = tuple[list[float], float | None]
@@ -26,7 +26,6 @@ class Hindsight:
         self.formula = over_signals(formula, True, signals)
         self.next_signals = values(signals, channels)
         self.rows: list[list[float]] = [[] for _ in signals]
-        self.unseen = {world: [unseen(signal, world) for signal in signals] for world in (-inf, inf)}
 
     def update(self, sample: Sample) -> tuple[float, float]:
         for row, number in zip(self.rows, self.next_signals(sample), strict=True):
@@ -39,8 +38,7 @@ class Hindsight:
     def _judged(self, formula: Formula, world: float | None) -> Signal:
         match formula:
             case Atom(((name, _),), _, _):
-                i = int(name[1:])
-                return self.rows[i], None if world is None else self.unseen[world][i]
+                return self.rows[int(name[1:])], world
             case Not(a):
                 row, tail = self._judged(a, world)
                 return [-v for v in row], None if tail is None else -tail

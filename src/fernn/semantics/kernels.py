@@ -7,7 +7,7 @@ wy = -1, a maximum is a minimum. Stretches of at least one line are worked a lin
 
 Channels (operands with `raw`) are summed into `poison` on the way. The sum of finite numbers can
 be infinite only by overflow, so a finite poison proves that no NaN and no infinity came in;
-otherwise the caller looks.
+otherwise the caller looks. Sums of channels are added too: they may overflow.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def pair(
         for i in range(s, e):
             p, q = ln.sample(a, i, wa), ln.sample(b, i, wa)
             u, v = p * wa + ba, q * wb + bb
-            ln.store(y, i, (u + v if add else max(u, v)) * wy)
+            r = u + v if add else max(u, v)
+            ln.store(y, i, r * wy)
+            if add:
+                ln.store(poison, 0, ln.sample(poison, 0, wa) + r)
             if raw_a:
                 ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
             if raw_b:
@@ -72,7 +75,10 @@ def pair(
         if raw_b:
             total = ln.plus(total, q)
         u, v = ln.seen(p, wa, ba), ln.seen(q, wb, bb)
-        ln.store(y, i, ln.times(ln.plus(u, v) if add else ln.larger(u, v), wy))
+        r = ln.plus(u, v) if add else ln.larger(u, v)
+        ln.store(y, i, ln.times(r, wy))
+        if add:
+            total = ln.plus(total, r)
         if i == e - LINE:
             break
         i = min(i + LINE, e - LINE)

@@ -2,7 +2,8 @@
 
 A part that reaches h samples ahead is settled at a sample once h more have come. At the later ones
 it is open: the compiled machine judges the last h + 1 samples with h unseen ones filled in behind
-them, once as bad and once as good as they can be.
+them, once as bad and once as good as they can be. That holds for constants too: the trace may end
+first, and then the window that was to see them is empty.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedError
 from ..formula.measures import horizon
-from ..formula.nodes import FUTURE, PAST, And, Constant, Formula, Implies, Not, Or, atom, children, rebuilt, walk
+from ..formula.nodes import FUTURE, PAST, Formula, Implies, Not, atom, children, rebuilt, walk
 from ..formula.program import program
 from .batch import UNIFORM
 from .machine import run
@@ -35,16 +36,15 @@ class Leaves:
         names = tuple(f"s{i}" for i in range(len(signals)))
         self.plain = formulas == [atom(name, ">=", 0.0) for name in names]
         self.packed = [tables(program(f), names, np.float64, verdict=False, closed=False) for f in formulas]
-        self.unseen = np.array([[unseen(signal, world) for signal in signals] for world in (-inf, inf)])
-        for_ever = self._run(np.repeat(self.unseen[:, :, None], reach + 1, axis=2))[:, :, 0]
-        self.at_worst, self.at_best = for_ever.tolist()
+        self.width = len(signals)
+        self.at_worst, self.at_best = [-inf] * len(formulas), [inf] * len(formulas)
 
     def judged(self) -> Floats:
         """`[world, leaf, sample]` over the recent samples, with what is unseen at its worst and at its best."""
         size = len(self.recent)
-        X = np.empty((2, self.unseen.shape[1], size + self.reach))
+        X = np.empty((2, self.width, size + self.reach))
         X[:, :, :size] = np.array(self.recent).T
-        X[:, :, size:] = self.unseen[:, :, None]
+        X[WORST, :, size:], X[BEST, :, size:] = -inf, inf
         return self._run(X)[:, :, :size]
 
     def clipped(self) -> Floats:
@@ -88,19 +88,3 @@ def over_signals(formula: Formula, positive: bool, signals: list[Formula]) -> Fo
 def reach_of(formulas: list[Formula]) -> int:
     """How many samples ahead the farthest-looking one needs."""
     return int(max(horizon(formula)[1] for formula in formulas))
-
-
-def unseen(signal: Formula, worst_or_best: float) -> float:
-    """The least (-inf) or most (+inf) that a signal can be at a sample not seen yet."""
-    match signal:
-        case Constant(value):
-            return inf if value else -inf
-        case Not(a):
-            return -unseen(a, -worst_or_best)
-        case And(a, b):
-            return min(unseen(a, worst_or_best), unseen(b, worst_or_best))
-        case Or(a, b):
-            return max(unseen(a, worst_or_best), unseen(b, worst_or_best))
-        case Implies(a, b):
-            return max(-unseen(a, -worst_or_best), unseen(b, worst_or_best))
-    return worst_or_best

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import SignalError
+from ..errors import SignalError, UnsupportedError
 from ..formula.measures import channels as channels_of
 from ..formula.measures import direction
 from ..formula.nodes import Formula
 from ..formula.parse import parse
+from ..formula.program import program
 from .stream import Reading, Sample, reading, readings
+
+MOST_KEPT = 20_000_000
+"""Samples in all windows together; more would fill the memory of a small machine."""
 
 
 class Monitor:
@@ -34,6 +38,9 @@ class Monitor:
         for name in channels_of(self.formula):
             if name not in self.channels:
                 raise SignalError(f"the formula reads {name!r}, the samples have {', '.join(self.channels)}")
+        kept = sum(step.amount for step in program(self.formula).steps)
+        if kept > MOST_KEPT:
+            raise UnsupportedError(f"the windows of {self.formula} span {kept} samples, more than a monitor will keep")
         self.reset()
 
     def reset(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from ..formula.nodes import Constant, Formula, walk
+from ..formula.nodes import Formula
 from .leaves import BEST, WORST, Leaves, over_signals, reach_of
 from .skeleton import Forever, Pair, Part, Skeleton, Table, corners, forevers, looked_up
 from .stream import Sample, values
@@ -33,8 +33,6 @@ class Outlook:
         self.tops = [Top(part) for part in _tops(skeleton.top)]
         self.seen = 0
         self.decided: tuple[float, float] | None = None
-        # a window that stays empty can contradict a constant, so those are followed to the end
-        self.may_settle = not any(isinstance(node, Constant) for node in walk(formula))
 
     def update(self, sample: Sample) -> tuple[float, float]:
         row = self.next_signals(sample)
@@ -53,7 +51,7 @@ class Outlook:
                 self._fold(self.seen - 1 - self.reach, low[0])
                 low, high = low[1:], high[1:]
         found = self._outcome(low, self.leaves.at_worst), self._outcome(high, self.leaves.at_best)
-        if found[0] == found[1] and self.may_settle:
+        if found[0] == found[1]:
             self.decided = found
         return found
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..errors import FernnWarning, SignalError
 from ..formula.measures import direction
-from ..formula.nodes import Constant, Formula, walk
+from ..formula.nodes import FUTURE, PAST, Formula, walk
 from ..formula.parse import parse
 from ..formula.program import program
 from .batch import MOST_KEPT, Batch, Nonfinite, Traces, batch, complain
@@ -90,7 +90,7 @@ def _judged(
 
 def _picked(values: Values, at: At) -> npt.NDArray[Any]:
     place = {"first": 0, "last": -1}.get(at, at) if isinstance(at, str) else at
-    if isinstance(place, str):
+    if not isinstance(place, int) or isinstance(place, bool):
         raise SignalError(f"at is 'verdict', 'all', 'first', 'last' or the number of a sample; found {at!r}")
     try:
         return np.array([row[place] for row in values]) if isinstance(values, list) else values[:, place].copy()
@@ -111,7 +111,7 @@ def _everywhere_flat(formula: Formula, made: Batch, closed: bool) -> npt.NDArray
     packed = _tables(formula, made, False, closed)
     out = np.empty(made.samples, made.flat.dtype)
     if _run(packed, made, out, False) & NONFINITE:
-        complain(made, program(formula).channels)
+        complain(made, formula)
     return out
 
 
@@ -137,11 +137,11 @@ def _run(packed: Tables, made: Batch, out: npt.NDArray[Any], verdict: bool) -> i
 
 def _report(formula: Formula, made: Batch, met: int, out: npt.NDArray[Any]) -> None:
     if met & NONFINITE:
-        complain(made, program(formula).channels)
-    if met & INFINITE and not any(isinstance(node, Constant) for node in walk(formula)):
+        complain(made, formula)
+    if met & INFINITE and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
         decided = np.flatnonzero(np.isinf(out))
         warnings.warn(
-            f"for {decided.size} of {out.size} traces (first: case {decided[0]}) an empty window decides the verdict "
+            f"for {decided.size} of {out.size} traces (first: number {decided[0]}) an empty window decides the verdict "
             f"of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, S "
             "and as satisfied for G, H",
             FernnWarning,

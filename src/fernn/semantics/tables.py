@@ -59,7 +59,8 @@ def tables(
     def pack(operand: Operand | None) -> tuple[tuple[int, int], tuple[Any, Any]]:
         if operand is None:
             return (NOTHING, 0), (1, 0)
-        bias = number(operand.bias)
+        with np.errstate(over="ignore"):  # a threshold beyond the type's range is infinite there
+            bias = number(operand.bias)
         if closed and operand.strict:
             bias = np.nextafter(bias, number(-inf))
         if operand.channel is not None:

@@ -70,22 +70,37 @@ double {name}_robustness({name}_state *m, const double *trace, size_t n)
 }}
 
 #ifdef FERNN_MAIN
-/* cc -std=c99 -O2 -DFERNN_MAIN FILE.c -lm: reads a trace as numbers, one sample a line, and prints its robustness. */
+/* cc -std=c99 -O2 -DFERNN_MAIN FILE.c -lm: reads a trace, one sample a line, and prints its robustness. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int main(void)
 {{
     static {name}_state state;
-    double *trace = NULL, number;
-    size_t count = 0, room = 0;
-    while (scanf("%lf%*[, ;\\t]", &number) == 1) {{
-        if (count == room && !(trace = realloc(trace, (room = room ? 2 * room : 1024) * sizeof *trace)))
-            return 2;
-        trace[count++] = number;
+    static char line[65536];
+    double *trace = NULL;
+    size_t count = 0, room = 0, number = 0;
+    while (fgets(line, sizeof line, stdin)) {{
+        char *at = line + strspn(line, " ,;\\t\\r\\n"), *end;
+        int found = 0;
+        number++;
+        if (!*at)
+            continue;
+        for (; *at; at = end + strspn(end, " ,;\\t\\r\\n"), found++) {{
+            const double value = strtod(at, &end);
+            if (end == at || !isfinite(value) || found == {name.upper()}_CHANNELS)
+                break;
+            if (count == room && !(trace = realloc(trace, (room = room ? 2 * room : 1024) * sizeof *trace)))
+                return 2;
+            trace[count++] = value;
+        }}
+        if (*at || found != {name.upper()}_CHANNELS)
+            return fprintf(stderr, "line %lu: expected %d finite numbers\\n", (unsigned long)number,
+                           {name.upper()}_CHANNELS), 2;
     }}
-    if (count == 0 || count % {name.upper()}_CHANNELS)
-        return fprintf(stderr, "expected samples of %d numbers each\\n", {name.upper()}_CHANNELS), 2;
+    if (count == 0)
+        return fprintf(stderr, "no samples\\n"), 2;
     printf("%.17g\\n", {name}_robustness(&state, trace, count / {name.upper()}_CHANNELS));
     return 0;
 }}
@@ -149,4 +164,4 @@ def _number(value: float) -> str:
 
 def _harmless(text: str) -> str:
     """Text that cannot end the comment that it is put into."""
-    return text.replace("*/", "* /").replace("\n", " ").replace("\\", "/")
+    return text.replace("*/", "* /").replace("/*", "/ *").replace("\n", " ").replace("\\", "|")

@@ -36,6 +36,10 @@ def to_python(formula: Formula) -> str:
         "",
         f"    def update({reads}):",
         *([f"        nonlocal {', '.join(_changing(start))}"] if _changing(start) else []),
+        *(
+            f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')"
+            for x in names.values()
+        ),
         *("        " + line for line in body),
         f"        return s{len(code.steps) - 1}",
         "",
@@ -44,9 +48,11 @@ def to_python(formula: Formula) -> str:
         "",
         "def robustness(trace):",
         '    """The robustness of a whole trace, {channel: list of samples}."""',
+        "    sizes = {len(samples) for samples in trace.values()}",
+        "    if len(sizes) != 1 or 0 in sizes:",
+        "        raise ValueError('every channel must have the same number of samples, at least one')",
         "    update = monitor()",
-        "    columns = [trace[name] for name in CHANNELS]",
-        "    samples = list(zip(*columns)) if columns else [()] * len(next(iter(trace.values())))",
+        "    samples = list(zip(*(trace[name] for name in CHANNELS))) or [()] * sizes.pop()",
         f"    for sample in {'reversed(samples)' if from_end else 'samples'}:",
         "        value = update(*sample)",
         "    return value",

@@ -1,0 +1,58 @@
+"""Files that are not text, whatever their name says."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from .problems import Ledger
+
+UNPACK = "Unpack it first."
+# How files of each kind begin, what they are, and what to do.
+MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (b"\x1f\x8b", "a gzip archive", "Unpack it first: gunzip NAME.gz."),
+    (b"BZh", "a bzip2 archive", UNPACK),
+    (b"\xfd7zXZ\x00", "an xz archive", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
+    (b"PK\x03\x04", "a zip archive", "Unpack it; save a workbook as CSV; let the name of an NPZ file end in .npz."),
+    (b"\x93NUMPY", "a NumPy array (.npy)", "Save it with numpy.savez(path, X=traces, y=labels) as .npz."),
+    (b"PAR1", "a Parquet file", "Let its name end in .parquet."),
+    (b"\x89HDF", "an HDF5 file", "Export it as CSV or Parquet."),
+    (b"MATLAB 5.0", "a MATLAB file", "Export it as CSV."),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook", "Save it as CSV."),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
+    (b"\x80\x04\x95", "a Python pickle", "Write it as CSV or NPZ; pickles are not safe to load."),
+    (b"\x80\x05\x95", "a Python pickle", "Write it as CSV or NPZ; pickles are not safe to load."),
+)
+KINDS = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
+
+
+def told_special(path: Path, ledger: Ledger) -> bool:
+    """Whether the path is a pipe, socket or device, which is an error: a file is read more than once."""
+    mode = path.stat().st_mode
+    kind = next((name for asks, name in KINDS.items() if asks(mode)), None)
+    if kind is not None:
+        fix = "Write the recording to a file first: some-command > drive.csv."
+        ledger.add("not-a-file", "error", f"{str(path)!r} is {kind}, and only files can be read", fix)
+    return kind is not None
+
+
+def told_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
+    """Whether the file is not text, which is an error."""
+    with open(path, "rb") as handle:
+        head = handle.read(4096)
+    for magic, what, fix in MAGIC:
+        if head.startswith(magic):
+            ledger.add("binary", "error", f"this is {what}, not text", fix)
+            return True
+    wide = encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32"))
+    if wide or head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" not in head:
+        return False
+    if len(head) > 3 and not any(head[1:40:2]) and all(head[0:40:2]):
+        what, fix = "every second byte is NUL, as in UTF-16 text", "Pass --encoding utf-16-le if it was written so."
+    else:
+        what = f"byte {head.index(0) + 1} is NUL, so this is not text"
+        fix = "Export the recording as CSV, or name the file for what it is (.parquet, .npz)."
+    ledger.add("binary", "error", what, fix, line=head.count(b"\n", 0, head.index(0)) + 1)
+    return True
