@@ -67,6 +67,7 @@ def test_what_is_a_number(cell, decimal, value):
     assert number(cell, decimal) == value
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     assert "a pipe" in only(inspect(tmp_path / "pipe.csv")[1], "not-a-file").what
@@ -93,7 +94,7 @@ def _npy():
         (gzip.compress((HEAD + FINE).encode()), "gzip", "gunzip"),
         (b"PK\x03\x04rest", "zip", ".npz"),
         (_npy(), ".npy", "savez"),
-        (b"PAR1rest", "Parquet", ".parquet"),
+        (b"PAR1\x15\x00", "Parquet", ".parquet"),
         (b"\x01\x02\x00\x03", "byte 3 is NUL", "Export"),
         ((HEAD + FINE).encode("utf-16-le"), "UTF-16", "--encoding utf-16-le"),
     ],
@@ -103,6 +104,10 @@ def test_what_is_not_text_is_called_by_its_name(file, content, says, do):
     assert says in problem.what
     assert do in problem.fix
     assert "latin-1" not in problem.fix
+
+
+def test_text_that_begins_like_another_kind_of_file_is_still_text(file):
+    assert read(file("x.csv", "PAR1,time\n1,0\n2,1\n"), None).channels == ("PAR1",)
 
 
 def test_decimal_commas_between_commas_are_suspected(file):

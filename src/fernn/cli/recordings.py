@@ -30,8 +30,8 @@ def check(file: File, json: Json = False, options: Any = None) -> int:
             typer.echo(f"{facts}\n")
         for problem in problems:
             typer.echo(f"{problem.severity}: {problem}")
-        errors = sum(getattr(p, "count", 1) for p in problems if p.severity == "error")
-        others = sum(getattr(p, "count", 1) for p in problems if p.severity != "error")
+        errors = sum(p.count for p in problems if p.severity == "error")
+        others = sum(p.count for p in problems if p.severity != "error")
         typer.echo(f"{counted(errors, 'error')}, {counted(others, 'warning')}" if problems else "no problems")
     return 0 if dataset is not None else 2
 

@@ -42,6 +42,8 @@ def told_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
     """Whether the file is not text, which is an error."""
     with open(path, "rb") as handle:
         head = handle.read(4096)
+    if head.isascii() and not any(byte < 9 for byte in head):
+        return False
     for magic, what, fix in MAGIC:
         if head.startswith(magic):
             ledger.add("binary", "error", f"this is {what}, not text", fix)

@@ -86,24 +86,41 @@ def pair(
 
 
 @compiled
-def best(a: int, wa: Any, ba: Any, raw_a: Any, s: int, e: int, least: Any, poison: int) -> Any:
-    """The largest a of all samples."""
+def best(
+    a: int, wa: Any, ba: Any, raw_a: Any, b: int, wb: Any, bb: Any, raw_b: Any, join: int,
+    s: int, e: int, least: Any, poison: int,
+) -> Any:  # fmt: skip
+    """The largest of all samples of a, or of a and b joined: the larger (1) or the smaller (2) of the two."""
     ln.stands_alone()
     if e - s < LINE:
         for i in range(s, e):
-            x = ln.sample(a, i, wa)
-            least = max(x * wa + ba, least)
+            p = ln.sample(a, i, wa)
+            v = p * wa + ba
             if raw_a:
-                ln.store(poison, 0, ln.sample(poison, 0, wa) + x)
+                ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
+            if join:
+                q = ln.sample(b, i, wa)
+                u = q * wb + bb
+                v = max(v, u) if join == 1 else min(v, u)
+                if raw_b:
+                    ln.store(poison, 0, ln.sample(poison, 0, wa) + q)
+            least = max(v, least)
         return least
     total = ln.load(poison, 0, wa)
     most = ln.spread(least)
     i = s
     while True:
-        u = ln.load(a, i, wa)
+        p = ln.load(a, i, wa)
+        v = ln.seen(p, wa, ba)
         if raw_a:
-            total = ln.plus(total, u)
-        most = ln.larger(most, ln.seen(u, wa, ba))
+            total = ln.plus(total, p)
+        if join:
+            q = ln.load(b, i, wa)
+            u = ln.seen(q, wb, bb)
+            v = ln.larger(v, u) if join == 1 else ln.smaller(v, u)
+            if raw_b:
+                total = ln.plus(total, q)
+        most = ln.larger(most, v)
         if i == e - LINE:
             break
         i = min(i + LINE, e - LINE)
@@ -113,27 +130,42 @@ def best(a: int, wa: Any, ba: Any, raw_a: Any, s: int, e: int, least: Any, poiso
 
 def _running(on_lines: Any, hand_on: Any, ahead: bool) -> Any:
     def step(
-        a: int, wa: Any, ba: Any, raw_a: Any, y: int, wy: Any, s: int, e: int, carry: Any, poison: int
+        a: int, wa: Any, ba: Any, raw_a: Any, b: int, wb: Any, bb: Any, raw_b: Any, join: int,
+        y: int, wy: Any, s: int, e: int, carry: Any, poison: int,
     ) -> None:  # fmt: skip
-        """y is the largest a from here to one end of the stretch, and `carry` beyond it."""
+        """y is the largest a (or a and b joined, as in `best`) from here to one end, and `carry` beyond it."""
         ln.stands_alone()
         if e - s < LINE:
             for k in range(e - s):
                 i = e - 1 - k if ahead else s + k
-                x = ln.sample(a, i, wa)
-                carry = max(x * wa + ba, carry)
-                ln.store(y, i, carry * wy)
+                p = ln.sample(a, i, wa)
+                v = p * wa + ba
                 if raw_a:
-                    ln.store(poison, 0, ln.sample(poison, 0, wa) + x)
+                    ln.store(poison, 0, ln.sample(poison, 0, wa) + p)
+                if join:
+                    q = ln.sample(b, i, wa)
+                    u = q * wb + bb
+                    v = max(v, u) if join == 1 else min(v, u)
+                    if raw_b:
+                        ln.store(poison, 0, ln.sample(poison, 0, wa) + q)
+                carry = max(v, carry)
+                ln.store(y, i, carry * wy)
             return
         total = ln.load(poison, 0, wa)
         i = e - LINE if ahead else s
         stop = s if ahead else e - LINE
         while True:
-            u = ln.load(a, i, wa)
+            p = ln.load(a, i, wa)
+            v = ln.seen(p, wa, ba)
             if raw_a:
-                total = ln.plus(total, u)
-            r = on_lines(ln.seen(u, wa, ba), carry)
+                total = ln.plus(total, p)
+            if join:
+                q = ln.load(b, i, wa)
+                u = ln.seen(q, wb, bb)
+                v = ln.larger(v, u) if join == 1 else ln.smaller(v, u)
+                if raw_b:
+                    total = ln.plus(total, q)
+            r = on_lines(v, carry)
             ln.store(y, i, ln.times(r, wy))
             if i == stop:
                 break

@@ -308,7 +308,7 @@ load, sample = _loading(True), _loading(False)
 load, sample = _loading(True), _loading(False)
 """`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
 plus = _lanewise(lambda builder, a, b: builder.fadd(a, b))
-larger = _lanewise(_larger)
+smaller, larger = _lanewise(_smaller), _lanewise(_larger)
 running, running_ahead = _running(False), _running(True)
 holding, holding_ahead = _holding(False), _holding(True)
 first, last = _lane(False), _lane(True)

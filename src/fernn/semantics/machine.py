@@ -53,7 +53,7 @@ def _machine(sources: tuple[str, ...]) -> Any:
         sources  # noqa: B018
         steps = code.shape[0]
         number = numbers.dtype.type
-        one, none, least, most = number(1), number(0), number(-inf), number(inf)
+        one, none, least = number(1), number(0), number(-inf)
         bytes = flat.itemsize
         poison = np.zeros(ln.LINE, numbers.dtype)
         slots = np.empty((slot_count + 2, (longest + 31) // 16 * 16), numbers.dtype)
@@ -94,12 +94,14 @@ def _machine(sources: tuple[str, ...]) -> Any:
                     first = s if ahead else max(0, s - reach)
                     stop = min(size, e + reach) if ahead else e
                     width = min(amount, stop - first)
+                    join = amount if op == RUN else 0
                     if e - s == 1:
-                        ln.store(y, s, k.best(a, wa, ba, raw_a, first, stop, least, bad) * wy)
+                        most = k.best(a, wa, ba, raw_a, b, wb, bb, raw_b, join, first, stop, least, bad)
+                        ln.store(y, s, most * wy)
                     elif op == RUN and ahead:
-                        k.run_ahead(a, wa, ba, raw_a, y, wy, first, stop, least, bad)
+                        k.run_ahead(a, wa, ba, raw_a, b, wb, bb, raw_b, join, y, wy, first, stop, least, bad)
                     elif op == RUN:
-                        k.run_back(a, wa, ba, raw_a, y, wy, first, stop, least, bad)
+                        k.run_back(a, wa, ba, raw_a, b, wb, bb, raw_b, join, y, wy, first, stop, least, bad)
                     elif width <= w.NARROW and ahead:
                         w.narrow_ahead(a, wa, ba, raw_a, width, y, wy, first, stop, least, bad)
                     elif width <= w.NARROW:
@@ -130,10 +132,10 @@ def _machine(sources: tuple[str, ...]) -> Any:
             if verdict:
                 value = slots[code[steps - 1, 1], size - 1 if from_end else 0]
                 out[t] = value
-                if value in (most, least):
+                if value in (-least, least):
                     met = INFINITE
         for value in poison:
-            if not least < value < most:
+            if not least < value < -least:
                 met |= NONFINITE
         return met
 

@@ -1,7 +1,8 @@
 """A past formula one sample at a time: its program written out as Python and run.
 
 Amortised constant time an operator and sample, memory no larger than the windows. The source holds
-numbers and positions only; names are looked up in a tuple, so no text of the user is executed.
+numbers and positions only, never a name: no text of the user is executed. All that can go wrong with
+a sample does so before any state has changed.
 """
 
 from __future__ import annotations
@@ -75,10 +76,11 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
     """`update`, or with a setup of its own `update` and a function that gives its state."""
     read = tuple(dict.fromkeys(name for formula in formulas for name in program(formula).channels))
     names = {name: f"x{i}" for i, name in enumerate(read)}
-    start, body = list(setup), []
+    start, atoms, body = list(setup), [], []
     for k, formula in enumerate(formulas):
-        before, lines = stepwise(program(formula), names)
+        before, first, lines = stepwise(program(formula), names)
         start += [_own(line, k) for line in before]
+        atoms += [_own(line, k) for line in first]
         body += [_own(line, k) for line in lines]
     rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
     source = [
@@ -88,13 +90,14 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
         *([f"        nonlocal {', '.join(rebound)}"] if rebound else []),
         "        try:",
         "            if type(sample) is dict or hasattr(sample, 'keys'):",
-        *(f"                x{i} = sample[NAMES[{i}]]" for i in range(len(read))),
+        *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
         "                pass",
         "            else:",
         *(f"                x{i} = sample[{channels.index(name)}]" for i, name in enumerate(read)),
         f"                if len(sample) != {len(channels)}: raise IndexError",
-        *(line for i in range(len(read)) for line in _checked(f"x{i}")),
-        "        except (LookupError, TypeError, ValueError):",
+        *(f"            if not -inf < x{i} < inf: raise ValueError" for i in range(len(read))),
+        *(f"            {line}" for line in atoms),
+        "        except (LookupError, TypeError, ValueError, ArithmeticError):",
         "            refuse(sample)",
         *(f"        {line}" for line in [*body, *ending]),
         "    return update, lambda: (count, current)" if setup else "    return update",
@@ -103,28 +106,15 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
     def refuse(sample: Any) -> None:
         raise SignalError(f"{_complaint(sample, read, channels)} (found {_shown(sample)})") from None
 
-    space: dict[str, Any] = {"deque": deque, "inf": inf, "refuse": refuse, "NAMES": read, "number": _number}
-    space |= {"Reading": Reading, "new": tuple.__new__}
+    space: dict[str, Any] = {"deque": deque, "inf": inf, "refuse": refuse, "Reading": Reading}
+    space |= {"new": tuple.__new__} | {f"NAME{i}": name for i, name in enumerate(read)}
     exec("\n".join(source), space)
     return space["make"]()
 
 
 def _own(line: str, k: int) -> str:
     """The line with its state named for the k-th formula."""
-    return re.sub(r"\b([snqr]\d*)\b", rf"\1_{k}", line) if k else line
-
-
-def _checked(name: str) -> list[str]:
-    return [
-        f"            if type({name}) is not float: {name} = number({name})",
-        f"            if not -inf < {name} < inf: raise ValueError",
-    ]
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, (str, bytes)):
-        raise TypeError
-    return float(value)
+    return re.sub(r"\b([snqke]\d*)\b", rf"\1_{k}", line) if k else line
 
 
 def _complaint(sample: Any, read: tuple[str, ...], channels: tuple[str, ...]) -> str:
@@ -142,7 +132,7 @@ def _complaint(sample: Any, read: tuple[str, ...], channels: tuple[str, ...]) ->
 
 def _is_finite(value: Any) -> bool:
     try:
-        return -inf < _number(value) < inf
+        return bool(-inf < value < inf) and value - 1.0 is not None
     except (TypeError, ValueError):
         return False
 

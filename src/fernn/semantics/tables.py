@@ -11,7 +11,8 @@ on `G[0,20] p` never looks past sample 20.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formula.measures import direction
-from ..formula.program import Op, Operand, Program
+from ..formula.program import Op, Operand, Program, Step
 
 NOTHING, CHANNEL, SLOT = 0, 1, 2
 OUT = -1
@@ -50,9 +51,10 @@ def tables(
     `x >= the next float`, so that a result of zero or more means satisfied.
     """
     number: Any = np.dtype(dtype).type
-    count = len(program.steps)
-    target, slots = _slots(program, verdict)
-    near, far = _needed(program, verdict)
+    steps = fused(program.steps)
+    count = len(steps)
+    target, slots = _slots(steps, verdict)
+    near, far = _needed(steps, verdict)
     code = np.zeros((count, 10), np.int64)
     numbers = np.zeros((count, 6), number)
 
@@ -67,7 +69,7 @@ def tables(
             return (CHANNEL, channels.index(operand.channel)), (operand.weight, bias)
         return (SLOT, target[operand.step]), (operand.weight, bias)
 
-    for i, step in enumerate(program.steps):
+    for i, step in enumerate(steps):
         a, a_numbers = pack(step.a)
         b, b_numbers = pack(step.b)
         is_minimum = step.op in (Op.MIN, Op.RUN_MIN, Op.WINDOW_MIN, Op.HOLD_MIN)
@@ -77,13 +79,45 @@ def tables(
     return Tables(code, numbers, slots, direction(program.formula) == "past")
 
 
-def _slots(program: Program, verdict: bool) -> tuple[list[int], int]:
+def fused(steps: Sequence[Step]) -> list[Step]:
+    """A running value over a pair is one step: `b` is the pair's other operand, `amount` how they join.
+
+    1 takes the larger of the two in the machine's reading, 2 the smaller.
+    """
+    readers = [operand.step for step in steps for operand in (step.a, step.b) if operand is not None]
+    made: list[Step] = []
+    for step in steps:
+        pair = made[step.a.step] if step.a is not None and step.a == Operand(step=step.a.step) else None
+        if (
+            step.op in (Op.RUN_MIN, Op.RUN_MAX)
+            and pair is not None
+            and pair.op in (Op.MIN, Op.MAX)
+            and readers.count(made.index(pair)) == 1
+        ):
+            same = (step.op == Op.RUN_MIN) == (pair.op == Op.MIN)
+            step = replace(step, a=pair.a, b=pair.b, amount=1 if same else 2)
+        made.append(step)
+    return _without_unread(made)
+
+
+def _without_unread(steps: list[Step]) -> list[Step]:
+    read = {o.step for s in steps for o in (s.a, s.b) if o is not None} | {len(steps) - 1}
+    kept = [i for i in range(len(steps)) if i in read]
+    place = {i: new for new, i in enumerate(kept)}
+
+    def moved(operand: Operand | None) -> Operand | None:
+        return operand if operand is None or operand.step < 0 else replace(operand, step=place[operand.step])
+
+    return [replace(steps[i], a=moved(steps[i].a), b=moved(steps[i].b)) for i in kept]
+
+
+def _slots(steps: Sequence[Step], verdict: bool) -> tuple[list[int], int]:
     """A slot for each step's signal, reused once nobody reads it any more.
 
     The last step's signal goes OUT, or for verdicts to a slot, of which one sample is read.
     """
-    count = len(program.steps)
-    last_read = {operand.step: i for i, s in enumerate(program.steps) for operand in (s.a, s.b) if operand is not None}
+    count = len(steps)
+    last_read = {operand.step: i for i, s in enumerate(steps) for operand in (s.a, s.b) if operand is not None}
     free: list[int] = []
     target: list[int] = []
     slots = 0
@@ -97,15 +131,15 @@ def _slots(program: Program, verdict: bool) -> tuple[list[int], int]:
     return ([*target, slots], slots + 1) if verdict else ([*target, OUT], slots)
 
 
-def _needed(program: Program, verdict: bool) -> tuple[list[int], list[int]]:
+def _needed(steps: Sequence[Step], verdict: bool) -> tuple[list[int], list[int]]:
     """From the judged sample: the nearest and the farthest sample at which each step is needed."""
-    count = len(program.steps)
+    count = len(steps)
     if not verdict:
         return [0] * count, [FAR] * count
     near, far = [FAR] * count, [-1] * count
     near[-1] = far[-1] = 0
     for i in reversed(range(count)):
-        step = program.steps[i]
+        step = steps[i]
         first, last = near[i], far[i]
         if step.op == Op.SHIFT:
             first, last = first + step.amount, min(FAR, last + step.amount)

@@ -74,8 +74,8 @@ def _wide(ahead: bool) -> Any:
         count = (e - s + width - 1) // width
         for block in range(count):
             i, j = s + block * width, min(s + (block + 1) * width, e)
-            k.run_back(a, wa, ba, raw_a, start, one, i, j, least, poison)
-            k.run_ahead(a, wa, ba, raw_a, end, one, i, j, least, poison)
+            k.run_back(a, wa, ba, raw_a, a, wa, ba, False, 0, start, one, i, j, least, poison)
+            k.run_ahead(a, wa, ba, raw_a, a, wa, ba, False, 0, end, one, i, j, least, poison)
         reach = width - 1
         if ahead:
             last = s + (count - 1) * width

@@ -11,7 +11,7 @@ def to_python(formula: Formula) -> str:
     """Source with `robustness(trace)`, and for past formulas `monitor()`, fed sample by sample."""
     code, from_end = forward(formula, "the Python export")
     names = {name: f"x{i}" for i, name in enumerate(code.channels)}
-    start, body = stepwise(code, names)
+    start, atoms, body = stepwise(code, names)
     reads = ", ".join(names.values()) or "*_"
     lines = [
         f'"""{_harmless(str(formula))}',
@@ -40,7 +40,7 @@ def to_python(formula: Formula) -> str:
             f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')"
             for x in names.values()
         ),
-        *("        " + line for line in body),
+        *("        " + line for line in [*atoms, *body]),
         f"        return s{len(code.steps) - 1}",
         "",
         "    return update",
@@ -61,22 +61,24 @@ def to_python(formula: Formula) -> str:
     return "\n".join(lines)
 
 
-def stepwise(code: Program, names: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Lines that set up the state, and lines that take one sample through all steps."""
+def stepwise(code: Program, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Lines that set up the state, that read one sample into atoms, and that take it through all steps."""
+    atoms: dict[str, str] = {}
     start = ["n = -1"] if any(s.op in (Op.WINDOW_MIN, Op.WINDOW_MAX) for s in code.steps) else []
     body = ["n += 1"] if start else []
     for i, step in enumerate(code.steps):
-        setup, lines = _step(i, step, names)
+        setup, lines = _step(i, step, names, atoms)
         start += setup
         body += lines
-    return start, body
+    return start, [f"{name} = {text}" for text, name in atoms.items()], body
 
 
-def _step(i: int, step: Step, names: dict[str, str]) -> tuple[list[str], list[str]]:
+def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> tuple[list[str], list[str]]:
     def read(operand: Operand | None) -> str:
-        text = expression(operand, names)
         assert operand is not None
-        return f"({text} or {JUST_VIOLATED})" if operand.strict else text
+        text = expression(operand, names)
+        text = f"({text} or {JUST_VIOLATED})" if operand.strict else text
+        return atoms.setdefault(text, f"e{len(atoms)}") if operand.channel is not None else text
 
     match step.op:
         case Op.FILL:
@@ -87,38 +89,39 @@ def _step(i: int, step: Step, names: dict[str, str]) -> tuple[list[str], list[st
             return [], [f"s{i} = {read(step.a)} + {read(step.b)}"]
         case Op.MIN | Op.MAX:
             less = "<" if step.op == Op.MIN else ">"
-            return [], [f"a = {read(step.a)}", f"b = {read(step.b)}", f"s{i} = a if a {less} b else b"]
+            a, b = read(step.a), read(step.b)
+            if step.a is not None and step.b is not None and step.a.channel and step.b.channel:
+                return [], [f"s{i} = {a} if {a} {less} {b} else {b}"]
+            return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"]
         case Op.SHIFT:
             setup = [f"q{i} = deque([{step.fill!r}] * {step.amount})"]
             return setup, [f"s{i} = q{i}.popleft()", f"q{i}.append({read(step.a)})"]
         case Op.RUN_MIN | Op.RUN_MAX:
             worst, less = ("inf", "<") if step.op == Op.RUN_MIN else ("-inf", ">")
-            return [f"s{i} = {worst}"], [f"a = {read(step.a)}", f"if a {less} s{i}:", f"    s{i} = a"]
+            a = read(step.a)
+            return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}"]
         case Op.HOLD_MAX | Op.HOLD_MIN:
             worst, less, more = ("-inf", "<", ">") if step.op == Op.HOLD_MAX else ("inf", ">", "<")
-            return [f"s{i} = {worst}"], [
-                f"a = {read(step.a)}",
-                f"b = {read(step.b)}",
-                f"if a {less} s{i}:",
-                f"    s{i} = a",
-                f"if b {more} s{i}:",
-                f"    s{i} = b",
-            ]
+            a, b = read(step.a), read(step.b)
+            return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}", f"if {b} {more} s{i}: s{i} = {b}"]
     less = ">=" if step.op == Op.WINDOW_MIN else "<="
-    return [f"q{i} = deque()"], [
+    return [f"q{i} = deque()", f"k{i} = deque()"], [
         f"a = {read(step.a)}",
-        f"while q{i} and q{i}[-1][1] {less} a:",
+        f"while q{i} and q{i}[-1] {less} a:",
         f"    q{i}.pop()",
-        f"q{i}.append((n, a))",
-        f"if q{i}[0][0] <= n - {step.amount}:",
+        f"    k{i}.pop()",
+        f"q{i}.append(a)",
+        f"k{i}.append(n)",
+        f"if k{i}[0] <= n - {step.amount}:",
         f"    q{i}.popleft()",
-        f"s{i} = q{i}[0][1]",
+        f"    k{i}.popleft()",
+        f"s{i} = q{i}[0]",
     ]
 
 
 def _changing(start: list[str]) -> list[str]:
     """The names that each sample rebinds."""
-    return [line.split(" = ")[0] for line in start if not line.startswith("q")]
+    return [line.split(" = ")[0] for line in start if " = deque" not in line]
 
 
 def _harmless(text: str) -> str:
