@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 
 import numpy as np
@@ -99,6 +100,16 @@ def test_many_traces_are_shared_out_to_threads_without_change():
         whole,
         np.concatenate([robustness(formula, X[i : i + 10], CHANNELS, at="all") for i in range(0, 500, 10)]),
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_threads_are_there_again_after_a_fork():
+    X = np.random.default_rng(0).normal(size=(500, 2, 700))
+    expected = robustness("G (x >= -1)", X, CHANNELS)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (robustness("G (x >= -1)", X, CHANNELS) == expected).all() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_judged_at_the_last_sample_first_sample_or_where_told():

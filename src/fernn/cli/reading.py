@@ -130,5 +130,5 @@ def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> t
     from ..semantics.machine import is_compiled
 
     if not is_compiled():
-        complain("compiling the kernels for this machine, once: some fifteen seconds")
+        complain("compiling the kernels for this machine, once: some ten seconds")
     return formula, data

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -150,22 +151,49 @@ def is_compiled() -> bool:
     return any(Path(run._cache.cache_path).glob("machine.*.nbi"))
 
 
+Work = Callable[[int, int], int]
+
+
+class Crew:
+    """Threads that wait for stretches of traces; handing one over takes microseconds."""
+
+    def __init__(self) -> None:
+        wanted = os.environ.get("FERNN_THREADS", "")
+        self.size = int(wanted) if wanted.isdigit() and int(wanted) > 0 else _cores()
+        self.jobs: SimpleQueue[tuple[Work, int, int, SimpleQueue[int]]] = SimpleQueue()
+        for number in range(1, self.size):
+            Thread(target=self._serve, name=f"fernn-{number}", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            work, low, high, done = self.jobs.get()
+            done.put(work(low, high))
+
+
 @lru_cache(maxsize=1)
-def _threads() -> tuple[int, ThreadPoolExecutor]:
-    wanted = os.environ.get("FERNN_THREADS", "")
-    count = int(wanted) if wanted.isdigit() and int(wanted) > 0 else len(os.sched_getaffinity(0))
-    return count, ThreadPoolExecutor(max(1, count - 1), thread_name_prefix="fernn")
+def _crew() -> Crew:
+    return Crew()
 
 
-def spread(work: Callable[[int, int], int], traces: int, cost: int) -> int:
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_crew.cache_clear)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(work: Work, traces: int, cost: int) -> int:
     """Call `work(low, high)` so that all traces are done, on all cores when that is worth it."""
     if cost < PARALLEL_WORK or traces == 1:
         return work(0, traces)
-    count, pool = _threads()
-    count = min(count, traces)
+    crew = _crew()
+    count = min(crew.size, traces)
     edges = [traces * i // count for i in range(count + 1)]
-    others = [pool.submit(work, a, b) for a, b in pairwise(edges[1:])]
+    done: SimpleQueue[int] = SimpleQueue()
+    for low, high in pairwise(edges[1:]):
+        crew.jobs.put((work, low, high, done))
     met = work(0, edges[1])
-    for other in others:
-        met |= other.result()
+    for _ in range(count - 1):
+        met |= done.get()
     return met

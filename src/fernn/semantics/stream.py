@@ -85,28 +85,35 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
     rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
     source = [
         "def make():",
+        "    by_name = True",
         *(f"    {line}" for line in start),
         "    def update(sample):",
-        *([f"        nonlocal {', '.join(rebound)}"] if rebound else []),
+        f"        nonlocal {', '.join(['by_name', *rebound])}",
         "        try:",
-        "            if type(sample) is dict or hasattr(sample, 'keys'):",
+        "            if by_name:",
         *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
         "                pass",
         "            else:",
         *(f"                x{i} = sample[{channels.index(name)}]" for i, name in enumerate(read)),
         f"                if len(sample) != {len(channels)}: raise IndexError",
-        *(f"            if not -inf < x{i} < inf: raise ValueError" for i in range(len(read))),
+        *(f"            if not -1e999 < x{i} < 1e999: raise ValueError" for i in range(len(read))),
         *(f"            {line}" for line in atoms),
         "        except (LookupError, TypeError, ValueError, ArithmeticError):",
-        "            refuse(sample)",
+        "            by_name = other_way(sample, by_name)",
+        "            return update(sample)",
         *(f"        {line}" for line in [*body, *ending]),
         "    return update, lambda: (count, current)" if setup else "    return update",
     ]
 
-    def refuse(sample: Any) -> None:
+    def other_way(sample: Any, by_name: bool) -> bool:
+        """Samples come one way, by name or in order, until one comes the other way; anything else is refused."""
+        named = hasattr(sample, "keys")
+        listed = hasattr(sample, "__len__") and not isinstance(sample, (str, bytes))
+        if named != by_name and (named or listed):
+            return named
         raise SignalError(f"{_complaint(sample, read, channels)} (found {_shown(sample)})") from None
 
-    space: dict[str, Any] = {"deque": deque, "inf": inf, "refuse": refuse, "Reading": Reading}
+    space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading}
     space |= {"new": tuple.__new__} | {f"NAME{i}": name for i, name in enumerate(read)}
     exec("\n".join(source), space)
     return space["make"]()
