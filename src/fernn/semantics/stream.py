@@ -59,12 +59,14 @@ def values(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[
 
 def readings(formula: Formula, channels: tuple[str, ...]) -> tuple[Callable[[Sample], Reading], Callable[[], Any]]:
     """A function that takes the next sample and gives the reading now; and one that gives (count, last reading)."""
+    strict = any(o is not None and o.strict for step in program(formula).steps for o in (step.a, step.b))
+    shown = f"0.0 if v == {JUST_VIOLATED} else v" if strict else "v"
     ending = [
         "count += 1",
         f"v = s{len(program(formula).steps) - 1}",
         "if v != last:",  # most samples change nothing, and a reading can be handed out again
         "    last = v",
-        f"    z = 0.0 if v == {JUST_VIOLATED} else v",
+        f"    z = {shown}",
         "    current = new(Reading, (z, z, v >= 0.0))",
         "return current",
     ]
