@@ -120,12 +120,6 @@ def _everywhere(formula: Formula, made: Batch, closed: bool) -> Values:
 
 
 def _run(packed: Tables, made: Batch, out: npt.NDArray[Any], verdict: bool) -> int:
-    if made.count == 1:
-        return run(  # type: ignore[no-any-return]
-            packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
-            len(made.channels), out, verdict, 0, 1, packed.slots, made.length,
-        )  # fmt: skip
-
     def work(low: int, high: int) -> int:
         return run(  # type: ignore[no-any-return]
             packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
