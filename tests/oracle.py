@@ -33,6 +33,21 @@ def size_of(trace):
     return len(next(iter(trace.values())))
 
 
+def remembered(judge):
+    """The same function, asked only once for each formula and sample of the trace at hand."""
+    known = [None, {}]
+
+    def asked(formula, trace, t):
+        if known[0] is not trace:
+            known[:] = [trace, {}]
+        if (formula, t) not in known[1]:
+            known[1][formula, t] = judge(formula, trace, t)
+        return known[1][formula, t]
+
+    return asked
+
+
+@remembered
 def rho(formula, trace, t):
     size = size_of(trace)
     match formula:
@@ -74,6 +89,7 @@ def rho(formula, trace, t):
     raise TypeError(formula)
 
 
+@remembered
 def holds(formula, trace, t):
     size = size_of(trace)
     match formula:

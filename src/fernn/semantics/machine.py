@@ -152,6 +152,7 @@ def is_compiled() -> bool:
 
 
 Work = Callable[[int, int], int]
+Results = SimpleQueue[int | BaseException]
 
 
 class Crew:
@@ -160,14 +161,17 @@ class Crew:
     def __init__(self) -> None:
         wanted = os.environ.get("FERNN_THREADS", "")
         self.size = int(wanted) if wanted.isdigit() and int(wanted) > 0 else _cores()
-        self.jobs: SimpleQueue[tuple[Work, int, int, SimpleQueue[int]]] = SimpleQueue()
+        self.jobs: SimpleQueue[tuple[Work, int, int, Results]] = SimpleQueue()
         for number in range(1, self.size):
             Thread(target=self._serve, name=f"fernn-{number}", daemon=True).start()
 
     def _serve(self) -> None:
         while True:
             work, low, high, done = self.jobs.get()
-            done.put(work(low, high))
+            try:
+                done.put(work(low, high))
+            except BaseException as error:  # whoever waits for the result has to hear of it
+                done.put(error)
 
 
 @lru_cache(maxsize=1)
@@ -190,10 +194,13 @@ def spread(work: Work, traces: int, cost: int) -> int:
     crew = _crew()
     count = min(crew.size, traces)
     edges = [traces * i // count for i in range(count + 1)]
-    done: SimpleQueue[int] = SimpleQueue()
+    done: Results = SimpleQueue()
     for low, high in pairwise(edges[1:]):
         crew.jobs.put((work, low, high, done))
     met = work(0, edges[1])
     for _ in range(count - 1):
-        met |= done.get()
+        found = done.get()
+        if isinstance(found, BaseException):
+            raise found
+        met |= found
     return met
