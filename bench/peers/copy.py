@@ -16,6 +16,7 @@ import numpy as np
 
 from fernn.formula.program import program
 from fernn.semantics.machine import PARALLEL_WORK
+from fernn.semantics.tables import fused
 
 from ..tasks import Array, Task
 
@@ -27,7 +28,7 @@ def threads_allowed() -> int:
 
 def threads(task: Task) -> int:
     """How many threads fernn uses for the whole signal of this batch."""
-    work = task.cases * task.length * len(program(task.formula).steps)
+    work = task.cases * task.length * len(fused(program(task.formula).steps))
     return 1 if work < PARALLEL_WORK else min(threads_allowed(), task.cases)
 
 
