@@ -59,6 +59,19 @@ class Interval:
         return "u".join(f"[{a},inf)" if isinf(b) else f"[{a},{b}]" for a, b in self.spans)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenInterval(Interval):
+    """`[?w]`: a window still to be chosen, of at most `pieces` spans, within `spans`."""
+
+    spans: tuple[Span, ...] = ((0, inf),)
+    name: str = ""
+    pieces: int = 1
+
+    @property
+    def is_all_time(self) -> bool:
+        return False
+
+
 def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
     merged: list[Span] = []
     for start, end in sorted((int(a), b if isinf(b) else int(b)) for a, b in spans):

@@ -5,6 +5,7 @@
     !a   a & b   a | b   a -> b       Boolean operators
     O a   H a   a S b                 past: Once, Historically, Since
     F a   G a   a U b                 future: Eventually, Always, Until
+    ?p   {a; b}                       open choices: any atom, any of these; a template has some
 
 Nodes are data, compared and hashed by value. What they mean, how they print, how they run: each
 is a function elsewhere with a `match` over these classes.
@@ -180,6 +181,26 @@ class Until(Formula):
     over: Interval = ALL_TIME
 
 
+@dataclass(frozen=True, slots=True)
+class AnyAtom(Formula):
+    """`?p`: an atom still to be chosen; everywhere the same name stands, the same atom.
+
+    `channels` are those it may read, none named meaning all of the data; `relations` those it may compare with.
+    `v <= ?c`, an open threshold, is the atom on one channel with one relation.
+    """
+
+    name: str
+    channels: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = (">=", "<=")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Formula):
+    """`{a; b; c}`: one of these formulas; equal choices are one choice."""
+
+    options: tuple[Formula, ...]
+
+
 PAST = (Once, Historically, Since)
 FUTURE = (Eventually, Always, Until)
 
@@ -191,8 +212,10 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return (a,)
         case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | Until(a, b):
             return (a, b)
-        case Constant() | Atom():
+        case Constant() | Atom() | AnyAtom():
             return ()
+        case AnyOf(options):
+            return options
     raise FormulaError(f"expected a formula, found {type(formula).__name__} {formula!r}; fernn.parse reads text")
 
 
@@ -200,6 +223,8 @@ def rebuilt(formula: Formula, inside: tuple[Formula, ...]) -> Formula:
     """The same operator around other formulas."""
     if not inside:
         return formula
+    if isinstance(formula, AnyOf):
+        return AnyOf(inside)
     rest: list[Any] = [getattr(formula, f.name) for f in fields(formula)[len(inside) :]]  # type: ignore[arg-type]
     return type(formula)(*inside, *rest)
 

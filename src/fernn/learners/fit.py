@@ -1,0 +1,59 @@
+"""What fitting takes and gives back, the same for every learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from ..data import Dataset
+from ..formula import Formula
+from .front import Front
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a fit stands, told about twice a second and whenever the front improves."""
+
+    seconds: float
+    share: float
+    """How much of the planned work is done, 0 to 1."""
+    restarts: int
+    """Restarts trained so far."""
+    front: Front
+    state: dict[str, Any]
+    """Plain JSON data from which `fit(..., resume=state)` goes on."""
+
+    @property
+    def seconds_left(self) -> float:
+        """At this pace."""
+        return self.seconds * (1 - self.share) / self.share if self.share > 0 else float("inf")
+
+
+Watch = Callable[[Progress], None]
+"""Told of progress; raising KeyboardInterrupt in it, or in the fit, ends the fit with the best so far."""
+
+
+def silent(progress: Progress) -> None:
+    """Watches nothing."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result: a front of formulas, and how it came about."""
+
+    front: Front
+    seconds: float
+    ended: Literal["done", "time limit", "interrupted"]
+    state: dict[str, Any]
+
+    @property
+    def formula(self) -> Formula:
+        """The picked one."""
+        return self.front.picked.formula
+
+
+class Learner(Protocol):
+    """Settings that can be fitted to data."""
+
+    def fit(self, data: Dataset, watch: Watch = ..., resume: dict[str, Any] | None = ...) -> Fit: ...

@@ -1,0 +1,103 @@
+"""What a learner finds: for each length the best formula, simplest first, one of them picked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from ..errors import FernnError
+from ..formula import Formula, parse
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One formula of the front. Errors are misclassification rates, or mean absolute errors for real labels.
+
+    `validation` comes from traces that did not fit the thresholds; `margin` is the least |robustness|
+    of a rightly judged training trace, every channel divided by its range.
+    """
+
+    formula: Formula
+    length: int
+    train: float
+    validation: float
+    spread: float
+    """One standard error of `validation`."""
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Entries of growing length and falling training error."""
+
+    entries: tuple[Entry, ...]
+    pick: int
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, index: int) -> Entry:
+        return self.entries[index]
+
+    @property
+    def picked(self) -> Entry:
+        return self.entries[self.pick]
+
+    def within(self, longest: int) -> Entry:
+        """The most accurate entry of at most this length."""
+        short = [entry for entry in self.entries if entry.length <= longest]
+        if not short:
+            raise FernnError(f"no formula of length {longest} or less; the shortest has {self.entries[0].length}.")
+        return short[-1]
+
+    def __str__(self) -> str:
+        lines = [f"{'length':>6}  {'train':>6}  {'validation':>15}  {'margin':>6}     formula"]
+        for i, entry in enumerate(self.entries):
+            mark = "->" if i == self.pick else "  "
+            row = f"{entry.length:>6}  {entry.train:.4f}"
+            error = f"{entry.validation:.4f} ± {entry.spread:.4f}"
+            lines.append(f"{row}  {error:>15}  {entry.margin:>6.3f}  {mark} {entry.formula}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads back to an equal front."""
+        rows = [
+            {
+                "formula": str(e.formula),
+                "length": e.length,
+                "train": e.train,
+                "validation": e.validation,
+                "spread": e.spread,
+                "margin": e.margin,
+            }
+            for e in self.entries
+        ]
+        return {"schema": SCHEMA, "pick": self.pick, "entries": rows}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Front:
+        if data.get("schema") != SCHEMA:
+            raise FernnError(f"a front of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")
+        entries = [
+            Entry(parse(r["formula"]), r["length"], r["train"], r["validation"], r["spread"], r["margin"])
+            for r in data["entries"]
+        ]
+        return cls(tuple(entries), data["pick"])
+
+
+def picked(entries: Sequence[Entry]) -> int:
+    """The shortest entry whose validation error is within one standard error of the best one's."""
+    best = min(entries, key=lambda entry: entry.validation)
+    return next(i for i, entry in enumerate(entries) if entry.validation <= best.validation + best.spread)
+
+
+def standard_error(rate: float, count: int) -> float:
+    """Of a share counted on `count` traces."""
+    return sqrt(rate * (1 - rate) / count)

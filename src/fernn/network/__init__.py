@@ -1,0 +1,1 @@
+"""The differentiable core: networks whose trained weights are a formula."""
