@@ -1,0 +1,357 @@
+"""The exact best value of one open part, all others held: thresholds, channels, operators, window ends.
+
+Values are replaced by their ranks, so that float32 loses nothing. Satisfaction is monotone in a
+threshold. So each trace has one critical threshold, up to which it is satisfied; it is the
+formula's robustness with all other atoms taken as certainly true or false (+inf or -inf) and this one as the bare
+value. Sorting the critical thresholds of all traces gives the error of every threshold there is.
+Among equally good ones the middle of the widest gap is taken. Windows are monotone too: between two ends
+where a trace is judged alike, it is judged alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..semantics import lanes as ln
+from .forward import (
+    ATOM,
+    CHOICE,
+    LANES,
+    LINE,
+    NEG,
+    PIECES,
+    WIN_MAX,
+    WIN_MIN,
+    Desk,
+    Net,
+    Weights,
+    compiled,
+    needed,
+    operands,
+    signals,
+)
+from .gradient import Batch
+
+
+class Levels(NamedTuple):
+    """The distinct values of each channel, sorted: `values[offsets[c] : offsets[c + 1]]`, and their range."""
+
+    values: Any
+    offsets: Any
+    ranges: Any
+
+
+class Found(NamedTuple):
+    """A threshold, the error it gives, and the gap between values that it lies in (share of the range)."""
+
+    error: Any
+    value: Any
+    gap: Any
+    low: Any
+    high: Any
+
+
+@compiled
+def saturated(x: int, scale: Any, bias: Any, y: int, count: int) -> None:
+    """+inf where the atom holds, -inf where it does not."""
+    ln.stands_alone()
+    huge = np.float32(3e38)
+    for i in range(0, count, LINE):
+        ln.store(y, i, ln.times(ln.times(ln.seen(ln.load(x, i, scale), scale, bias), huge), huge))
+
+
+@compiled
+def critical(net: Net, at: Weights, batch: Batch, hole: int, desk: Desk, z: Any) -> None:
+    """The critical threshold of an open atom for every trace, signed as its side: satisfied up to z."""
+    channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
+    count = samples * LANES
+    row = count * 4
+    needed(net, at.winners, False, desk.need)
+    like, root = np.float32(0), net.nodes.shape[0] - 1
+    start = desk.store.ctypes.data
+    for i in range(batch.tiles.shape[0]):
+        tile = batch.tiles.ctypes.data + i * channels * row
+        operands(net, at, tile, row, desk)
+        for n in range(net.nodes.shape[0]):
+            kind, a = net.nodes[n, 0], net.nodes[n, 1]
+            if desk.need[n] == 0:
+                continue
+            if kind == ATOM:
+                if net.nodes[n, 3] == hole:
+                    desk.bias[n] = np.float32(0)
+                else:
+                    y = start + n * row
+                    saturated(desk.place[n], desk.scale[n], desk.bias[n], y, count)
+                    desk.place[n], desk.scale[n], desk.bias[n] = y, np.float32(1), np.float32(0)
+            elif kind == CHOICE:
+                child = net.options[a + at.winners[net.nodes[n, 3]]]
+                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[child], desk.scale[child], desk.bias[child]
+            elif kind == NEG:
+                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[a], -desk.scale[a], -desk.bias[a]
+        signals(net, at, tile, channels, samples, desk)
+        for lane in range(LANES):
+            t = batch.ends[i, lane]
+            if t >= 0:
+                z[i, lane] = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+
+
+@compiled
+def judged(net: Net, at: Weights, batch: Batch, desk: Desk, verdicts: Any) -> Any:
+    """The weighted errors; `verdicts[tile, lane]` filled with 1 for satisfied, 0 for not."""
+    channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
+    row = samples * LANES * 4
+    needed(net, at.winners, False, desk.need)
+    like, root = np.float32(0), net.nodes.shape[0] - 1
+    wrong = 0.0
+    for i in range(batch.tiles.shape[0]):
+        tile = batch.tiles.ctypes.data + i * channels * row
+        operands(net, at, tile, row, desk)
+        signals(net, at, tile, channels, samples, desk)
+        for lane in range(LANES):
+            t = batch.ends[i, lane]
+            if t >= 0:
+                r = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+                verdicts[i, lane] = 1 if r > 0 else 0
+                if (r > 0) != (batch.labels[i, lane] > 0):
+                    wrong += batch.weights[i, lane]
+    return wrong
+
+
+@compiled
+def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels) -> Found:
+    """The threshold of least error, and among those the middle of the widest gap."""
+    count, wrong = 0, 0.0
+    keys = np.empty(z.size, np.float32)
+    places = np.empty(z.size, np.int64)
+    for i in range(batch.ends.shape[0]):
+        for lane in range(LANES):
+            weight = batch.weights[i, lane]
+            if batch.ends[i, lane] < 0 or weight == 0:
+                continue
+            good = batch.labels[i, lane] > 0
+            if z[i, lane] == np.inf:
+                wrong += 0.0 if good else weight
+            elif z[i, lane] == -np.inf:
+                wrong += weight if good else 0.0
+            else:
+                wrong += 0.0 if good else weight
+                keys[count], places[count] = z[i, lane], i * LANES + lane
+                count += 1
+    first = levels.offsets[channel]
+    size = levels.offsets[channel + 1] - first
+    values = levels.values[first : first + size]
+    order = np.argsort(keys[:count])
+    best, best_gap, best_low, best_high = wrong, -1.0, 0.0, 0.0
+    # the walk: at step j the j lowest critical thresholds lie below the cut
+    j = 0
+    while True:
+        low = int(side * keys[order[j - 1]]) if j > 0 else -1
+        high = int(side * keys[order[j]]) if j < count else -1
+        if count == 0:
+            low_value, high_value, gap = values[0], values[0], 0.0
+        elif j == 0:  # satisfied by all: just beyond the lowest, towards the next value of the channel
+            beyond = high - int(side)
+            high_value = values[high]
+            low_value = values[beyond] if 0 <= beyond < size else high_value - side * levels.ranges[channel] * 0.01
+            gap = 0.0
+        elif j == count:
+            beyond = low + int(side)
+            low_value = values[low]
+            high_value = values[beyond] if 0 <= beyond < size else low_value + side * levels.ranges[channel] * 0.01
+            gap = 0.0
+        else:
+            low_value, high_value = values[low], values[high]
+            gap = abs(high_value - low_value) / levels.ranges[channel]
+        if wrong < best - 1e-9 or (wrong < best + 1e-9 and gap > best_gap):
+            best, best_gap, best_low, best_high = wrong, gap, low_value, high_value
+        if j == count:
+            break
+        key = keys[order[j]]
+        while j < count and keys[order[j]] == key:
+            i, lane = places[order[j]] // LANES, places[order[j]] % LANES
+            wrong += batch.weights[i, lane] if batch.labels[i, lane] > 0 else -batch.weights[i, lane]
+            j += 1
+    middle = 0.5 * (best_low + best_high)
+    if middle == best_low:  # neighbouring floats: satisfied from `high` on
+        middle = best_high
+    return Found(best, middle, best_gap, best_low, best_high)
+
+
+@compiled
+def cut(value: Any, side: Any, channel: int, levels: Levels) -> Any:
+    """The bias that makes `side * rank + bias` positive exactly where the value is on the satisfied side."""
+    first = levels.offsets[channel]
+    values = levels.values[first : levels.offsets[channel + 1]]
+    if side > 0:
+        return np.float32(0.5 - np.searchsorted(values, value))
+    return np.float32(np.searchsorted(values, value, side="right") - 0.5)
+
+
+@compiled
+def _draw(state: Any, below: int) -> int:
+    """The next number of a small generator, 0 to `below` - 1."""
+    state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return int((state[0] >> np.uint64(33)) % np.uint64(below))
+
+
+@compiled
+def settle_atom(
+    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, hole: int, free: Any, now: Any,
+    desk: Desk, z: Any,
+) -> Any:  # fmt: skip
+    """The best channel, side (when `free`) and threshold of an open atom; the error then."""
+    base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
+    before = at.winners[hole]
+    best_error, best_gap, best_option, best_value = now, -1.0, -1, 0.0
+    for turn in range(count):
+        k = (before + turn) % count
+        if k != before and not free:
+            continue
+        at.winners[hole] = k
+        channel, side = net.channel_of[off + k], at.theta[base + count + k]
+        critical(net, at, batch, hole, desk, z)
+        found = best_threshold(z, batch, side, channel, levels)
+        better = found.error < best_error - 1e-9
+        same = found.error < best_error + 1e-9
+        if better or (same and best_option in (-1, before) and k == before) or (same and found.gap > best_gap * 1.5):
+            best_error, best_gap, best_option, best_value = found.error, found.gap, k, found.value
+    if best_option < 0:
+        at.winners[hole] = before
+        return now
+    at.winners[hole] = best_option
+    value[base + best_option] = best_value
+    side = at.theta[base + count + best_option]
+    at.theta[base + 2 * count + best_option] = cut(best_value, side, net.channel_of[off + best_option], levels)
+    return best_error
+
+
+@compiled
+def settle_end(
+    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, now: Any,
+    desk: Desk, verdicts: Any,
+) -> Any:  # fmt: skip
+    """The best value from `low` to `high` of one end of a window; the middle of the values that do as well.
+
+    Values between two that judge some traces alike judge these alike: stretches that cannot do better
+    are left out.
+    """
+    count = high - low + 1
+    errors = np.full(count, np.inf)
+    tiles = batch.ends.shape[0]
+    held = np.zeros((count, tiles, LANES), np.int8)
+    at.spans[window, piece, end] = low
+    errors[0] = judged(net, at, batch, desk, held[0])
+    at.spans[window, piece, end] = high
+    errors[count - 1] = judged(net, at, batch, desk, held[count - 1])
+    best = min(errors[0], errors[count - 1])
+    stack = np.empty((2 * count + 2, 2), np.int64)
+    stack[0, 0], stack[0, 1], depth = 0, count - 1, 1
+    while depth > 0:
+        depth -= 1
+        a, b = stack[depth, 0], stack[depth, 1]
+        if b - a < 2:
+            continue
+        sure, alike = 0.0, True
+        for i in range(tiles):
+            for lane in range(LANES):
+                if batch.ends[i, lane] >= 0:
+                    if held[a, i, lane] == held[b, i, lane]:
+                        if (held[a, i, lane] == 1) != (batch.labels[i, lane] > 0):
+                            sure += batch.weights[i, lane]
+                    elif batch.weights[i, lane] > 0:
+                        alike = False
+        if alike:
+            errors[a + 1 : b] = errors[a]
+            continue
+        if sure > best + 1e-9:
+            continue
+        middle = (a + b) // 2
+        at.spans[window, piece, end] = low + middle
+        errors[middle] = judged(net, at, batch, desk, held[middle])
+        best = min(best, errors[middle])
+        stack[depth, 0], stack[depth, 1] = a, middle
+        stack[depth + 1, 0], stack[depth + 1, 1] = middle, b
+        depth += 2
+    # the longest stretch of best values, its middle
+    chosen, longest, j = 0, 0, 0
+    while j < count:
+        if errors[j] < best + 1e-9:
+            k = j
+            while k + 1 < count and errors[k + 1] < best + 1e-9:
+                k += 1
+            if k - j + 1 > longest:
+                longest = k - j + 1
+                chosen = (j + k) // 2
+                if end == 0 and j == 0 and low == 0:
+                    chosen = 0  # from now on
+                elif end == 1 and k == count - 1:
+                    chosen = k  # for ever
+            j = k
+        j += 1
+    at.spans[window, piece, end] = low + chosen
+    return best
+
+
+@compiled
+def polish(
+    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, open_windows: Any, seed: Any, sweeps: int,
+    free: Any, desk: Desk, z: Any, verdicts: Any,
+) -> Any:  # fmt: skip
+    """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
+
+    With `free` also channels and operators; otherwise thresholds and windows only.
+    """
+    samples = batch.tiles.shape[2]
+    state = np.array([seed], np.uint64)
+    error = judged(net, at, batch, desk, verdicts)
+    count = net.nodes.shape[0]
+    todo = np.empty(count, np.int64)
+    for _ in range(sweeps):
+        before = error
+        needed(net, at.winners, False, desk.need)
+        length = 0
+        for n in range(count):
+            kind = net.nodes[n, 0]
+            if desk.need[n] == 2 and (
+                kind == ATOM
+                or (kind == CHOICE and free)
+                or (kind in (WIN_MIN, WIN_MAX) and open_windows[net.nodes[n, 3]])
+            ):
+                todo[length] = n
+                length += 1
+        for i in range(length - 1, 0, -1):
+            j = _draw(state, i + 1)
+            todo[i], todo[j] = todo[j], todo[i]
+        for i in range(length):
+            n = todo[i]
+            kind, block = net.nodes[n, 0], net.nodes[n, 3]
+            needed(net, at.winners, False, desk.need)
+            if desk.need[n] != 2:
+                continue
+            if kind == ATOM:
+                error = settle_atom(net, at, batch, levels, value, block, free, error, desk, z)
+            elif kind == CHOICE:
+                won = at.winners[block]
+                best = won
+                for k in range(net.nodes[n, 2]):
+                    if k != won:
+                        at.winners[block] = k
+                        wrong = judged(net, at, batch, desk, verdicts)
+                        if wrong < error - 1e-9:
+                            error, best = wrong, k
+                at.winners[block] = best
+            else:
+                for piece in range(PIECES):
+                    first, last = at.spans[block, piece, 0], at.spans[block, piece, 1]
+                    if first < 0:
+                        break
+                    if last >= samples:
+                        at.spans[block, piece, 1] = last = samples - 1
+                    error = settle_end(net, at, batch, block, piece, 1, first, samples - 1, error, desk, verdicts)
+                    last = at.spans[block, piece, 1]
+                    error = settle_end(net, at, batch, block, piece, 0, 0, last, error, desk, verdicts)
+        if error > before - 1e-9:
+            break
+    return error
