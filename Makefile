@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
 	@echo "make check   lint, types, and the direction of imports"
 	@echo "make bench   measure speed beside other tools; writes docs/benchmarks.md"
+	@echo "make aeon    run aeon's own checks on the wrapper for aeon"
 	@echo "make clean   remove what the others made"
 
 $(BIN)/python:
@@ -48,6 +49,17 @@ check: $(VENV)/.check
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench $(ARGS)
+
+# aeon holds numba back, so its wrapper is tested in an environment of its own.
+$(VENV)/aeon/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/aeon
+	$(VENV)/aeon/bin/pip install -q -e '.[aeon]' pytest
+	@touch $@
+
+# Without tests/ on the path, where the folder torch would pass for torch itself.
+aeon: $(VENV)/aeon/.done
+	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
+		tests/integrations/test_aeon.py
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -7,10 +7,12 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
-from fernn.formula.interval import ALL_TIME, Interval
+from fernn.formula.interval import ALL_TIME, Interval, OpenInterval
 from fernn.formula.nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -55,18 +57,48 @@ MIXED = ([Once, Historically, Eventually, Always], [Since, Until])
 
 
 def formulas(operators=MIXED, leaves=8):
+    leaf = st.one_of(atoms(), atoms(), atoms(), atoms(), st.builds(Constant, st.booleans()))
+    return st.recursive(leaf, lambda inner: grown(inner, operators, intervals), max_leaves=leaves)
+
+
+def grown(inner, operators, windows):
+    """One operator around formulas."""
     unary, binary = operators
+    return st.one_of(
+        st.builds(Not, inner),
+        st.builds(lambda node, a, b: node(a, b), st.sampled_from([And, Or, Implies]), inner, inner),
+        st.builds(lambda node, a, i: node(a, i), st.sampled_from(unary), inner, windows),
+        st.builds(lambda node, a, b, i: node(a, b, i), st.sampled_from(binary), inner, inner, windows),
+    )
+
+
+# Every kind of hole; one name is one hole.
+open_atoms = st.sampled_from([
+    AnyAtom("p"), AnyAtom("q"), AnyAtom("p1"), AnyAtom("r", ("x", "y")), AnyAtom("one", ("x",)),
+    AnyAtom("c", ("x",), ("<=",)), AnyAtom("d", ("F",), (">",)), AnyAtom("low", (), (">=", ">")),
+    AnyAtom("a b", ("a b",)), AnyAtom("G", ("G", "y"), ("<",)),
+])  # fmt: skip
+open_windows = st.sampled_from([
+    OpenInterval(name="w"), OpenInterval(((0, 20),), "v"), OpenInterval(((0, 5), (8, inf)), "u", 2),
+    OpenInterval(name="a b", pieces=3), OpenInterval(((3, 3),), "p"),
+])  # fmt: skip
+
+
+def templates(operators=MIXED, leaves=8):
+    """Formulas with holes and choices, of operators too."""
+    unary, binary = operators
+    windows = st.one_of(intervals, open_windows)
 
     def grow(inner):
+        kinds = [st.lists(st.sampled_from(kind), min_size=1, max_size=3) for kind in (unary, [And, Or, *binary])]
         return st.one_of(
-            st.builds(Not, inner),
-            st.builds(lambda node, a, b: node(a, b), st.sampled_from([And, Or, Implies]), inner, inner),
-            st.builds(lambda node, a, i: node(a, i), st.sampled_from(unary), inner, intervals),
-            st.builds(lambda node, a, b, i: node(a, b, i), st.sampled_from(binary), inner, inner, intervals),
+            grown(inner, operators, windows),
+            st.builds(AnyOf, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+            st.builds(lambda nodes, a, i: AnyOf(tuple(node(a, i) for node in nodes)), kinds[0], inner, windows),
+            st.builds(lambda nodes, a, b: AnyOf(tuple(node(a, b) for node in nodes)), kinds[1], inner, inner),
         )
 
-    leaf = st.one_of(atoms(), atoms(), atoms(), atoms(), st.builds(Constant, st.booleans()))
-    return st.recursive(leaf, grow, max_leaves=leaves)
+    return st.recursive(st.one_of(open_atoms, open_atoms, atoms()), grow, max_leaves=leaves)
 
 
 @st.composite

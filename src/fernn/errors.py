@@ -4,6 +4,7 @@
     ├── FormulaError          the text or the value is not a formula
     ├── DataError             the recordings cannot be used as they are (holds the problems found)
     ├── SignalError           arrays do not fit the formula: shapes, channels, NaN, infinity
+    ├── RunError              a folder that is no run, or a run that cannot be used so
     └── UnsupportedError      a legal request that this reading of a formula cannot serve
     FernnWarning              the answer stands, but read this first
 
@@ -48,6 +49,10 @@ class DataError(FernnError, ValueError):
 
 class SignalError(FernnError, ValueError):
     """Arrays that do not fit the formula: shape, channel names, NaN or infinity."""
+
+
+class RunError(FernnError):
+    """A folder that is not a run, holds another one, or is held by another process."""
 
 
 class UnsupportedError(FernnError, ValueError):

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from ..errors import DataError, FernnError, SignalError
-from . import formulas, live, recordings, traces
+from ..errors import DataError, FernnError, RunError, SignalError
+from . import demo, formulas, learning, live, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -22,9 +22,8 @@ UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichev
 
 app = typer.Typer(
     name="fernn",
-    help="Rules in temporal logic for time series: check recordings, judge formulas, watch them live.",
-    epilog="Exit codes: 0 fine, 1 formula violated, 2 bad data, 3 bad usage. "
-    'Try: fernn generate cruise -o cruise.csv, then fernn eval "G (v <= 34.3)" cruise.csv',
+    help="Rules in temporal logic for time series: learn them from labelled recordings, judge them, watch them live.",
+    epilog="Exit codes: 0 fine, 1 formula violated, 2 bad data, 3 bad usage, 130 interrupted. Try: fernn demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,6 +32,8 @@ app = typer.Typer(
 )
 
 for command in (
+    learning.learn,
+    demo.demo,
     recordings.check,
     recordings.generate,
     traces.evaluate,
@@ -82,7 +83,7 @@ def _code() -> int:
     except (typer.Abort, KeyboardInterrupt):
         complain("interrupted")
         return INTERRUPTED
-    except (DataError, SignalError, OSError) as error:
+    except (DataError, RunError, SignalError, OSError) as error:
         return _told(error, BAD_DATA)
     except FernnError as error:
         return _told(error, BAD_USAGE)

@@ -1,7 +1,8 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
 from .export import FORMATS, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
-from .interval import ALL_TIME, Interval, interval
+from .holes import atoms_open, choices, expanded, filled, is_template, windows_open
+from .interval import ALL_TIME, Interval, OpenInterval, interval
 from .measures import (
     channels,
     direction,
@@ -12,11 +13,14 @@ from .measures import (
     thresholds,
     with_thresholds,
 )
+from .merge import merged
 from .nodes import (
     FALSE,
     TRUE,
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -35,6 +39,7 @@ from .parse import parse
 from .sentence import to_sentence
 from .show import show
 from .simplify import simplify
+from .templates import exactly_length, paper_length, paper_up_to, reactive, up_to_length
 
 __all__ = [
     "ALL_TIME",
@@ -43,6 +48,8 @@ __all__ = [
     "TRUE",
     "Always",
     "And",
+    "AnyAtom",
+    "AnyOf",
     "Atom",
     "Constant",
     "Eventually",
@@ -52,18 +59,29 @@ __all__ = [
     "Interval",
     "Not",
     "Once",
+    "OpenInterval",
     "Or",
     "Since",
     "Until",
     "atom",
+    "atoms_open",
     "channels",
+    "choices",
     "direction",
+    "exactly_length",
+    "expanded",
+    "filled",
     "from_json",
     "horizon",
     "interval",
+    "is_template",
     "length",
+    "merged",
     "mirror",
+    "paper_length",
+    "paper_up_to",
     "parse",
+    "reactive",
     "renamed",
     "show",
     "simplify",
@@ -75,6 +93,8 @@ __all__ = [
     "to_python",
     "to_rtamt",
     "to_sentence",
+    "up_to_length",
     "walk",
+    "windows_open",
     "with_thresholds",
 ]

@@ -55,21 +55,54 @@ class Interval:
     def is_all_time(self) -> bool:
         return self.spans == ((0, inf),)
 
+    @property
+    def has_now(self) -> bool:
+        """Whether the judged sample itself is surely looked at; where `start` is above 0 it surely is not."""
+        return self.start == 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be chosen."""
+        return False
+
     def __str__(self) -> str:
         return "u".join(f"[{a},inf)" if isinf(b) else f"[{a},{b}]" for a, b in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenInterval(Interval):
-    """`[?w]`: a window still to be chosen, of at most `pieces` spans, within `spans`."""
+    """`[?w]`: a window still to be chosen, of at most `pieces` spans, within `spans`.
+
+    Everywhere the same name stands, the same window. It is not all time, even where nothing limits it.
+    """
 
     spans: tuple[Span, ...] = ((0, inf),)
-    name: str = ""
+    name: str = "w"
     pieces: int = 1
+
+    def __post_init__(self) -> None:
+        Interval.__post_init__(self)
+        if not isinstance(self.name, str) or not self.name:
+            raise FormulaError(f"an open window has a name, found {self.name!r}")
+        if not isinstance(self.pieces, int) or self.pieces < 1:
+            raise FormulaError(f"an open window has one piece or more, found {self.pieces!r}")
 
     @property
     def is_all_time(self) -> bool:
         return False
+
+    @property
+    def has_now(self) -> bool:
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        from .show import window
+
+        return window(self)
 
 
 def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -11,6 +11,8 @@ from .nodes import (
     FUTURE,
     PAST,
     Always,
+    AnyAtom,
+    AnyOf,
     Atom,
     Eventually,
     Formula,
@@ -33,11 +35,14 @@ _MIRROR |= {future: past for past, future in _MIRROR.items()}
 def length(formula: Formula) -> int:
     """Atoms and operators, as the paper counts: `F (x >= c & y >= d)` has length 4.
 
-    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`.
+    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. An open atom is an atom; a
+    choice is as long as its longest option.
     """
     match formula:
-        case Not(Atom()):
+        case Not(Atom() | AnyAtom()):
             return 1
+        case AnyOf(options):
+            return max(length(option) for option in options)
     return 1 + sum(length(child) for child in children(formula))
 
 
@@ -51,8 +56,9 @@ def direction(formula: Formula) -> Direction:
 
 
 def channels(formula: Formula) -> tuple[str, ...]:
-    """The channels it reads, in the order of their first mention."""
-    return tuple(dict.fromkeys(name for node in walk(formula) if isinstance(node, Atom) for name in node.channels))
+    """The channels it names, in the order of their first mention."""
+    named = (node.channels for node in walk(formula) if isinstance(node, (Atom, AnyAtom)))
+    return tuple(dict.fromkeys(name for names in named for name in names))
 
 
 def horizon(formula: Formula) -> tuple[float, float]:
@@ -73,9 +79,11 @@ def is_bounded(formula: Formula) -> bool:
     return inf not in horizon(formula)
 
 
-def everywhere(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """`change` applied to every node, innermost first."""
-    return change(rebuilt(formula, tuple(everywhere(child, change) for child in children(formula))))
+def everywhere(formula: Formula, change: Callable[[Formula], Formula], into_choices: bool = True) -> Formula:
+    """`change` applied to every node, innermost first; choices stay as they are where `into_choices` says so."""
+    if isinstance(formula, AnyOf) and not into_choices:
+        return formula
+    return change(rebuilt(formula, tuple(everywhere(child, change, into_choices) for child in children(formula))))
 
 
 def mirror(formula: Formula) -> Formula:
@@ -102,6 +110,8 @@ def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
         match node:
             case Atom(weights, relation, threshold):
                 return Atom(tuple((names.get(n, n), w) for n, w in weights), relation, threshold)
+            case AnyAtom(name, channels, relations):
+                return AnyAtom(name, tuple(names.get(n, n) for n in channels), relations)
         return node
 
     return everywhere(formula, change)

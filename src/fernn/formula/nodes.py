@@ -193,12 +193,27 @@ class AnyAtom(Formula):
     channels: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = (">=", "<=")
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise FormulaError(f"an open atom has a name, found {self.name!r}")
+        if not all(isinstance(name, str) and name for name in self.channels):
+            raise FormulaError(f"channel names are non-empty texts, found {self.channels!r}")
+        if not self.relations or any(relation not in get_args(Relation) for relation in self.relations):
+            raise FormulaError(f"an open atom compares with some of >=, >, <=, <; found {self.relations!r}")
+        for used in (self.channels, self.relations):
+            if len(set(used)) < len(used):
+                raise FormulaError(f"what an open atom may use is named once, found {', '.join(used)}")
+
 
 @dataclass(frozen=True, slots=True)
 class AnyOf(Formula):
     """`{a; b; c}`: one of these formulas; equal choices are one choice."""
 
     options: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            raise FormulaError("a choice needs at least one option")
 
 
 PAST = (Once, Historically, Since)

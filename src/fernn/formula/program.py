@@ -21,6 +21,7 @@ from enum import IntEnum
 from functools import lru_cache
 from math import inf
 
+from .holes import without_holes
 from .interval import Interval, Span
 from .measures import channels
 from .nodes import (
@@ -97,7 +98,7 @@ class Program:
 def program(formula: Formula) -> Program:
     """The code that computes the robustness of the formula at every sample."""
     writer = _Writer()
-    root = writer.write(formula, True)
+    root = writer.write(without_holes(formula), True)
     if not writer.steps or root != Operand(step=len(writer.steps) - 1):
         writer.step(Op.COPY, root)
     return Program(formula, tuple(writer.steps))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
+from .holes import without_holes
 from .interval import Interval
 from .measures import direction
+from .negation import negated
 from .nodes import (
     Always,
     And,
@@ -22,7 +24,6 @@ from .nodes import (
     Until,
 )
 from .show import number, weighted_sum
-from .simplify import negated
 
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
 
@@ -30,7 +31,7 @@ _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is belo
 def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
     """One English sentence. With `dt` and `unit`, times are given in that unit instead of samples."""
     clock = _Clock(dt, unit or "time units")
-    text = _outermost(formula, clock)
+    text = _outermost(without_holes(formula), clock)
     return text[0].upper() + text[1:] + "."
 
 

@@ -1,4 +1,4 @@
-"""A formula as text that parses back to the same value."""
+"""A formula, or a template, as text that parses back to the same value."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 import re
 from math import isinf
 
-from .interval import Interval
-from .nodes import Atom, Constant, Formula, Not, children
-from .words import GROUPS_LEFT, INFIX, PREFIX, RESERVED, TIGHTEST, TIMED
+from .interval import ALL_TIME, Interval, OpenInterval
+from .nodes import AnyAtom, AnyOf, Atom, Constant, Formula, Not, children
+from .words import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, RESERVED, TIGHTEST, TIMED
 
+ANY_RELATION = AnyAtom("p").relations
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
 
 
@@ -20,6 +21,14 @@ def show(formula: Formula, dt: float | None = None) -> str:
             return "true" if value else "false"
         case Atom(weights, relation, threshold):
             return f"{weighted_sum(weights)} {relation} {number(threshold)}"
+        case AnyAtom():
+            return _any_atom(formula)
+        case AnyOf(options):
+            word = _operators(formula, dt)
+            if word is None:
+                return "{" + "; ".join(show(option, dt) for option in options) + "}"
+            parts = [_enclosed(part, TIGHTEST, dt) for part in children(options[0])]
+            return f"{word} {parts[0]}" if len(parts) == 1 else f"{parts[0]} {word} {parts[1]}"
     over = window(formula.over, dt) if isinstance(formula, TIMED) else ""
     inside = children(formula)
     if type(formula) in PREFIX:
@@ -36,10 +45,42 @@ def show(formula: Formula, dt: float | None = None) -> str:
 def _enclosed(formula: Formula, level: int, dt: float | None) -> str:
     """The text, in parentheses where it would otherwise be read differently or badly."""
     text = show(formula, dt)
-    if isinstance(formula, Atom):
+    if isinstance(formula, Atom) or (isinstance(formula, AnyAtom) and _is_threshold(formula)):
         return f"({text})" if level == TIGHTEST else text
     own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
+    if isinstance(formula, AnyOf) and type(formula.options[0]) in INFIX and _operators(formula, dt) is not None:
+        own = ANY_INFIX
     return f"({text})" if own < level else text
+
+
+def _any_atom(hole: AnyAtom) -> str:
+    if _is_threshold(hole):
+        return f"{quoted(hole.channels[0])} {hole.relations[0]} {_hole(hole.name)}"
+    relations = () if hole.relations == ANY_RELATION else hole.relations
+    limits = ", ".join([*map(quoted, hole.channels), *relations])
+    return _hole(hole.name) + (f"{{{limits}}}" if limits else "")
+
+
+def _is_threshold(hole: AnyAtom) -> bool:
+    return len(hole.channels) == len(hole.relations) == 1
+
+
+def _hole(name: str) -> str:
+    return "?" + (name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False))
+
+
+def _operators(choice: AnyOf, dt: float | None) -> str | None:
+    """`?{G, F}` where the options are operators around the same formulas, else nothing."""
+    options = choice.options
+    kind = PREFIX if type(options[0]) in PREFIX else INFIX
+    inside = children(options[0])
+    if len(options) == 1 or any(type(o) not in kind or children(o) != inside for o in options):
+        return None
+    windows = [window(o.over, dt) if isinstance(o, TIMED) else "" for o in options]
+    shared = windows[0] if all(isinstance(o, TIMED) and o.over == options[0].over for o in options) else ""  # type: ignore[attr-defined]
+    words = [PREFIX[type(o)] if kind is PREFIX else INFIX[type(o)][0] for o in options]
+    each = words if shared else [word + over for word, over in zip(words, windows, strict=True)]
+    return f"?{{{', '.join(each)}}}{shared}"
 
 
 def weighted_sum(weights: tuple[tuple[str, float], ...]) -> str:
@@ -66,15 +107,18 @@ def number(value: float) -> str:
 
 
 def window(over: Interval, dt: float | None = None) -> str:
-    """Nothing for all time, else `[0,1]u[5,7]`, in time units when `dt` is given."""
+    """Nothing for all time, else `[0,1]u[5,7]` or `[?w 0,20]`, in time units when `dt` is given."""
     if over.is_all_time:
         return ""
-    if dt is None:
-        return str(over)
     spans = [(number(_units(a, dt)), "inf" if isinf(b) else number(_units(b, dt))) for a, b in over]
+    closing = ")" if spans[-1][1] == "inf" else "]"
+    if isinstance(over, OpenInterval):
+        text = _hole(over.name) + (f"*{over.pieces}" if over.pieces > 1 else "")
+        limits = " u ".join(f"{a},{b}" for a, b in spans)
+        return f"[{text}]" if over.spans == ALL_TIME.spans else f"[{text} {limits}{closing}"
     return "u".join(f"[{a},{b}" + (")" if b == "inf" else "]") for a, b in spans)
 
 
-def _units(samples: float, dt: float) -> float:
+def _units(samples: float, dt: float | None) -> float:
     """A span in time units without the dust of multiplying: 3 samples of 0.1 are 0.3."""
-    return float(f"{samples * dt:.12g}")
+    return samples if dt is None else float(f"{samples * dt:.12g}")

@@ -9,7 +9,8 @@ from typing import Literal
 
 from ..errors import FormulaError
 
-Kind = Literal["number", "name", "quoted", "sign", "end"]
+Kind = Literal["number", "name", "quoted", "hole", "sign", "end"]
+"""A hole is `?` with the name that touches it, if one does; its text has no quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ _TOKEN = re.compile(
       | (?P<number>(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*(\.\w+)*)
       | (?P<quoted>"(\\.|[^"\\])*")
-      | (?P<sign>->|=>|>=|<=|==|!=|&&|\|\||[-+*/()\[\],<>=!~&|¬∧∨→□◇≥≤∪∞^{}])
+      | (?P<hole>\?([^\W\d]\w*(\.\w+)*|"(\\.|[^"\\])*")?)
+      | (?P<sign>->|=>|>=|<=|==|!=|&&|\|\||[-+*/()\[\],;<>=!~&|¬∧∨→□◇≥≤∪∞^{}])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -43,6 +45,8 @@ def tokens(text: str) -> list[Token]:
         kind, word = match.lastgroup, match.group()
         if kind == "quoted":
             found.append(Token("quoted", _unquoted(text, word, at), at))
+        elif kind == "hole" and word.endswith('"'):
+            found.append(Token("hole", "?" + _unquoted(text, word[1:], at + 1), at))
         elif kind != "space":
             found.append(Token(kind, word, at))  # type: ignore[arg-type]
         at = match.end()

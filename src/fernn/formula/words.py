@@ -12,6 +12,7 @@ from .nodes import (
     Not,
     Once,
     Or,
+    Relation,
     Since,
     Until,
 )
@@ -29,6 +30,7 @@ INFIX: dict[type[Formula], tuple[str, int]] = {
     And: ("&", 4),
 }
 TIGHTEST = 6
+ANY_INFIX = INFIX[Until][1]  # a choice among operators between formulas
 GROUPS_LEFT = (And, Or)
 TIMED = (Always, Eventually, Historically, Once, Until, Since)
 
@@ -50,8 +52,8 @@ OPERATORS: dict[str, type[Formula]] = {word: node for node, word in PREFIX.items
 OPERATORS |= {word: node for node, (word, _) in INFIX.items()} | ALSO
 
 CONSTANTS = {"true": True, "false": False}
-RELATIONS = {">=": ">=", ">": ">", "<=": "<=", "<": "<", "≥": ">=", "≤": "<="}
-FLIPPED = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
+RELATIONS: dict[str, Relation] = {">=": ">=", ">": ">", "<=": "<=", "<": "<", "≥": ">=", "≤": "<="}
+FLIPPED: dict[Relation, Relation] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 ENDLESS = ("inf", "infinity", "oo", "∞")
 UNION = ("u", "∪")
 

@@ -25,6 +25,9 @@ class State:
     value: npt.NDArray[np.float64]
     spans: npt.NDArray[np.int64]
 
+    def copy(self) -> State:
+        return State(self.wiring, self.winners.copy(), self.value.copy(), self.spans.copy())
+
 
 @dataclass
 class _Found:

@@ -228,6 +228,31 @@ def settle_atom(
 
 
 @compiled
+def steady_threshold(
+    net: Net, at: Weights, batch: Batch, levels: Levels, halves: Any, hole: int, desk: Desk, z: Any
+) -> Any:
+    """The mean of the best thresholds on each of several weightings `[half, tile, lane]`, all else held.
+
+    Weightings on which the atom does best when it says nothing are left out, unless most are such.
+    """
+    base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
+    k = at.winners[hole]
+    channel, side = net.channel_of[off + k], at.theta[base + count + k]
+    critical(net, at, batch, hole, desk, z)
+    total, number, empty, spare = 0.0, 0, 0, 0.0
+    for i in range(halves.shape[0]):
+        part = Batch(batch.tiles, batch.ends, batch.labels, halves[i])
+        found = best_threshold(z, part, side, channel, levels)
+        if found.gap > 0:
+            total += found.value
+            number += 1
+        else:
+            spare += found.value
+            empty += 1
+    return total / number if number >= empty else spare / empty
+
+
+@compiled
 def settle_end(
     net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, now: Any,
     desk: Desk, verdicts: Any,

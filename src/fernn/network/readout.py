@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FernnError
-from ..formula import And, Atom, Formula, Historically, Interval, Not, Once, Or, Since, mirror
+from ..formula import And, Atom, Formula, Historically, Interval, Not, Once, Or, Since
 from ..formula.nodes import Constant
 from . import forward as cell
 from .wiring import Wiring
@@ -24,7 +24,7 @@ MakeAtom = Callable[[int, float], Formula]
 
 
 def read(wiring: Wiring, winners: Any, spans: Any, samples: int, factors: Any, atom: MakeAtom) -> Formula:
-    """The formula of a settled network; `factors[block]` is the weight of the winner of a choice.
+    """The formula of a settled network, looking back; `factors[block]` is the weight of the winner of a choice.
 
     Windows that reach the length `samples` of the longest trace are read as unbounded.
     """
@@ -51,8 +51,7 @@ def read(wiring: Wiring, winners: Any, spans: Any, samples: int, factors: Any, a
         held = Since(left, right if kind == cell.SINCE else And(left, right))
         return held if up else Not(held)
 
-    formula = part(len(wiring.nodes) - 1, 1.0)
-    return mirror(formula) if wiring.future else formula
+    return part(len(wiring.nodes) - 1, 1.0)
 
 
 def window(pieces: npt.NDArray[np.int64], samples: int) -> Interval:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf
 
+from ..holes import without_holes
 from ..interval import ALL_TIME, Span, interval
 from ..measures import everywhere
 from ..nodes import Always, And, Eventually, Formula, Historically, Once, Or, Since, Until
@@ -24,7 +25,7 @@ def one_span_each(formula: Formula) -> Formula:
                 return _joined(Or, [type(node)(a, b, interval(*span)) for span in over])
         return node
 
-    return everywhere(formula, change)
+    return everywhere(without_holes(formula), change)
 
 
 def bounded_or_all_time(formula: Formula) -> Formula:

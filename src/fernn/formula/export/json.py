@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from ...errors import FormulaError
+from ..holes import without_holes
 from ..interval import Interval
 from ..nodes import Atom, Constant, Formula, children
 from ..words import INFIX, OPERATORS, PREFIX, TIMED
@@ -17,7 +18,7 @@ _WORD = PREFIX | {node: word for node, (word, _) in INFIX.items()}
 
 def to_json(formula: Formula) -> str:
     """`{"schema": 1, "text": ..., "formula": {...}}`; the text is for people, the formula is what is read."""
-    return json.dumps({"schema": SCHEMA, "text": str(formula), "formula": to_data(formula)})
+    return json.dumps({"schema": SCHEMA, "text": str(formula), "formula": to_data(without_holes(formula))})
 
 
 def from_json(text: str) -> Formula:

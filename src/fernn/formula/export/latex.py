@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from ..holes import without_holes
 from ..nodes import (
     Always,
     And,
@@ -35,6 +36,10 @@ _SPECIAL |= {c: "\\" + c for c in "_{}$&#%"}
 
 def to_latex(formula: Formula) -> str:
     """Without the surrounding dollars; needs no packages."""
+    return _text(without_holes(formula))
+
+
+def _text(formula: Formula) -> str:
     match formula:
         case Constant(value):
             return r"\top" if value else r"\bot"
@@ -57,7 +62,7 @@ def to_latex(formula: Formula) -> str:
 def _enclosed(formula: Formula, level: int) -> str:
     own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
     alone = isinstance(formula, Atom) and level >= TIGHTEST
-    return rf"({to_latex(formula)})" if (own < level and not isinstance(formula, Atom)) or alone else to_latex(formula)
+    return rf"({_text(formula)})" if (own < level and not isinstance(formula, Atom)) or alone else _text(formula)
 
 
 def _sum(weights: tuple[tuple[str, float], ...]) -> str:

@@ -8,6 +8,7 @@ threshold yields the smallest negative float instead of zero: the sign of a resu
 from __future__ import annotations
 
 from ...errors import UnsupportedError
+from ..holes import without_holes
 from ..measures import direction, mirror
 from ..nodes import Formula
 from ..program import Operand, Program, program
@@ -18,7 +19,7 @@ JUST_VIOLATED = -5e-324
 
 def forward(formula: Formula, target: str) -> tuple[Program, bool]:
     """Code that looks back only, and whether the trace is to be read from its end."""
-    match direction(formula):
+    match direction(without_holes(formula)):
         case "mixed":
             raise UnsupportedError(
                 f"{target} cannot run a formula that looks both back and ahead: {formula}. "

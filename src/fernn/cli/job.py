@@ -1,0 +1,99 @@
+"""A job of learning, as `learn` and `demo` carry it out: with a display, with Ctrl-C, and kept in a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .interrupt import Interrupt
+from .output import complain
+from .progress import display
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..learners import Front, Progress
+    from ..runs import Run
+
+COMPILING = "compiling (first run only, ~20 s)"
+STOPPING = "stopping; Ctrl-C again quits at once"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done: `settings` are those of a run, `file` and `reading` say where the data came from."""
+
+    data: Dataset
+    settings: dict[str, Any]
+    file: str
+    reading: dict[str, Any]
+    run: Run | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job."""
+
+    job: Job
+    front: Front
+    test: tuple[float, ...] | None
+    ended: str
+    seconds: float
+    cases: tuple[int, int]
+    """Learned on, tested on."""
+
+
+def carried_out(job: Job, quiet: bool) -> Outcome:
+    """Learn on one part of the data, test every formula on the other; finishes the run."""
+    from ..runs import error, learned, learner, parts
+
+    share, seed = job.settings["split"]["test"], job.settings["split"]["seed"]
+    train, held = parts(job.data, share, seed)
+    made = learner(job.settings["method"], job.settings["learner"], job.data)
+    shown = display(quiet)
+    shown.note = "" if _is_compiled() else COMPILING
+    told_off: list[str] = []
+
+    def broken(problem: OSError) -> None:
+        told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
+
+    def heard() -> None:
+        shown.note = STOPPING
+
+    with _quiet_warnings(), shown, Interrupt(heard) as stop:
+
+        def watch(progress: Progress) -> None:
+            if shown.note == COMPILING:
+                shown.note = ""
+            shown.tell(progress)
+            if stop.asked:
+                stop.asked = False  # once is enough: the learner may tell of its result yet
+                raise KeyboardInterrupt
+
+        fit = learned(made, train, job.run, watch, broken)
+    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
+    if job.run is not None:
+        try:
+            job.run.finish(fit, test)
+        except OSError as problem:
+            broken(problem)
+    if told_off:
+        complain(told_off[-1])
+    return Outcome(job, fit.front, test, fit.ended, fit.seconds, (len(train), 0 if held is None else len(held)))
+
+
+@contextmanager
+def _quiet_warnings() -> Iterator[None]:
+    """What a candidate's windows do at the edges is of no interest while thousands of them are tried."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _is_compiled() -> bool:
+    from .. import network
+    from ..semantics.machine import is_compiled
+
+    return bool(getattr(network, "is_compiled", is_compiled)())

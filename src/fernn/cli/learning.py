@@ -1,0 +1,161 @@
+"""The command that learns rules from a labelled recording."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .job import Job, Outcome, carried_out
+from .output import as_json, complain
+from .reading import Json, flags, reads_a_file, recording
+from .result import printed, told
+
+if TYPE_CHECKING:
+    from ..runs import Run
+
+INTERRUPTED = 130
+LearnFile = Annotated[
+    str | None,
+    typer.Argument(help="CSV, Parquet or NPZ, or the name of a data set; with --resume, a run.", metavar="FILE"),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="The folder of the run; runs/NAME-NUMBER if none is named.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+
+
+@reads_a_file
+def learn(
+    file: LearnFile = None,
+    max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
+    method: Annotated[str | None, typer.Option(help="How to learn: fernn.")] = None,
+    template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
+    past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
+    no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")] = False,
+    atoms: Annotated[str | None, typer.Option(help="axis (v <= 3) or linear (2*v - w <= 3).")] = None,
+    class_weight: Annotated[str | None, typer.Option(help="balanced: both classes count the same.")] = None,
+    miss_cost: Annotated[float | None, typer.Option(help="Cost of a bad trace judged good (1).", min=0)] = None,
+    false_alarm_cost: Annotated[float | None, typer.Option(help="Cost of a good trace judged bad (1).", min=0)] = None,
+    guess: Annotated[list[str] | None, typer.Option(help="A formula to begin with; may be given again.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rules (0).", min=0)] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds, at most.", min=0)] = None,
+    restarts: Annotated[int | None, typer.Option(help="How often to begin anew (64).", min=1)] = None,
+    test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
+    out: Out = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Learn short rules that tell good traces from bad ones.
+
+    Prints the best rule of each length, with its error on traces kept for the test. Ctrl-C keeps the best so far.
+    """
+    given: dict[str, Any] = {
+        "max_length": max_length, "template": template, "direction": "past" if past else None,
+        "since": False if no_since else None, "intervals": intervals or None,
+        "atoms": _one_of("--atoms", atoms, ("axis", "linear")),
+        "class_weight": _one_of("--class-weight", class_weight, ("balanced",)),
+        "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
+        "time_limit": time_limit, "restarts": restarts,
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
+    if resume:
+        fixed = {name for name in given if name != "time_limit"}
+        fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
+        done = _resumed(file, out, fixed, flags(options), time_limit, quiet)
+    else:
+        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, options, quiet)
+    typer.echo(as_json(told(done)) if json else printed(done))
+    return INTERRUPTED if done.ended == "interrupted" else 0
+
+
+def _begun(
+    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool
+) -> Outcome:
+    from ..errors import FernnError, UnsupportedError
+    from ..runs import Run, learner, new_folder, parts, settings
+    from ..runs.folders import check_vacant
+
+    if file is None:
+        raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
+    if not 0 <= test < 1:
+        raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
+    chosen = settings(method, given)
+    if out is not None:
+        check_vacant(out)  # told before a long file is read
+    data = recording(file, options)
+    plan = {
+        "method": method,
+        "learner": chosen,
+        "split": {"test": test, "seed": chosen["seed"]},
+        "file": str(Path(file).resolve()) if Path(file).exists() else file,
+        "reading": options,
+    }
+    parts(data, test, chosen["seed"])  # nothing is written
+    learner(method, chosen, data)  # before all is known to be well
+    run = Run.create(out if out is not None else new_folder(data.name), plan, data)
+    try:
+        return carried_out(Job(data, plan, file, options, run), quiet)
+    except FernnError:
+        run.discard()
+        raise
+
+
+def _resumed(
+    file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool
+) -> Outcome:
+    from ..errors import UnsupportedError
+    from ..runs import Run, parts
+
+    if out is None and file is not None and Path(file).is_dir():
+        out, file = Path(file), None
+    if out is None:
+        raise UnsupportedError(f"--resume needs the folder of the run: --out RUN{_runs_here()}")
+    if fixed or read:
+        named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
+        raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
+    run = Run.open(out)
+    file = file or _file_of(run)
+    reading, split = run.settings["reading"], run.settings["split"]
+    data = recording(file, reading)
+    run.check(data)
+    front = run.front()
+    if run.ended == "done" and front is not None:
+        complain(f"{out} is finished: nothing is left to do")
+        train, held = parts(data, split["test"], split["seed"])
+        cases = (len(train), 0 if held is None else len(held))
+        return Outcome(Job(data, run.settings, file, reading, run), front, run.test(), "done", run.seconds, cases)
+    run.resume()
+    plan = run.settings
+    if limit is not None:
+        plan = plan | {"learner": plan["learner"] | {"time_limit": limit}}
+    return carried_out(Job(data, plan, file, reading, run), quiet)
+
+
+def _file_of(run: Run) -> str:
+    from ..data import SOURCES
+    from ..errors import RunError
+
+    file = str(run.settings["file"])
+    if file not in SOURCES and not Path(file).exists():
+        again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
+        raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
+    return file
+
+
+def _runs_here() -> str:
+    from ..runs import run_folders
+
+    found = run_folders()
+    return f"; the latest here is {found[0]}" if found else ""
+
+
+def _one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:
+    from ..errors import UnsupportedError
+
+    if value is not None and value not in allowed:
+        raise UnsupportedError(f"{flag} is {' or '.join(allowed)}; found {value!r}")
+    return value

@@ -1,0 +1,156 @@
+"""How learning goes, on standard error: a bar that is redrawn, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from math import inf, isfinite, isnan
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
+
+from .output import complain, counted
+
+if TYPE_CHECKING:
+    from ..learners import Entry, Progress
+
+TICK = 0.25  # seconds from one drawing to the next
+UP, CLEAR_LINE, CLEAR_BELOW = "\x1b[{}A", "\x1b[K", "\x1b[J"
+
+
+class Silent:
+    """Shows nothing; what the others add to it is how they show."""
+
+    note = ""
+    """What to say beside the progress, or before there is any."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def tell(self, progress: Progress) -> None:
+        pass
+
+
+class Lines(Silent):
+    """A line when the front improves, at most one a second."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._line, self._printed = "", -inf
+
+    def __enter__(self) -> Lines:
+        if self.note:
+            complain(self.note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._line:
+            complain(self._line)
+
+    def tell(self, progress: Progress) -> None:
+        new = [entry for entry in progress.front if str(entry.formula) not in self._known]
+        if new:
+            self._known |= {str(entry.formula) for entry in new}
+            best = min(new, key=lambda entry: entry.train)
+            where = f"{clock(progress.seconds)}, {counted(progress.restarts, 'restart')}"
+            self._line = f"{where}: error {_error(best)} at length {best.length}: {best.formula}"
+        if self._line and monotonic() - self._printed >= 1:
+            complain(self._line)
+            self._line, self._printed = "", monotonic()
+
+
+class Bar(Silent):
+    """Two lines, drawn over and over: how far, how long, and the best formula so far."""
+
+    def __init__(self) -> None:
+        self._start, self._told, self._drawn = monotonic(), monotonic(), 0
+        self._progress: Progress | None = None
+        self._over = Event()
+        self._thread = Thread(target=self._redraw, daemon=True)
+        self._full, self._empty = "█", "░"
+        try:
+            (self._full + self._empty).encode(sys.stderr.encoding)
+        except (LookupError, TypeError, UnicodeError):
+            self._full, self._empty = "#", "-"
+
+    def __enter__(self) -> Bar:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        sys.stderr.write((UP.format(self._drawn) if self._drawn else "") + CLEAR_BELOW)
+        sys.stderr.flush()
+
+    def tell(self, progress: Progress) -> None:
+        self._progress, self._told = progress, monotonic()
+
+    def _redraw(self) -> None:
+        """Leaves the cursor below the lines, so that whatever ends the process leaves a tidy screen."""
+        while not self._over.is_set():
+            lines = [fitted(line, _columns() - 1) for line in self._lines()]
+            back = UP.format(self._drawn) if self._drawn else ""
+            try:
+                sys.stderr.write(back + "".join(f"\r{line}{CLEAR_LINE}\n" for line in lines))
+                sys.stderr.flush()
+            except OSError:  # the terminal is gone
+                return
+            self._drawn = len(lines)
+            self._over.wait(TICK)
+
+    def _lines(self) -> list[str]:
+        now, progress, note = monotonic(), self._progress, self.note
+        if progress is None:
+            return [f"{note or 'starting'}  {clock(now - self._start)}", ""]
+        since, left = now - self._told, progress.seconds_left
+        text = f" {progress.share:4.0%}  {counted(progress.restarts, 'restart')}  {clock(progress.seconds + since)}"
+        text += f", {clock(max(left - since, 0))} left" if isfinite(left) else ""
+        room = max(10, min(30, _columns() - 1 - len(text)))
+        done = round(room * min(max(progress.share, 0), 1))
+        best = progress.front.picked
+        return [
+            self._full * done + self._empty * (room - done) + text,
+            f"{note}  " * bool(note) + f"error {_error(best)}  {best.formula}",
+        ]
+
+
+def display(quiet: bool) -> Silent:
+    """What suits standard error."""
+    if quiet:
+        return Silent()
+    return Bar() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else Lines()
+
+
+def _error(entry: Entry) -> str:
+    """On validation once it is known, until then in training."""
+    return f"{entry.train if isnan(entry.validation) else entry.validation:.4f}"
+
+
+def clock(seconds: float) -> str:
+    """`7 s`, `2 min 5 s`, `1 h 3 min`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole // 60 % 60} min"
+
+
+def fitted(text: str, width: int) -> str:
+    """The text, cut to this many columns of a terminal."""
+    at = 0
+    for i, letter in enumerate(text):
+        at += 2 if east_asian_width(letter) in "WF" else 1
+        if at > width:
+            return text[: max(i - 1, 0)] + "…"
+    return text
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

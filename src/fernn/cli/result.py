@@ -1,0 +1,123 @@
+"""What learning found: a table for people, one object for programs, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from .output import counted, table
+from .progress import clock
+from .reading import flags
+
+if TYPE_CHECKING:
+    from ..formula import Formula
+    from .job import Outcome
+
+MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
+
+
+def printed(done: Outcome, picture: str = "") -> str:
+    """The front from simple to accurate, the picked rule in words, and the next commands."""
+    said = sentence(done, done.front.picked.formula)
+    lines = [front_table(done), "", said, "", *([picture, ""] if picture else []), *_notes(done), "", "next:"]
+    return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
+
+
+def told(done: Outcome) -> dict[str, Any]:
+    """All of it as plain data."""
+    rows = done.front.to_json()["entries"]
+    for i, (row, entry) in enumerate(zip(rows, done.front, strict=True)):
+        row |= {"test": None if done.test is None else done.test[i], "picked": i == done.front.pick}
+        row["sentence"] = sentence(done, entry.formula)
+    picked = rows[done.front.pick]
+    return {
+        "formula": picked["formula"],
+        "sentence": picked["sentence"],
+        "front": rows,
+        "measure": _measure(done),
+        "learned_on": done.cases[0],
+        "tested_on": done.cases[1],
+        "seed": done.job.settings["split"]["seed"],
+        "ended": done.ended,
+        "seconds": round(done.seconds, 3),
+        "run": None if done.job.run is None else str(done.job.run.folder),
+        "resume": resume_command(done),
+        "next": commands(done),
+    }
+
+
+def front_table(done: Outcome) -> str:
+    """A row a formula, an arrow before the picked one."""
+    rows = []
+    for i, entry in enumerate(done.front):
+        mark = "->" if i == done.front.pick else ""
+        test = [] if done.test is None else [_short(done.test[i])]
+        checked = f"{_short(entry.validation)} ± {_short(entry.spread)}"
+        rows.append([mark, str(entry.length), _short(entry.train), checked, *test, str(entry.formula)])
+    return table(["", "length", "train", "validation", *([] if done.test is None else ["test"]), "formula"], rows)
+
+
+def sentence(done: Outcome, formula: Formula) -> str:
+    from ..formula import to_sentence
+
+    return to_sentence(formula, done.job.data.dt, done.job.data.time_unit)
+
+
+def resume_command(done: Outcome) -> str | None:
+    """How to go on, when there is something left to do."""
+    if done.ended == "done" or done.job.run is None:
+        return None
+    return shlex.join(["fernn", "learn", "--resume", "--out", str(done.job.run.folder)])
+
+
+def commands(done: Outcome) -> list[str]:
+    """What to type next, each as it stands."""
+    rule, file = str(done.front.picked.formula), done.job.file
+    read = flags(done.job.reading)
+    return [
+        _line("eval", [*read], [rule, file]),
+        _line("explain", ["--case", _telling_case(done), *read], [rule, file]),
+        _line("monitor", [], [rule]),
+        _line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
+    ]
+
+
+def _line(command: str, options: list[str], words: list[str]) -> str:
+    """The formula comes first, unless it begins with a dash, which belongs behind `--`."""
+    if words[0].startswith("-"):
+        return shlex.join(["fernn", command, *options, "--", *words])
+    return shlex.join(["fernn", command, *words, *options])
+
+
+def _telling_case(done: Outcome) -> str:
+    """A trace that is judged wrongly, or the one that is furthest from satisfying the rule."""
+    from ..semantics import robustness, satisfied
+
+    rule, data = str(done.front.picked.formula), done.job.data
+    values = robustness(rule, data)
+    if not data.classes:
+        return data.cases[int(abs(values - data.labels).argmax())]
+    wrong = satisfied(rule, data) != data.positive
+    return data.cases[int(wrong.argmax() if wrong.any() else values.argmin())]
+
+
+def _notes(done: Outcome) -> list[str]:
+    learned, tested = done.cases
+    on = f"learned on {counted(learned, 'trace')} in {clock(done.seconds)}"
+    lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
+    lines.append(f"error: {MEASURES[_measure(done)]}; -> the simplest within one standard error of the best validation")
+    if done.job.run is not None:
+        lines.append(f"run: {done.job.run.folder}")
+    why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
+    if done.ended in why:
+        go_on = resume_command(done)
+        lines.append(why[done.ended] + (f"; to go on: {go_on}" if go_on else ""))
+    return lines
+
+
+def _measure(done: Outcome) -> str:
+    return "mcr" if done.job.data.classes else "mae"
+
+
+def _short(value: float) -> str:
+    return f"{value:.4f}"

@@ -1,0 +1,1 @@
+"""fernn inside other libraries: one module each, imported only when asked for."""

@@ -1,0 +1,82 @@
+"""What the search has found: for each length the best formulas, one of each behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..formula import Formula, parse
+
+KEPT = 16
+"""Behaviours kept per length."""
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A formula looking back, its weighted error on the training traces, its margin, and its verdicts."""
+
+    formula: Formula
+    length: int
+    error: float
+    margin: float
+    behaviour: str
+
+    @cached_property
+    def rank(self) -> tuple[float, float, str]:
+        """Smaller is better: error, then margin, then (so that nothing is left to chance) the behaviour."""
+        return (round(self.error, 9), -self.margin, self.behaviour)
+
+
+@dataclass
+class Archive:
+    shelves: dict[int, dict[str, Specimen]] = field(default_factory=dict)
+
+    def offer(self, found: Specimen) -> bool:
+        """Keeps the formula if its shelf has room or it is better than what is there; True if it is now the best."""
+        shelf = self.shelves.setdefault(found.length, {})
+        known = shelf.get(found.behaviour)
+        if known is not None and known.rank <= found.rank:
+            return False
+        before = min((s.rank for s in shelf.values()), default=None)
+        shelf[found.behaviour] = found
+        if len(shelf) > KEPT:
+            worst = max(shelf.values(), key=lambda s: s.rank)
+            del shelf[worst.behaviour]
+        return before is None or found.rank < before
+
+    def best(self, length: int) -> Specimen | None:
+        return min(self.shelves.get(length, {}).values(), key=lambda s: s.rank, default=None)
+
+    def sorted(self, length: int) -> list[Specimen]:
+        return sorted(self.shelves.get(length, {}).values(), key=lambda s: s.rank)
+
+    @property
+    def lengths(self) -> list[int]:
+        return sorted(length for length, shelf in self.shelves.items() if shelf)
+
+    def front(self) -> Iterator[Specimen]:
+        """The best of each length that is better than all shorter ones."""
+        least = float("inf")
+        for length in self.lengths:
+            best = self.best(length)
+            if best is not None and best.error < least - 1e-9:
+                least = best.error
+                yield best
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [
+            {"formula": str(s.formula), "length": s.length, "error": s.error, "margin": s.margin, "behaviour": key}
+            for length in self.lengths
+            for key, s in self.shelves[length].items()
+        ]
+
+    @classmethod
+    def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
+        archive = cls()
+        for row in rows:
+            shelf = archive.shelves.setdefault(row["length"], {})
+            formula = parse(row["formula"])
+            shelf[row["behaviour"]] = Specimen(formula, row["length"], row["error"], row["margin"], row["behaviour"])
+        return archive

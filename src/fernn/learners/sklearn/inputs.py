@@ -1,0 +1,101 @@
+"""What scikit-learn users pass as X, as traces.
+
+[case, channel, time]         traces of equal length
+[case, time]                  a table: one channel, a column a sample
+list of (channel, time)       traces of unequal length; (time,) means one channel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from ...data.arrays import default_channels
+from ...data.dataset import Floats, unmasked
+
+Traces: TypeAlias = Floats | tuple[Floats, ...]
+"""`[case, channel, time]`, or a tuple of `(channel, time)` where lengths differ."""
+
+
+def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, bool]:
+    """Finite traces, and whether X was a table."""
+    if np.ma.isMaskedArray(X):
+        X = unmasked(X, "X")
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = list(X)
+    if isinstance(X, (list, tuple)) and len({np.shape(trace) for trace in X}) > 1:
+        return _ragged([_trace(trace, i, estimator, dtype) for i, trace in enumerate(X)]), False
+    array = check_array(X, dtype=dtype, allow_nd=True, estimator=estimator, input_name="X")
+    if array.ndim > 3 or not array.size:
+        raise ValueError(f"X is [case, channel, time], or [case, time] for one channel; found shape {array.shape}.")
+    return (array[:, None], True) if array.ndim == 2 else (array, False)
+
+
+def _trace(trace: Any, number: int, estimator: Any, dtype: Any) -> Floats:
+    name = f"X[{number}]"
+    array = check_array(trace, dtype=dtype, ensure_2d=False, allow_nd=True, estimator=estimator, input_name=name)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must be a (channel, time) array with at least one sample, found shape {array.shape}.")
+    return array[None] if array.ndim == 1 else array  # type: ignore[no-any-return]
+
+
+def _ragged(found: Sequence[Floats]) -> tuple[Floats, ...]:
+    width = len(found[0])
+    for i, trace in enumerate(found):
+        if len(trace) != width:
+            raise ValueError(f"X[{i}] has {len(trace)} channels, but X[0] has {width}: traces are (channel, time).")
+    return tuple(found)
+
+
+def matching(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
+    """Finite traces of the channels that the estimator was fitted on; tables also have as many samples."""
+    found, flat = traces(X, estimator, dtype)
+    if flat and estimator._flat:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    known = estimator.channels_
+    if width(found) != len(known):
+        raise ValueError(
+            f"X has {width(found)} channels, but {type(estimator).__name__} is expecting {len(known)} "
+            f"channels as input: {', '.join(known)}."
+        )
+    return found
+
+
+def width(found: Traces) -> int:
+    """The number of channels."""
+    return len(found[0])
+
+
+def heads(found: Traces) -> Floats:
+    """The first sample of each trace, `[case, channel]`: a table with a column for every channel."""
+    return np.stack([trace[:, 0] for trace in found])
+
+
+def channel_names(given: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    """As given, or `x` for one channel and `x0`, `x1`, ... for more."""
+    names = tuple(default_channels(count)) if given is None else tuple(given)
+    if len(names) != count:
+        raise ValueError(f"X has {count} channels, but channels names {len(names)}: {', '.join(map(str, names))}.")
+    return names
+
+
+def case_weights(given: Any, count: int) -> Floats:
+    """`sample_weight` as one number a case; a weight of 2 counts as two cases."""
+    if given is None or isinstance(given, Real):
+        given = np.full(count, 1.0 if given is None else given)
+    weights: npt.NDArray[np.float64] = check_array(
+        given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="sample_weight"
+    )
+    if weights.shape != (count,):
+        raise ValueError(f"sample_weight must hold one number for each of {count} cases, found shape {weights.shape}.")
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must not be negative, found {weights.min()}.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every case: at least one weight must be above zero.")
+    return weights

@@ -1,0 +1,212 @@
+"""A run is a folder that is written while a learner works, so that what it found outlives it.
+
+    settings.json   what is learned from what: enough to do it again
+    front.json      the formulas found so far, simplest first; at the end with their test errors
+    state.json      where the learner stands: enough to go on
+    history.jsonl   a line for every formula that joined the front
+
+Each is whole at every moment. A process that is killed loses what it did since the state was last
+written, half a second ago or, with a learner that tells of itself twice a second, one second at most.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from math import inf, isfinite
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from .. import __version__
+from ..data import Dataset
+from ..errors import DataError, RunError
+from ..learners import Fit, Front, Progress
+from .atomic import append, write
+from .folders import SETTINGS, Lock, check_vacant
+
+SCHEMA = 1
+EVERY = 0.5  # seconds, at least, from one writing of the state to the next
+FRONT, STATE, HISTORY = "front.json", "state.json", "history.jsonl"
+_ERRORS = ("train", "validation", "spread", "margin")
+
+
+class Run:
+    """One run: made by `create`, found again by `open`, written only by the process that holds it."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.folder, self.settings = folder, settings
+        self.state: dict[str, Any] | None = None
+        """What a learner goes on from, once the run is taken up."""
+        self._lock: Lock | None = None
+        self._known: set[str] = set()
+        self._shown: Front | None = None
+        self._restarts = 0
+        self._written = -inf
+
+    @classmethod
+    def create(cls, folder: str | Path, settings: Mapping[str, Any], data: Dataset) -> Run:
+        """A new run of this data in a folder that is empty or not there yet; held until it is finished."""
+        folder = Path(folder)
+        check_vacant(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {"name": data.name, "cases": len(data), "channels": list(data.channels), "classes": list(data.classes)}
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        head = {"schema": SCHEMA, "fernn": __version__, "started": started}
+        run = cls(folder, {**head, **settings, "data": about | {"fingerprint": data.fingerprint}})
+        run._lock = Lock(folder)
+        run._write(SETTINGS, run.settings)
+        return run
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Run:
+        """A run to look at; `resume` takes it up."""
+        folder = Path(folder)
+        run = cls(folder, {})
+        if not folder.is_dir():
+            raise RunError(f"there is no folder {str(folder)!r}. fernn learn FILE --out {folder} starts a run there.")
+        settings = run._read(SETTINGS)
+        if settings is None or not {"schema", "data"} <= settings.keys():
+            raise RunError(f"{folder} is not a run: it has no {SETTINGS} of fernn. Name the folder of a run.")
+        run.settings = settings
+        return run
+
+    def check(self, data: Dataset) -> None:
+        """An error unless this is the data that the run began with."""
+        began = self.settings["data"]
+        if data.fingerprint != began["fingerprint"]:
+            raise DataError(
+                f"{data.name} is not the data of the run {self.folder}: it has {len(data)} cases and fingerprint "
+                f"{data.fingerprint[:16]}, the run began with {began['cases']} and {began['fingerprint'][:16]}. "
+                "Bring the old data back, or start a new run."
+            )
+
+    def resume(self) -> None:
+        """Take the run up: `state` is then what to go on from, and the history ends where the state does."""
+        self._lock = Lock(self.folder)
+        kept = self._read(STATE)
+        reached = -inf if kept is None else kept["seconds"]
+        if kept is not None:
+            self.state, self._restarts = kept["state"], kept["restarts"]
+        rows = [row for row in self.history() if row["seconds"] <= reached]
+        self._known = {row["formula"] for row in rows}
+        if (self.folder / HISTORY).exists():
+            write(self.folder / HISTORY, "".join(_line(row) + "\n" for row in rows))
+
+    def record(self, progress: Progress) -> None:
+        """Keep this on disk: new formulas at once, the state when the last one is old enough."""
+        self._restarts = progress.restarts
+        self._append(progress.front, progress.seconds)
+        if monotonic() - self._written >= EVERY:
+            if progress.front != self._shown:
+                self._write_front(progress.front, progress.seconds, None, None)
+            self._write_state(progress.seconds, progress.state)
+            self._written = monotonic()
+
+    def finish(self, fit: Fit, test: Sequence[float] | None = None) -> None:
+        """The last word: the front with the test error of each formula, and how the fit ended. Lets go of the run."""
+        self._append(fit.front, fit.seconds)
+        self._write_state(fit.seconds, fit.state)
+        self._write_front(fit.front, fit.seconds, fit.ended, test)
+        if self._lock is not None:
+            self._lock.release()
+
+    def discard(self) -> None:
+        """Remove a run that has found nothing, so that its folder can be used again."""
+        if not self._known and self.front() is None:
+            for name in (SETTINGS, STATE, HISTORY):
+                (self.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    def front(self) -> Front | None:
+        """The formulas found so far; None before the first."""
+        found = self._read(FRONT)
+        return None if found is None else Front.from_json(_numbers(found))
+
+    def test(self) -> tuple[float, ...] | None:
+        """The test error of each formula of the front; None while it is not known."""
+        rows = (self._read(FRONT) or {}).get("entries", [])
+        return tuple(float(row["test"]) for row in rows) if rows and "test" in rows[0] else None
+
+    @property
+    def ended(self) -> str | None:
+        """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
+        return (self._read(FRONT) or {}).get("ended")
+
+    @property
+    def seconds(self) -> float:
+        """How long was learned, as far as the front on disk tells."""
+        return float((self._read(FRONT) or {}).get("seconds", 0.0))
+
+    def history(self) -> list[dict[str, Any]]:
+        """A row for every formula that joined the front, oldest first; a torn last line is left out."""
+        try:
+            lines = (self.folder / HISTORY).read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        rows = []
+        for line in lines[:-1]:  # what follows the last line end is torn, or nothing
+            with suppress(ValueError):
+                rows.append(json.loads(line))
+        return [row for row in rows if isinstance(row, dict) and {"seconds", "formula"} <= row.keys()]
+
+    def _append(self, front: Front, seconds: float) -> None:
+        for entry in front:
+            row: dict[str, Any] = {"seconds": round(seconds, 3), "restarts": self._restarts, "length": entry.length}
+            row |= {"train": entry.train, "validation": entry.validation, "formula": str(entry.formula)}
+            if row["formula"] not in self._known:
+                append(self.folder / HISTORY, _line(row))
+                self._known.add(row["formula"])
+
+    def _write(self, name: str, value: dict[str, Any]) -> None:
+        write(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    def _write_front(self, front: Front, seconds: float, ended: str | None, test: Sequence[float] | None) -> None:
+        told = _words(front.to_json())
+        if test is not None:
+            for row, error in zip(told["entries"], test, strict=True):
+                row["test"] = _word(float(error))
+        head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts}
+        self._write(FRONT, told | head)
+        self._shown = front
+
+    def _write_state(self, seconds: float, state: dict[str, Any]) -> None:
+        head = {"schema": SCHEMA, "seconds": round(seconds, 3), "restarts": self._restarts, "state": state}
+        write(self.folder / STATE, json.dumps(head))
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        path = self.folder / name
+        try:
+            found = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise RunError(
+                f"{path} is not JSON ({error}). It was changed by hand, or it is no file of fernn."
+            ) from None
+        if not isinstance(found, dict):
+            raise RunError(f"{path} holds no object. It was changed by hand, or it is no file of fernn.")
+        schema = found.get("schema")
+        if isinstance(schema, int) and schema > SCHEMA:
+            raise RunError(f"{path} is of schema {schema}, this fernn reads up to {SCHEMA}. Update fernn.")
+        return found
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps({key: _word(value) for key, value in row.items()}, ensure_ascii=False)
+
+
+def _word(value: Any) -> Any:
+    """JSON knows no infinity: it is written as a word."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _words(told: dict[str, Any]) -> dict[str, Any]:
+    return told | {"entries": [{key: _word(value) for key, value in row.items()} for row in told["entries"]]}
+
+
+def _numbers(told: dict[str, Any]) -> dict[str, Any]:
+    return told | {"entries": [row | {key: float(row[key]) for key in _ERRORS} for row in told["entries"]]}

@@ -1,0 +1,151 @@
+"""A template as a network: trained, its weights are a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from ..errors import FormulaError, SignalError
+from ..formula.holes import is_template
+from ..formula.interval import interval
+from ..formula.measures import direction as direction_of
+from ..formula.nodes import Formula, Once
+from ..formula.parse import parse
+from .ahead import Ahead, turned
+from .build import Atoms, SinceCell, holes, steps
+from .flat import draw
+from .reading import Units, read
+
+Way = Literal["past", "future"]
+
+
+class Network(nn.Module):
+    """The robustness of a formula still to be chosen, `X[case, channel, time]` to `r[case]`.
+
+    Each hole of the template is a module with weights: `?p` an `AxisAtom` (`atoms="linear"`: an `Atom` over all its
+    channels), `{a; b}` a `Choice`, `[?w]` a `Mask`. Holes of one name, and equal choices, are one module.
+    The rest of the template is fixed. `since="paper"` puts the paper's cell for S and U.
+
+    A past template is judged at the last sample, any other at the first; `direction` says it for one
+    that looks both ways. Networks that are judged at the first sample run on reversed time.
+
+    Initial weights are N(0, 0.05) in the order of `flat_parameters`, from `generator`, from `seed`, or
+    else from torch's own state. `width` is how many samples a window without an end may reach over.
+    """
+
+    def __init__(
+        self,
+        template: Formula | str,
+        channels: Sequence[str],
+        direction: Way | None = None,
+        *,
+        atoms: Atoms = "axis",
+        since: SinceCell = "standard",
+        quantised: bool = True,
+        width: int | None = None,
+        seed: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.template = parse(template) if isinstance(template, str) else template
+        self.channels = (channels,) if isinstance(channels, str) else tuple(channels)
+        _among("atoms", atoms, Atoms)
+        _among("since", since, SinceCell)
+        self.direction = _judged(self.template, direction)
+        self.since = since
+        found = holes(self.template, self.channels, atoms, quantised, width)
+        self.atoms = nn.ModuleList(found.atoms.values())
+        self.choices = nn.ModuleList(found.choices.values())
+        self.masks = nn.ModuleList(found.masks.values())
+        self._holes = found
+        self._steps = steps(self.template, self.channels, found, since, self.direction == "future")
+        if seed is not None:
+            generator = torch.Generator().manual_seed(seed)
+        draw(self, generator)
+
+    def forward(self, X: Tensor, lengths: Any = None, signals: bool = False) -> Tensor:
+        """The robustness at the judged sample, `[case]`; with `signals` at every sample, `[case, time]`.
+
+        Traces of unequal length are padded at the end with anything, and `lengths` given, `[case]`; signals
+        beyond a trace's own length are NaN.
+        """
+        X, lengths = self._checked(X, lengths)
+        back = self.direction == "future"
+        values: list[Tensor] = []
+        x = turned(X, lengths) if back else X
+        for step in self._steps:
+            inputs = [values[i] for i in step.inputs] or [x]
+            values.append(step.cell(*inputs, lengths=lengths) if isinstance(step.cell, Ahead) else step.cell(*inputs))
+        last = values[-1]
+        if not signals:
+            return last[..., -1] if lengths is None else last.gather(-1, lengths.unsqueeze(-1) - 1).squeeze(-1)
+        last = turned(last, lengths) if back else last
+        return last if lengths is None else torch.where(_inside(last, lengths), last, torch.nan)
+
+    def formula(self, plain: bool = False, units: Units | None = None) -> Formula:
+        """The formula that the weights are: `robustness(formula, X)` is `network(X)` up to rounding.
+
+        Scales of choices stand in the atoms, `2*x >= 3`; a negative winner is a negation. An atom that weighs every
+        channel 0 becomes `true` or `false`. `plain` divides each atom by its largest weight, `x >= 1.5`: the same
+        verdicts, other robustness. With `units = (offset, scale)`, one number or one per channel each, the network
+        was given `(x - offset) / scale`, and the formula speaks of x.
+
+        A past network that chose no operator is read as `O[0,0] p`, since p alone would be judged at the first sample.
+        An unquantised network is no formula; its choices are read as if quantised.
+        """
+        found = read(self.template, self._holes, self.channels, self.since == "paper", plain, units)
+        return Once(found, interval(0, 0)) if self.direction == "past" and direction_of(found) == "now" else found
+
+    def extra_repr(self) -> str:
+        return f"{self.template}, {self.direction}"
+
+    def _checked(self, X: Tensor, lengths: Any) -> tuple[Tensor, Tensor | None]:
+        if X.dim() < 2 or X.shape[-2] != len(self.channels):
+            raise SignalError(
+                f"the network reads [case, channel, time] with the channels {', '.join(self.channels)}; "
+                f"found shape {tuple(X.shape)}"
+            )
+        if X.shape[-1] == 0:
+            raise SignalError("a trace has at least one sample")
+        if lengths is None:
+            return X, None
+        lengths = torch.as_tensor(lengths, device=X.device, dtype=torch.long)
+        if X.dim() != 3 or lengths.shape != X.shape[:1]:
+            raise SignalError(f"lengths are one per case of X[case, channel, time], found {tuple(lengths.shape)}")
+        if not ((lengths >= 1) & (lengths <= X.shape[-1])).all():
+            raise SignalError(f"lengths lie between 1 and the {X.shape[-1]} samples of X")
+        return torch.where(_inside(X, lengths), X, 0.0), lengths
+
+
+def from_formula(formula: Formula | str, channels: Sequence[str], direction: Way | None = None) -> Network:
+    """The robustness of a formula as a module, exactly as `fernn.robustness` computes it; nothing is learned."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    if is_template(formula):
+        raise FormulaError(f"{formula} has open choices: Network(template, channels) learns them")
+    return Network(formula, channels, direction)
+
+
+def _inside(values: Tensor, lengths: Tensor) -> Tensor:
+    """Which samples of `[case, ..., time]` belong to their trace."""
+    return torch.arange(values.shape[-1], device=values.device) < lengths.reshape(-1, *[1] * (values.dim() - 1))
+
+
+def _judged(template: Formula, wanted: Way | None) -> Way:
+    if wanted is not None:
+        _among("direction", wanted, Way)
+        return wanted
+    looks = direction_of(template)
+    if looks == "mixed":
+        raise FormulaError(
+            f"{template} looks both back and ahead: pass direction='past' to judge it at the last sample, "
+            "'future' at the first"
+        )
+    return "past" if looks == "past" else "future"
+
+
+def _among(what: str, found: Any, wanted: Any) -> None:
+    if found not in get_args(wanted):
+        raise FormulaError(f"{what} is one of {', '.join(map(repr, get_args(wanted)))}; found {found!r}")

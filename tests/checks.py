@@ -1,0 +1,193 @@
+"""What every learner must pass. A check takes a learner and says what is wrong by an assertion."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fernn
+from fernn.data import Dataset, from_arrays
+from fernn.learners import Fit, Learner, Progress
+from fernn.learners.front import picked
+
+SLACK = 2.0  # seconds that a fit may go on after its time is up, on a busy machine
+
+
+@dataclass(frozen=True)
+class Case:
+    """A learner twice: with settings for a fit of a second or less, and for one of many minutes."""
+
+    quick: Learner
+    long: Learner
+    real: bool = True
+    """Whether it also learns real-valued labels."""
+    weights: bool = True
+    """Whether its fit takes `weights`, one number a case."""
+
+
+def spikes(count: int = 60, samples: int = 25, noise: float = 0.1) -> Dataset:
+    """Good traces rise above 3 in `a` at some time, or never fall in `b`; some labels are wrong."""
+    random = np.random.default_rng(7)
+    X = random.uniform(-1, 1, (count, 2, samples))
+    high = random.random(count) < 0.4
+    X[high, 0, random.integers(0, samples, high.sum())] = 4.0
+    X[random.random(count) < 0.7, 1, 0] = -3.0
+    good = high | (X[:, 1].min(axis=1) > -2)
+    good ^= random.random(count) < noise
+    return from_arrays(X, good.astype(int), ["a", "b"], classes=["bad", "good"])
+
+
+def heights() -> Dataset:
+    """The label is how far the trace rises above 1."""
+    X = np.random.default_rng(5).normal(0, 1, (50, 1, 20))
+    return Dataset(X, X.max(axis=(1, 2)) - 1.0, (), ("a",))
+
+
+def hard_data() -> dict[str, Dataset]:
+    """Data that leave a learner little to go by."""
+    random = np.random.default_rng(3)
+    X, y = random.normal(0, 1, (8, 1, 6)), np.array([0, 1] * 4)
+    ragged = [random.normal(0, 1, (2, 3 + i)) for i in range(8)]
+    made = {
+        "one sample a trace": (X[:, :, :1], y),
+        "a constant channel": (np.concatenate([X, np.ones_like(X)], axis=1), y),
+        "constant": (np.ones_like(X), y),
+        "identical traces, other labels": (np.repeat(X[:4], 2, axis=0), y),
+        "one good case": (X, np.array([1] + [0] * 7)),
+        "one case of each": (X[:2], y[:2]),
+        "unequal lengths": (ragged, y),
+        "large numbers": (X * 1e12, y),
+        "small numbers": (X * 1e-12, y),
+    }
+    return {name: from_arrays(X, y, classes=["bad", "good"]) for name, (X, y) in made.items()}
+
+
+def check_front(case: Case) -> None:
+    """Lengths grow, training errors fall, and one entry is picked by the rule."""
+    fit = case.quick.fit(spikes())
+    _assert_front(fit)
+    assert fit.ended == "done"
+    assert fit.seconds > 0
+    assert fit.formula == fit.front.picked.formula
+
+
+def check_errors_are_those_of_the_printed_formulas(case: Case) -> None:
+    data = spikes()
+    for entry in case.quick.fit(data).front:
+        again = fernn.parse(str(entry.formula))
+        assert again == entry.formula
+        assert entry.train == pytest.approx(fernn.score(again, data).mcr)
+        assert entry.length == fernn.length(entry.formula)
+
+
+def check_same_seed_same_result(case: Case) -> None:
+    assert case.quick.fit(spikes()).front == case.quick.fit(spikes()).front
+
+
+def check_progress(case: Case) -> None:
+    """Told at least once, share and seconds never fall, the state is plain JSON, the last front is the result."""
+    told: list[Progress] = []
+    fit = case.quick.fit(spikes(), told.append)
+    assert told
+    assert all(0 <= p.share <= 1 for p in told)
+    assert all(a.share <= b.share and a.seconds <= b.seconds for a, b in pairwise(told))
+    assert all(json.loads(json.dumps(p.state)) == p.state for p in told)
+    assert json.loads(json.dumps(fit.state)) == fit.state
+    assert _no_worse(fit, told[-1].front)
+
+
+def check_time_limit(case: Case) -> None:
+    data = spikes(400, 100)
+    case.quick.fit(data)  # so that compiling is not counted
+    start = perf_counter()
+    fit = replace(case.long, time_limit=0.5).fit(data)  # type: ignore[type-var]
+    assert perf_counter() - start < 0.5 + SLACK
+    assert fit.ended in ("done", "time limit")
+    _assert_front(fit)
+
+
+def check_interrupt_keeps_the_best(case: Case) -> None:
+    fit, seen = _interrupted(case.long)
+    assert fit.ended == "interrupted"
+    _assert_front(fit)
+    assert _no_worse(fit, seen.front)
+
+
+def check_resume_goes_on(case: Case) -> None:
+    first, seen = _interrupted(case.quick)
+    told: list[Progress] = []
+    fit = case.quick.fit(spikes(), told.append, json.loads(json.dumps(first.state)))
+    assert fit.ended == "done"
+    assert _no_worse(fit, first.front)
+    assert told[-1].restarts >= seen.restarts
+
+
+def check_hard_data(case: Case) -> None:
+    for name, data in hard_data().items():
+        fit = case.quick.fit(data)
+        _assert_front(fit)
+        for entry in fit.front:
+            assert entry.train == pytest.approx(fernn.score(entry.formula, data).mcr), name
+
+
+def check_weights(case: Case) -> None:
+    """Errors are weighted; a case of no weight does not count."""
+    if not case.weights:
+        pytest.skip("takes no weights")
+    data = spikes()
+    weights = np.random.default_rng(0).integers(0, 4, len(data)).astype(float)
+    fit = case.quick.fit(data, weights=weights)  # type: ignore[call-arg]
+    _assert_front(fit)
+    for entry in fit.front:
+        wrong = fernn.satisfied(entry.formula, data) != data.positive
+        assert entry.train == pytest.approx(np.average(wrong, weights=weights))
+
+
+def check_real_labels(case: Case) -> None:
+    """The robustness comes near the labels; errors are mean absolute ones."""
+    if not case.real:
+        pytest.skip("does not learn real-valued labels")
+    data = heights()
+    fit = case.quick.fit(data)
+    _assert_front(fit)
+    for entry in fit.front:
+        errors = np.abs(fernn.robustness(entry.formula, data) - data.labels)
+        assert entry.train == pytest.approx(errors.mean())
+    spread = np.abs(data.labels - np.median(data.labels)).mean()  # type: ignore[arg-type]
+    assert fit.front.picked.train < 0.2 * spread
+
+
+CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
+
+
+def _assert_front(fit: Fit) -> None:
+    entries = fit.front.entries
+    assert entries
+    assert all(a.length < b.length and a.train > b.train for a, b in pairwise(entries))
+    assert all(e.validation >= 0 and e.spread >= 0 and e.margin >= 0 for e in entries)
+    assert fit.front.pick == picked(entries)
+
+
+def _no_worse(fit: Fit, than: Any) -> bool:
+    """Whether for each entry the fit has one that is no longer and no less right."""
+    return all(fit.front.within(entry.length).train <= entry.train for entry in than)
+
+
+def _interrupted(learner: Learner) -> tuple[Fit, Progress]:
+    """A fit whose watch interrupts it when first told, and what it was told."""
+    told: list[Progress] = []
+
+    def watch(progress: Progress) -> None:
+        told.append(progress)
+        raise KeyboardInterrupt
+
+    try:
+        return learner.fit(spikes(), watch), told[-1]
+    except KeyboardInterrupt:
+        pytest.fail("an interrupt must end the fit with the best so far, and went through")

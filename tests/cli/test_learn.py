@@ -1,0 +1,309 @@
+"""Learning as a person does it: what is said, what is kept, and how it is taken up again."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fernn.cli import main as command
+from fernn.cli.progress import clock, fitted
+from fernn.data import from_arrays, load, split, write_csv
+from fernn.learners import Front
+from fernn.runs import METHODS, Method, run
+from fernn.semantics import score
+
+QUICK = ("--max-length", "2", "--restarts", "2", "--time-limit", "5")
+
+
+def slow_learner():
+    place = Path(__file__).parent.parent / "runs" / "slow.py"
+    spec = importlib.util.spec_from_file_location("slow_for_commands", place)
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Slow
+
+
+Slow = slow_learner()
+
+
+@pytest.fixture
+def fernn(monkeypatch, capsys, tmp_path):
+    """The command in this process, in a folder with a recording in it."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(load("cruise", cases=20), "cruise.csv")
+
+    def called(*words):
+        monkeypatch.setattr(sys, "argv", ["fernn", *words])
+        capsys.readouterr()
+        code = sys.modules[command.__module__]._code()
+        told = capsys.readouterr()
+        return SimpleNamespace(code=code, out=told.out, err=told.err)
+
+    return called
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """The learner is a slow one, whose settings this sets."""
+
+    def sets(**settings):
+        method = type("Set", (Method,), {"defaults": Method(Slow, {}).defaults | settings})
+        monkeypatch.setitem(METHODS, "fernn", method(Slow, {}))
+
+    sets(pause=0)
+    return sets
+
+
+def files(folder):
+    return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+
+
+def test_learning_prints_the_front_the_sentence_and_commands_that_can_be_pasted(fernn, monkeypatch):
+    done = fernn("learn", "cruise.csv", "--out", "first", *QUICK)
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0].split() == ["length", "train", "validation", "test", "formula"]
+    assert sum(line.startswith("->") for line in done.out.splitlines()) == 1
+    assert "At all times, v is at most" in done.out
+    assert "run: first" in done.out
+    assert "learned on 32 traces" in done.out
+    assert "tested on 8 others" in done.out
+    commands = [shlex.split(line) for line in done.out.split("next:\n")[1].splitlines()]
+    assert [words[1] for words in commands] == ["eval", "explain", "monitor", "export"]
+    for words in commands:
+        monkeypatch.setattr(sys, "stdin", open("cruise.csv"))  # noqa: SIM115
+        assert fernn(*words[1:]).code in (0, 1), words
+
+
+def test_the_test_error_is_that_of_the_printed_formula_on_traces_not_learned_on(fernn):
+    done = fernn("learn", "cruise.csv", "--json", "--seed", "5", "--test", "0.3", *QUICK)
+    told = json.loads(done.out)
+    train, held = split(load("cruise", cases=20), 0.3, 5)
+    assert (told["learned_on"], told["tested_on"]) == (len(train), len(held))
+    for row in told["front"]:
+        assert row["test"] == score(row["formula"], held).mcr
+        assert row["train"] == pytest.approx(score(row["formula"], train).mcr)
+    assert [row["formula"] for row in told["front"] if row["picked"]] == [told["formula"]]
+    assert told["sentence"].startswith("At ")
+    assert told["measure"] == "mcr"
+    assert told["ended"] in ("done", "time limit")
+    assert told["run"] == "runs/cruise-1"
+
+
+def test_the_run_says_what_was_learned_from_what(fernn, tmp_path):
+    fernn("learn", "cruise.csv", "--out", "first", *QUICK)
+    settings = json.loads(Path("first/settings.json").read_text())
+    assert settings["schema"] == 1
+    assert settings["fernn"]
+    assert settings["method"] == "fernn"
+    assert settings["learner"]["max_length"] == 2
+    assert settings["learner"]["miss_cost"] == 1.0
+    assert settings["split"] == {"test": 0.2, "seed": 0}
+    assert settings["file"] == str(tmp_path / "cruise.csv")
+    assert settings["data"]["fingerprint"] == load("cruise", cases=20).fingerprint
+    told = json.loads(Path("first/front.json").read_text())
+    assert all("test" in row for row in told["entries"])
+    assert len(Front.from_json(told)) == len(told["entries"])
+    lines = Path("first/history.jsonl").read_text().splitlines()
+    assert {"seconds", "restarts", "length", "train", "validation", "formula"} <= json.loads(lines[-1]).keys()
+
+
+def test_every_option_reaches_the_learner(fernn, slow, monkeypatch):
+    from fernn.formula import parse
+    from fernn.learners import Fernn, Fit
+
+    seen = []
+
+    class Seen(Fernn):
+        def fit(self, data, watch=None, resume=None):
+            seen.append(self)
+            fit = Slow(pause=0).fit(data, watch)
+            return Fit(fit.front, fit.seconds, "done", {})
+
+    monkeypatch.setitem(METHODS, "fernn", Method(Seen, {}))
+    words = shlex.split(
+        "--max-length 3 --past --no-since --intervals --atoms linear --class-weight balanced --miss-cost 5"
+    )
+    words += shlex.split("--false-alarm-cost 0.5 --seed 7 --time-limit 9 --restarts 11")
+    done = fernn("learn", "cruise.csv", *words, "--guess", "H (v <= 3)", "--guess", "O (v >= 9)")
+    assert done.code == 0, done.err
+    assert seen[-1] == Seen(
+        max_length=3, direction="past", since=False, intervals=True, atoms="linear", class_weight="balanced",
+        miss_cost=5.0, false_alarm_cost=0.5, seed=7, time_limit=9.0, restarts=11,
+        guesses=(parse("H (v <= 3)"), parse("O (v >= 9)")),
+    )  # fmt: skip
+    assert fernn("learn", "cruise.csv").code == 0
+    assert seen[-1] == Seen(), "what is not said is left to the learner"
+
+
+def test_without_a_test_share_no_test_error_is_claimed(fernn, slow):
+    done = fernn("learn", "cruise.csv", "--test", "0")
+    assert done.code == 0, done.err
+    assert "no test error is known" in done.out
+    assert "test" not in done.out.splitlines()[0].split()
+    assert "learned on 40 traces" in done.out
+    assert "test" not in json.loads(Path("runs/cruise-1/front.json").read_text())["entries"][0]
+    assert json.loads(fernn("learn", "cruise.csv", "--test", "0", "--json").out)["front"][0]["test"] is None
+
+
+def test_runs_are_numbered_and_never_written_over(fernn, slow):
+    for number in (1, 2):
+        assert f"run: runs/cruise-{number}" in fernn("learn", "cruise.csv").out
+    before = files("runs/cruise-1")
+    done = fernn("learn", "cruise.csv", "--out", "runs/cruise-1")
+    assert done.code == 2
+    assert "fernn learn --resume --out runs/cruise-1" in done.err
+    assert files("runs/cruise-1") == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["bare.csv"], 2, "has no labels"),
+        (["bare.csv", "--label", "x"], 2, "'x'"),
+        (["one.csv"], 2, "all 4 traces"),
+        (["three.csv"], 2, "3 classes (a, b, c)"),
+        (["nowhere.csv"], 2, "nowhere.csv"),
+        ([], 3, "FILE"),
+        (["cruise.csv", "--test", "1"], 3, "--test"),
+        (["cruise.csv", "--method", "magic"], 3, "--method is one of fernn"),
+        (["cruise.csv", "--atoms", "round"], 3, "axis or linear"),
+        (["cruise.csv", "--class-weight", "heavy"], 3, "balanced"),
+        (["cruise.csv", "--guess", "G (v <= "], 3, "^"),
+        (["cruise.csv", "--guess", "G (w <= 3)"], 3, "reads 'w'"),
+        (["cruise.csv", "--restarts", "0"], 3, "restarts"),
+        (["cruise.csv", "--test", "0.99"], 2, "--test 0"),
+        (["--resume"], 3, "--out RUN"),
+        (["--resume", "--out", "nowhere"], 2, "no folder 'nowhere'"),
+        (["--resume", "--out", "."], 2, "is not a run"),
+    ],
+)
+def test_mistakes_are_told_and_leave_no_run(fernn, words, code, says):
+    write_csv(from_arrays([[1.0, 2.0], [3.0, 4.0]], channels=["v"]), "bare.csv")
+    rows = [f"{name}{i},{i},{name}\n" for name in "abc" for i in range(4)]
+    Path("three.csv").write_text("case,v,label\n" + "".join(rows))
+    Path("one.csv").write_text("case,v,label\n" + "".join(rows[:4]))
+    done = fernn("learn", *words)
+    assert done.code == code, done.err
+    assert says in done.err
+    assert not Path("runs").exists()
+    if code == 2:
+        assert json.loads(fernn("learn", *words, "--json").out)["exit"] == 2
+
+
+def test_a_learner_that_refuses_leaves_its_folder_free(fernn, monkeypatch):
+    from fernn.errors import DataError
+
+    class Picky(Slow):
+        def fit(self, data, watch=None, resume=None):
+            raise DataError("too little data")
+
+    monkeypatch.setitem(METHODS, "fernn", Method(Picky, {}))
+    done = fernn("learn", "cruise.csv", "--out", "run")
+    assert done.code == 2
+    assert "too little data" in done.err
+    assert not Path("run").exists()
+
+
+def test_a_finished_run_says_so_and_prints_its_front(fernn, slow):
+    first = fernn("learn", "cruise.csv", "--out", "run")
+    before = files("run")
+    for words in (["--out", "run"], ["run"], ["cruise.csv", "--out", "run"]):
+        again = fernn("learn", "--resume", *words)
+        assert again.code == 0, again.err
+        assert "run is finished" in again.err
+        assert again.out.split("learned on")[0] == first.out.split("learned on")[0]
+    assert files("run") == before
+
+
+def test_a_run_stopped_by_its_time_limit_goes_on(fernn, slow):
+    slow(pause=0.001)
+    told = json.loads(fernn("learn", "cruise.csv", "--out", "run", "--time-limit", "0", "--json").out)
+    assert told["ended"] == "time limit"
+    assert len(told["front"]) == 1
+    again = json.loads(fernn(*shlex.split(told["resume"])[1:], "--time-limit", "100", "--json").out)
+    assert again["ended"] == "done"
+    assert len(again["front"]) == 3
+    assert again["resume"] is None
+
+
+def test_a_run_keeps_its_settings_and_its_data(fernn, slow):
+    fernn("learn", "cruise.csv", "--out", "run", "--time-limit", "0")
+    done = fernn("learn", "--resume", "--out", "run", "--seed", "4", "--dt", "2")
+    assert done.code == 3
+    assert "--seed, --dt" in done.err
+    write_csv(load("cruise", cases=20, seed=1), "cruise.csv")
+    done = fernn("learn", "--resume", "--out", "run")
+    assert done.code == 2
+    assert "not the data of the run" in done.err
+    Path("cruise.csv").unlink()
+    done = fernn("learn", "--resume", "--out", "run")
+    assert done.code == 2
+    assert "fernn learn FILE --resume --out run" in done.err
+    write_csv(load("cruise", cases=20), "moved.csv")
+    assert fernn("learn", "moved.csv", "--resume", "--out", "run").code == 0
+
+
+def test_real_labels_are_judged_by_the_mean_absolute_error(fernn, slow):
+    data = from_arrays([[float(i), i + 1.0] for i in range(30)], [i / 7 for i in range(30)], channels=["v"])
+    write_csv(data, "real.csv")
+    done = fernn("learn", "real.csv", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert told["measure"] == "mae"
+    _, held = split(data, 0.2, 0)
+    (row,) = [row for row in told["front"] if row["picked"]]
+    limit = float(row["formula"].split()[-1].rstrip(")"))
+    wanted = [abs(limit - trace.max() - label) for trace, label in zip(held.values, held.labels, strict=True)]
+    assert row["test"] == pytest.approx(sum(wanted) / len(wanted))
+    assert "mean absolute error" in fernn("learn", "real.csv").out
+
+
+def test_a_disk_that_cannot_be_written_does_not_stop_learning(fernn, slow, monkeypatch):
+    real = run.write
+
+    def full(path, text):
+        if path.name != "settings.json":
+            raise OSError(28, "No space left on device", str(path))
+        real(path, text)
+
+    monkeypatch.setattr(run, "write", full)
+    done = fernn("learn", "cruise.csv", "--out", "run")
+    assert done.code == 0, done.err
+    assert "could not be written (No space left on device" in done.err
+    assert "G (v <= 34)" in done.out
+
+
+def test_no_progress_is_drawn_for_files_and_none_at_all_when_quiet(fernn, slow):
+    slow(pause=0.05, steps=30)
+    done = fernn("learn", "cruise.csv")
+    assert "\x1b" not in done.err
+    assert "\r" not in done.err
+    lines = [line for line in done.err.splitlines() if "restart" in line]
+    assert 2 <= len(lines) <= 3, "one a second at most, and the last one at the end"
+    assert "G (v <= 34)" in lines[-1]
+    slow(pause=0)
+    quiet = fernn("learn", "cruise.csv", "--quiet")
+    assert "restart" not in quiet.err
+    assert "->" in quiet.out
+
+
+def test_the_first_run_says_that_it_compiles(fernn, slow, monkeypatch):
+    from fernn import network
+
+    monkeypatch.setattr(network, "is_compiled", lambda: False, raising=False)
+    assert "compiling (first run only" in fernn("learn", "cruise.csv").err
+    monkeypatch.setattr(network, "is_compiled", lambda: True, raising=False)
+    assert "compiling" not in fernn("learn", "cruise.csv").err
+
+
+def test_times_are_short_and_lines_are_cut_to_the_columns_they_take():
+    assert [clock(s) for s in (0.4, 59.9, 125, 3780)] == ["0 s", "59 s", "2 min 5 s", "1 h 3 min"]
+    assert fitted("abcdef", 6) == "abcdef"
+    assert fitted("abcdef", 5) == "abcd…"
+    assert fitted("速度速度", 5) == "速…"

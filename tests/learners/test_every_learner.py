@@ -1,0 +1,16 @@
+"""Every learner passes every check; a new one is a line here."""
+
+import pytest
+
+from checks import CHECKS, Case
+from fernn.learners import Fernn
+
+LEARNERS = {
+    "fernn": Case(quick=Fernn(max_length=4, restarts=8, rounds=4, seed=1), long=Fernn(restarts=64, rounds=1_000_000)),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner(name, check):
+    check(LEARNERS[name])
