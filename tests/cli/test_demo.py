@@ -17,7 +17,7 @@ FERNN = [sys.executable, "-c", "from fernn.cli import main; main()"]
 
 
 def fernn(*words, cwd):
-    return subprocess.run([*FERNN, *words], capture_output=True, text=True, cwd=cwd, timeout=120)
+    return subprocess.run([*FERNN, *words], capture_output=True, text=True, cwd=cwd, timeout=600)
 
 
 def test_the_demo_shows_a_front_a_sentence_a_picture_and_the_next_command(tmp_path):

@@ -43,7 +43,7 @@ def test_one_interrupt_keeps_the_best_and_the_run_goes_on(here, manners):
         if "restart" in line:
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "->" in out
@@ -51,7 +51,7 @@ def test_one_interrupt_keeps_the_best_and_the_run_goes_on(here, manners):
     run = Run.open(here / "run")
     assert run.ended == "interrupted"
     assert run.test() is not None
-    done = subprocess.run([*SLOW, "learn", "--resume", "run"], cwd=here, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*SLOW, "learn", "--resume", "run"], cwd=here, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "G (v <= 34)" in done.stdout
     assert run.ended == "done"

@@ -44,7 +44,7 @@ def test_missing_differences_are_made_here(monkeypatch, tmp_path):
     assert load("ecg").values.tolist() == [[[80, 81, 83], [0, 1, 2]], [[90, 70, 75], [0, -20, 5]]]
 
 
-@pytest.mark.parametrize("name", ["cruise", "intervals"])
+@pytest.mark.parametrize("name", ["cruise", "intervals", "wander"])
 def test_made_data_is_the_same_for_the_same_seed(name):
     assert load(name, seed=4) == load(name, seed=4)
     assert load(name, seed=4) != load(name, seed=5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from math import inf, isnan, nan
 
 import pytest
 from slow import FOUND, Slow, front_at
@@ -11,7 +12,7 @@ from slow import FOUND, Slow, front_at
 from fernn.data import load
 from fernn.errors import DataError, RunError
 from fernn.formula import parse
-from fernn.learners import Progress
+from fernn.learners import Entry, Front, Progress
 from fernn.runs import Run, error, learned, new_folder, parts, run, run_folders
 
 DATA = load("cruise", cases=10)
@@ -47,6 +48,18 @@ def test_the_history_has_a_line_for_every_formula_that_joined_the_front(tmp_path
     assert [row["length"] for row in rows] == [length for _, length, *_ in FOUND]
     assert rows == sorted(rows, key=lambda row: row["seconds"])
     assert {"train", "validation"} <= rows[0].keys()
+
+
+def test_what_is_not_known_yet_is_null_and_infinity_a_word(tmp_path):
+    entry = Entry(parse("G (v <= 3)"), 2, 0.1, nan, nan, inf)
+    one = made(tmp_path / "a")
+    one.record(Progress(1.0, 0.1, 1, Front((entry,), 0), {}))
+    told = json.loads((tmp_path / "a" / "front.json").read_text(), parse_constant=pytest.fail)["entries"][0]
+    assert (told["validation"], told["margin"]) == (None, "inf")
+    back = one.front()[0]
+    assert isnan(back.validation)
+    assert back.margin == inf
+    assert one.history()[0]["validation"] is None
 
 
 def test_a_torn_last_line_is_left_out_and_cut_on_resume(tmp_path):

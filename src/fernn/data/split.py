@@ -87,7 +87,8 @@ def _dealt(dataset: Dataset, shares: Floats, seed: int) -> Ints:
     short = shares[:, None] * held.sum(axis=0)
     side = np.zeros(len(held), dtype=np.int64)
     for b in order:
-        side[b] = np.argmax(short @ held[b])
+        # the side where adding the block most reduces the squared shortfalls, each relative to its share
+        side[b] = np.argmax((2 * short @ held[b] - held[b] @ held[b]) / shares)
         short[side[b]] -= held[b]
     empty = set(range(len(shares))) - set(side.tolist())
     for i in empty:  # a share below the smallest block: give it that block

@@ -32,10 +32,10 @@ _Side = _Sum | Token
 def comparison(reader: Reader) -> Formula:
     """One atom, or two around the same middle; or an open atom."""
     start = reader.next
-    if start.kind == "hole" and not reader.sees(*RELATIONS, beyond=1):
+    if start.kind == "hole" and not reader.among(RELATIONS, beyond=1):
         return _any_atom(reader)
     sides, relations = [_side(reader, "a formula")], []
-    while reader.sees(*RELATIONS):
+    while reader.among(RELATIONS):
         relations.append(_relation(reader))
         sides.append(_side(reader, "a number"))
     if not relations:
@@ -82,7 +82,7 @@ def _any_atom(reader: Reader) -> AnyAtom:
     names: list[str] = []
     relations: list[Relation] = []
     while True:
-        if reader.sees(*RELATIONS):
+        if reader.among(RELATIONS):
             relations.append(_relation(reader))
         else:
             names.append(_channel(reader, "a channel, or a comparison such as >="))

@@ -9,6 +9,7 @@ Atoms are read by `atom_text`, windows by `window_text`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -24,8 +25,12 @@ from .words import ANY_INFIX, CONSTANTS, INFIX, OPERATORS, PREFIX, TIGHTEST, TIM
 DEEPEST = 150
 """Formulas nested deeper than this are refused: they are no longer for people."""
 
-LARGEST = 100_000
+LARGEST = 1_000_000
 """The most parts of a template, every option written out: nested choices multiply."""
+
+
+_Kind = Mapping[type[Formula], object]
+"""PREFIX or INFIX."""
 
 
 @lru_cache(maxsize=1024)
@@ -78,7 +83,7 @@ def _formula(reader: Reader, level: int = 0) -> Formula:
 def _operand(reader: Reader) -> Formula:
     if _starts_operator(reader, PREFIX):
         return _operators(reader, PREFIX).around(_formula(reader, TIGHTEST))
-    if reader.sees(*CONSTANTS):
+    if reader.among(CONSTANTS):
         return Constant(CONSTANTS[reader.take().text])
     if reader.sees("("):
         return _enclosed(reader, ")")[0]
@@ -105,10 +110,10 @@ def _enclosed(reader: Reader, closing: str) -> tuple[Formula, ...]:
 # operators
 
 
-def _starts_operator(reader: Reader, kind: object) -> bool:
-    """Whether an operator of this kind, PREFIX or INFIX, or a choice that begins with one, is next."""
+def _starts_operator(reader: Reader, kind: _Kind) -> bool:
+    """Whether an operator of this kind, or a choice that begins with one, is next."""
     place = 2 if reader.sees("?") and reader.sees("{", beyond=1) else 0
-    return reader.sees(*OPERATORS, beyond=place) and _node(reader, place) in kind  # type: ignore[operator]
+    return reader.among(OPERATORS, beyond=place) and _node(reader, place) in kind
 
 
 def _node(reader: Reader, beyond: int = 0) -> type[Formula]:
@@ -122,16 +127,16 @@ def _infix_level(reader: Reader) -> int | None:
     return ANY_INFIX if reader.sees("?") else INFIX[_node(reader)][1]
 
 
-def _operators(reader: Reader, kind: object) -> _Operators:
+def _operators(reader: Reader, kind: _Kind) -> _Operators:
     if not reader.sees("?"):
         return _Operators([_operator(reader)], False)
     reader.take()
     nodes: list[tuple[type[Formula], Interval | None]] = []
     while not nodes or reader.sees(","):
         reader.take()
-        if not reader.sees(*OPERATORS):
+        if not reader.among(OPERATORS):
             reader.unexpected("an operator such as G or &")
-        if _node(reader) not in kind:  # type: ignore[operator]
+        if _node(reader) not in kind:
             where = "between two formulas" if kind is INFIX else "before a formula"
             reader.fail(f"{reader.next} does not stand {where}, as the operators before it do")
         nodes.append(_operator(reader))

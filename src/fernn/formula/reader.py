@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import get_close_matches
 from itertools import count
 from typing import NoReturn
@@ -29,8 +30,13 @@ class Reader:
 
     def sees(self, *words: str, beyond: int = 0) -> bool:
         """Whether one of these words, unquoted, is next, or `beyond` so many others."""
-        token = self.tokens[min(self.place + beyond, len(self.tokens) - 1)]
-        return token.kind != "quoted" and token.text in words
+        return self.among(words, beyond)
+
+    def among(self, words: Collection[str], beyond: int = 0) -> bool:
+        """As `sees`, for the words of a table."""
+        place = self.place + beyond
+        token = self.tokens[place if place < len(self.tokens) else -1]
+        return token.text in words and token.kind != "quoted"
 
     def take(self) -> Token:
         token = self.next

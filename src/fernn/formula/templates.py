@@ -12,8 +12,8 @@ from typing import Literal
 from ..errors import FormulaError
 from .holes import one_of
 from .interval import ALL_TIME, Interval, OpenInterval
-from .measures import mirror
-from .nodes import Always, And, AnyAtom, AnyOf, Eventually, Formula, Implies, Or, Until
+from .measures import everywhere, mirror
+from .nodes import Always, And, AnyAtom, AnyOf, Eventually, Formula, Historically, Implies, Once, Or, Until
 
 Way = Literal["future", "past"]
 
@@ -112,6 +112,23 @@ def paper_up_to(n: int, since: bool = True, direction: Way = "future") -> Formul
     """The paper's network for lengths 2 to `n`: a choice among the networks of each length."""
     _check_length(n, 2, 6)
     return _facing(direction, one_of(one_of(_paper(size, since)) for size in range(2, n + 1)))
+
+
+def windowed(template: Formula, pieces: int = 1) -> Formula:
+    """Every G, F, H and O over all time gets an open window w1, w2, ..., of at most `pieces` spans.
+
+    Those over the same formula share one, so that `?{G, F} p` becomes `?{G, F}[?w1] p`.
+    """
+    names: dict[Formula, str] = {}
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Always(a, over) | Eventually(a, over) | Historically(a, over) | Once(a, over) if over.is_all_time:
+                name = names.setdefault(a, f"w{len(names) + 1}")
+                return type(node)(a, OpenInterval(name=name, pieces=pieces))
+        return node
+
+    return everywhere(template, change)
 
 
 def _paper(n: int, since: bool) -> list[Formula]:

@@ -30,7 +30,7 @@ def window(reader: Reader) -> Interval:
 def _union(reader: Reader, start: int) -> Interval:
     spans = [_span(reader, start)]
     _close(reader, spans)
-    while reader.sees(*UNION) and reader.sees("[", beyond=1):
+    while reader.among(UNION) and reader.sees("[", beyond=1):
         reader.take()
         opening = reader.take().at
         if reader.next.kind == "hole":
@@ -51,11 +51,11 @@ def _open(reader: Reader) -> OpenInterval:
     spans: list[Span] = []
     while not reader.sees("]", ")"):
         spans.append(_span(reader, reader.next.at))
-        if not reader.sees(*UNION):
+        if not reader.among(UNION):
             break
         reader.take()
     _close(reader, spans)
-    if reader.sees(*UNION) and reader.sees("[", beyond=1):
+    if reader.among(UNION) and reader.sees("[", beyond=1):
         reader.fail(f"an open window stands alone; [{hole.text}*2] has up to two pieces")
     return reader.open_window(hole, tuple(spans), pieces)
 
@@ -82,7 +82,7 @@ def _close(reader: Reader, spans: list[Span]) -> None:
 
 def _bound(reader: Reader) -> float:
     token = reader.next
-    if reader.sees(*ENDLESS):
+    if reader.among(ENDLESS):
         reader.take()
         return inf
     if token.kind != "number":

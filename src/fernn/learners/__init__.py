@@ -3,5 +3,6 @@
 from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
+from .paper import PaperFernn
 
-__all__ = ["Entry", "Fernn", "Fit", "Front", "Learner", "Progress", "Watch", "silent"]
+__all__ = ["Entry", "Fernn", "Fit", "Front", "Learner", "PaperFernn", "Progress", "Watch", "silent"]

@@ -15,18 +15,18 @@ KEPT = 16
 
 @dataclass(frozen=True)
 class Specimen:
-    """A formula looking back, its weighted error on the training traces, its margin, and its verdicts."""
+    """A formula looking back, its weighted loss on the training traces, its margin, and its verdicts."""
 
     formula: Formula
     length: int
-    error: float
+    loss: float
     margin: float
     behaviour: str
 
     @cached_property
     def rank(self) -> tuple[float, float, str]:
-        """Smaller is better: error, then margin, then (so that nothing is left to chance) the behaviour."""
-        return (round(self.error, 9), -self.margin, self.behaviour)
+        """Smaller is better: loss, then margin, then (so that nothing is left to chance) the behaviour."""
+        return (round(self.loss, 9), -self.margin, self.behaviour)
 
 
 @dataclass
@@ -46,6 +46,11 @@ class Archive:
             del shelf[worst.behaviour]
         return before is None or found.rank < before
 
+    def has_room(self, length: int, loss: float) -> bool:
+        """Whether a formula of this length and loss would be kept."""
+        shelf = self.sorted(length)
+        return len(shelf) < KEPT or loss <= shelf[-1].loss + 1e-9
+
     def best(self, length: int) -> Specimen | None:
         return min(self.shelves.get(length, {}).values(), key=lambda s: s.rank, default=None)
 
@@ -61,13 +66,13 @@ class Archive:
         least = float("inf")
         for length in self.lengths:
             best = self.best(length)
-            if best is not None and best.error < least - 1e-9:
-                least = best.error
+            if best is not None and best.loss < least - 1e-9:
+                least = best.loss
                 yield best
 
     def to_json(self) -> list[dict[str, Any]]:
         return [
-            {"formula": str(s.formula), "length": s.length, "error": s.error, "margin": s.margin, "behaviour": key}
+            {"formula": str(s.formula), "length": s.length, "loss": s.loss, "margin": s.margin, "behaviour": key}
             for length in self.lengths
             for key, s in self.shelves[length].items()
         ]
@@ -78,5 +83,5 @@ class Archive:
         for row in rows:
             shelf = archive.shelves.setdefault(row["length"], {})
             formula = parse(row["formula"])
-            shelf[row["behaviour"]] = Specimen(formula, row["length"], row["error"], row["margin"], row["behaviour"])
+            shelf[row["behaviour"]] = Specimen(formula, row["length"], row["loss"], row["margin"], row["behaviour"])
         return archive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import nan
 from time import perf_counter
 from typing import Any, Literal
 
@@ -13,20 +13,24 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.split import blocks
 from ..errors import DataError, FernnError, UnsupportedError
-from ..formula import Formula, direction, mirror, simplify
+from ..formula import Formula, direction, simplify
 from ..formula.templates import up_to_length
+from ..network.engine import warm_up
 from .archive import Archive, Specimen
-from .fit import Fit, Progress, Watch, silent
-from .front import Entry, Front, picked, standard_error
+from .clock import Clock
+from .columns import columns_of
+from .fit import Ended, Fit, Progress, Watch, silent
+from .front import Entry, Front, picked
 from .ground import floor, ground
 from .moves import Moves
+from .rounding import rounded
 from .search import Search, in_turn
-from .space import facing, formula_of, space
+from .space import facing, formula_of, looking_back, space
 from .steady import halves, steadied
+from .tasks import Classifying, Regressing
 
 SCHEMA = 1
-RIVALS = 16
-"""Behaviours of each length that are refitted on halves before one is chosen."""
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,62 +65,70 @@ class Fernn:
         data: Dataset,
         watch: Watch = silent,
         resume: dict[str, Any] | None = None,
-        weights: npt.NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> Fit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
 
-        `weights` says how much each trace counts. Ctrl-C ends the search with the best so far.
+        `weights` says how much each trace counts. Real-valued labels are met by the robustness itself. Ctrl-C
+        ends the search with the best so far.
         """
-        clock = _Clock(resume, self.time_limit)
-        search = self._search(data, self._weights(data, weights))
-        ended: Literal["done", "time limit", "interrupted"] = "done"
+        warm_up()  # compiling is not learning
+        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
+        search = self._search(data, weights)
+        ended: Ended = "done"
         try:
-            if resume is not None:
-                _restore(search, resume)
-            else:
+            if resume is None:
                 self._guess(search)
+            else:
+                _restore(search, resume)
             search.deadline = clock.deadline
+            search.pulse = lambda: self._tell(watch, search, clock, 0.5)
             while not self._is_done(search):
-                if perf_counter() > clock.deadline and search.rounds:
+                if perf_counter() > clock.deadline and search.archive.lengths:
                     ended = "time limit"
                     break
                 search.round()
-                if search.quiet == 0 or clock.is_due():
-                    watch(self._progress(search, clock))
+                self._tell(watch, search, clock, 0.0 if search.quiet == 0 else 0.5)
         except KeyboardInterrupt:
             if not search.archive.lengths:
                 raise
             ended = "interrupted"
         front = self._front(search, data)
-        state = _state(search, clock)
-        watch(replace(self._progress(search, clock), front=front, share=1.0))
-        return Fit(front, clock.seconds, ended, state)
+        fit = Fit(front, clock.seconds, ended, _state(search, clock))
+        if ended != "interrupted":
+            watch(replace(self._progress(search, clock), front=front, share=1.0))
+        return fit
 
-    def _search(self, data: Dataset, weights: npt.NDArray[np.float64]) -> Search:
+    def _search(self, data: Dataset, given: Floats | None) -> Search:
         future = self.direction == "future"
         if self.template is not None and direction(self.template) != "now":
             future = direction(self.template) == "future"
-        template = self.template or up_to_length(
-            self.max_length, "future" if future else "past", self.since, self.intervals
-        )
-        made = ground(data, data.signs, weights, future, self.seed)
-        room = space(template, made)
-        longest = self.max_length if self.template is None else max(branch.length for branch in room.branches)
-        moves = Moves(data, made, room, longest, self.since, self.intervals)
-        return Search(made, room, moves, longest, self.restarts, self.seed, floor=floor(data, weights))
+        way: Literal["future", "past"] = "future" if future else "past"
+        template = self.template or up_to_length(self.max_length, way, self.since, self.intervals)
+        real = data.labels is not None and not data.classes
+        weights = self._weights(data, given, real)
+        columns = columns_of(data, template)
+        room = space(template, columns, future)
+        labels = np.asarray(data.labels, np.float64) if real else data.signs
+        made = ground(data, columns, labels, weights, future, self.seed, real)
+        task = Regressing(made) if real else Classifying(made)
+        longest = max(branch.length for branch in room.branches)
+        least = 0.0 if real else floor(data, weights)
+        return Search(task, room, Moves(made, self.since, self.intervals), longest, self.restarts, self.seed, least)
 
-    def _weights(self, data: Dataset, given: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64]:
-        if data.labels is not None and not data.classes:
-            raise UnsupportedError("real-valued labels")
+    def _weights(self, data: Dataset, given: Floats | None, real: bool) -> Floats:
+        weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
+        if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+            raise DataError(f"weights are {len(data)} finite numbers, none negative and not all 0.")
+        if real:
+            return weights
         good = data.positive
         if good.all() or not good.any():
             raise DataError(f"{data.name}: every trace is of class {data.classes[int(good[0])]!r}; a rule needs both.")
-        weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
-        if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any():
-            raise DataError(f"weights are {len(data)} finite numbers, none negative.")
         if self.class_weight == "balanced":
+            total = weights.sum()
             for side in (good, ~good):
-                weights[side] *= len(data) / (2 * side.sum())
+                weights[side] *= total / max(2 * weights[side].sum(), 1e-12)
         elif isinstance(self.class_weight, dict):
             for number, name in enumerate(data.classes):
                 weights[data.labels == number] *= self.class_weight.get(name, 1.0)
@@ -128,89 +140,63 @@ class Fernn:
 
     def _guess(self, search: Search) -> None:
         for guess in self.guesses:
-            past = mirror(guess) if direction(guess) == "future" else guess
-            if not search.try_out(simplify(past)):
-                raise FernnError(f"the guess {guess} is not in the search space; allow its length and operators.")
+            if not search.try_out(simplify(looking_back(guess))):
+                raise FernnError(f"the guess {guess} is not in the search space; allow its channels and operators.")
 
     def _is_done(self, search: Search) -> bool:
-        at_floor = any(s.error <= search.floor + 1e-9 for s in search.archive.front())
-        return search.rounds >= self.rounds or search.quiet >= (3 if at_floor else self.patience)
+        return search.rounds >= self.rounds or search.quiet >= (3 if search.at_floor else self.patience)
 
-    def _progress(self, search: Search, clock: _Clock) -> Progress:
+    def _tell(self, watch: Watch, search: Search, clock: Clock, every: float) -> None:
+        if clock.is_due(every) and search.archive.lengths:
+            watch(self._progress(search, clock))
+
+    def _progress(self, search: Search, clock: Clock) -> Progress:
         entries = [_entry(search, specimen) for specimen in search.archive.front()]
-        share = max(search.rounds / self.rounds, min(1.0, clock.seconds / clock.limit))
+        share = max(search.rounds / max(self.rounds, 1), clock.share)
         front = Front(tuple(entries), len(entries) - 1)
         return Progress(clock.seconds, share, search.rounds * self.restarts, front, _state(search, clock))
 
     def _front(self, search: Search, data: Dataset) -> Front:
-        """For each length the formula that does best on unseen halves; longer ones only where they do better."""
+        """The best of each length; longer ones only where they do better, on unseen halves too."""
         sides = halves(blocks(data), self.seed)
-        shelves = [search.archive.sorted(size)[:RIVALS] for size in search.archive.lengths]
-        rivals = in_turn(lambda s: self._settled(search, s, sides), [s for shelf in shelves for s in shelf])
         entries: list[Entry] = []
-        for size in search.archive.lengths:
-            same = [entry for entry in rivals if entry.length == size]
-            best = min(
-                same, key=lambda entry: (round(entry.validation, 9), entry.train, -entry.margin, str(entry.formula))
-            )
+        for entry in in_turn(lambda found: self._settled(search, found, sides), list(search.archive.front())):
             if not entries or (
-                best.train < entries[-1].train - 1e-9 and best.validation < entries[-1].validation - 1e-9
+                entry.train < entries[-1].train - 1e-9 and entry.validation <= entries[-1].validation + 1e-9
             ):
-                entries.append(best)
+                entries.append(entry)
         return Front(tuple(entries), picked(entries))
 
     def _settled(self, search: Search, specimen: Specimen, sides: npt.NDArray[np.bool_]) -> Entry:
+        """An entry of the front: thresholds steady where the classes overlap, and short."""
+        task = search.task
         placed = search.space.placed(specimen.formula)
-        if placed is None:
-            return _entry(search, specimen)
-        branch, state = placed
-        keep = self.thresholds == "exact" or specimen.error <= search.floor + 1e-9
-        steady = steadied(search, branch, state, sides, keep)
-        _, margin = search.judged(steady.state)
-        formula = simplify(formula_of(steady.state, search.ground))
-        spread = standard_error(steady.validation, len(search.ground.labels))
-        train = steady.error / search.ground.total
-        return Entry(facing(formula, search.ground), specimen.length, train, steady.validation, spread, margin)
+        assert placed is not None
+        refit = steadied(task, *placed, sides)
+        formula = specimen.formula
+        if self.thresholds == "steady" and specimen.loss > search.floor + 1e-9 and isinstance(task, Classifying):
+            formula = simplify(formula_of(refit.state, task.ground))
+        formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
+        final = search.space.placed(formula)
+        found = task.judged((final or placed)[1])
+        train = float((found.losses * task.ground.weights).sum() / task.ground.total)
+        said = facing(formula, task.ground)
+        return Entry(said, specimen.length, train, refit.validation, refit.spread, found.margin)
 
 
 def _entry(search: Search, specimen: Specimen) -> Entry:
-    formula = facing(specimen.formula, search.ground)
-    return Entry(formula, specimen.length, specimen.error / search.ground.total, nan, nan, specimen.margin)
+    """While the search runs: nothing is known about unseen traces."""
+    ground = search.task.ground
+    train = specimen.loss / ground.total
+    return Entry(facing(specimen.formula, ground), specimen.length, train, nan, nan, specimen.margin)
 
 
-class _Clock:
-    """Seconds of this fit and of those it goes on from."""
-
-    def __init__(self, resume: dict[str, Any] | None, limit: float | None) -> None:
-        self.before = float(resume["seconds"]) if resume else 0.0
-        self.start = self.told = perf_counter()
-        self.limit = inf if limit is None else limit
-        self.deadline = self.start + self.limit
-
-    @property
-    def seconds(self) -> float:
-        return self.before + perf_counter() - self.start
-
-    def is_due(self) -> bool:
-        """Whether half a second has passed since this last said so."""
-        now = perf_counter()
-        due = now - self.told > 0.5
-        self.told = now if due else self.told
-        return due
-
-
-def _state(search: Search, clock: _Clock) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "rounds": search.rounds,
-        "quiet": search.quiet,
-        "seconds": clock.seconds,
-        "archive": search.archive.to_json(),
-    }
+def _state(search: Search, clock: Clock) -> dict[str, Any]:
+    return {"schema": SCHEMA, "rounds": search.rounds, "seconds": clock.seconds, "archive": search.archive.to_json()}
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:
     if state.get("schema") != SCHEMA:
         raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
-    search.rounds, search.quiet = int(state["rounds"]), int(state["quiet"])
+    search.rounds = int(state["rounds"])
     search.archive = Archive.from_json(state["archive"])

@@ -30,6 +30,8 @@ class Progress:
         return self.seconds * (1 - self.share) / self.share if self.share > 0 else float("inf")
 
 
+Ended = Literal["done", "time limit", "interrupted"]
+
 Watch = Callable[[Progress], None]
 """Told of progress; raising KeyboardInterrupt in it, or in the fit, ends the fit with the best so far."""
 
@@ -44,7 +46,7 @@ class Fit:
 
     front: Front
     seconds: float
-    ended: Literal["done", "time limit", "interrupted"]
+    ended: Ended
     state: dict[str, Any]
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any
 
 from ..errors import FernnError
@@ -62,7 +62,7 @@ class Front:
         for i, entry in enumerate(self.entries):
             mark = "->" if i == self.pick else "  "
             row = f"{entry.length:>6}  {entry.train:.4f}"
-            error = f"{entry.validation:.4f} ± {entry.spread:.4f}"
+            error = "-" if isnan(entry.validation) else f"{entry.validation:.4f} ± {entry.spread:.4f}"
             lines.append(f"{row}  {error:>15}  {entry.margin:>6.3f}  {mark} {entry.formula}")
         return "\n".join(lines)
 
@@ -93,8 +93,14 @@ class Front:
 
 
 def picked(entries: Sequence[Entry]) -> int:
-    """The shortest entry whose validation error is within one standard error of the best one's."""
-    best = min(entries, key=lambda entry: entry.validation)
+    """The shortest entry whose validation error is within one standard error of the best one's.
+
+    Where no validation error is known, the most accurate in training, which is the last.
+    """
+    known = [entry for entry in entries if not isnan(entry.validation)]
+    if not known:
+        return len(entries) - 1
+    best = min(known, key=lambda entry: entry.validation)
     return next(i for i, entry in enumerate(entries) if entry.validation <= best.validation + best.spread)
 
 

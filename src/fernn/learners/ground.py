@@ -11,18 +11,21 @@ from ..data import Dataset
 from ..network.gradient import Batch
 from ..network.polish import Levels
 from ..network.tiles import Tiles, tiled
+from .columns import Columns
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """`scaled` holds (x - low) / range, `ranked` the rank of each value among those of its channel.
+    """`scaled` holds (x - low) / scale, `ranked` the rank of each value among those of its column.
 
-    Both are reversed in time when `future`; both keep trace i at the same place.
+    Both are reversed in time when `future`; both keep trace i at the same place. The scale of a column is its
+    range, so that it fills [0, 1]; for real labels every low is 0 and every scale `unit`, so that robustness keeps its
+    units.
     """
 
-    channels: tuple[str, ...]
+    columns: Columns
     future: bool
     samples: int
     places: Tiles
@@ -30,7 +33,8 @@ class Ground:
     ranked: Batch
     levels: Levels
     lows: Floats
-    ranges: Floats
+    scales: Floats
+    unit: float
     weights: Floats
     labels: Floats
 
@@ -39,54 +43,61 @@ class Ground:
         """Weight of all traces."""
         return float(self.weights.sum())
 
-    def weighing(self, weights: Floats) -> Batch:
-        """The ranked traces under other weights."""
-        return self.ranked._replace(weights=self.places.spread(weights))
+    def weighing(self, batch: Batch, weights: Floats) -> Batch:
+        """The traces under other weights."""
+        return batch._replace(weights=self.places.spread(weights))
 
 
-def ground(data: Dataset, labels: Floats, weights: Floats, future: bool, seed: int) -> Ground:
-    """Prepares traces with +1/-1 labels; tiles hold a like share of both classes."""
-    traces = tuple(data.values)
-    joined = [np.concatenate([trace[c] for trace in traces]) for c in range(data.n_channels)]
-    lows = np.array([values.min() for values in joined])
-    ranges = np.array([values.max() - values.min() for values in joined])
-    ranges[ranges == 0] = 1.0
-    distinct = [np.unique(values) for values in joined]
-    offsets = np.concatenate([[0], np.cumsum([len(values) for values in distinct])])
-    levels = Levels(np.concatenate(distinct), offsets.astype(np.int64), ranges)
-    scaled = tuple((trace - lows[:, None]) / ranges[:, None] for trace in traces)
-    ranked = tuple(
-        np.stack([np.searchsorted(distinct[c], trace[c]) for c in range(data.n_channels)]).astype(np.float64)
-        for trace in traces
+def ground(
+    data: Dataset, columns: Columns, labels: Floats, weights: Floats, future: bool, seed: int, real: bool = False
+) -> Ground:
+    """Prepares traces with +1/-1 labels, or real ones; tiles hold a like share of high and low labels."""
+    traces = [columns.values(trace, data.channels) for trace in data.values]
+    width = len(columns.sums)
+    distinct = [np.unique(np.concatenate([trace[c] for trace in traces])) for c in range(width)]
+    ranges = np.array([values[-1] - values[0] if len(values) > 1 else 1.0 for values in distinct])
+    lows = np.array([values[0] for values in distinct])
+    unit = 1.0
+    if real:
+        unit = float(max(ranges.max(), np.abs(labels).max(), 1e-12))
+        lows, scales = np.zeros(width), np.full(width, unit)
+    else:
+        scales = ranges
+    offsets = np.concatenate([[0], np.cumsum([len(values) for values in distinct])]).astype(np.int64)
+    order = _dealt(labels > np.median(labels) if real else labels > 0, seed)
+    places = tiled(tuple((trace - lows[:, None]) / scales[:, None] for trace in traces), future, order)
+    ranks = tiled(
+        tuple(
+            np.stack([np.searchsorted(distinct[c], trace[c]) for c in range(width)]).astype(float) for trace in traces
+        ),
+        future,
+        order,
     )
-    order = _dealt(labels, seed)
-    places = tiled(scaled, future, order)
-    spread_labels, spread_weights = places.spread(labels), places.spread(weights)
-    ranks = tiled(ranked, future, order)
+    wanted, heavy = places.spread(labels / unit), places.spread(weights)
     return Ground(
-        data.channels,
+        columns,
         future,
         int(data.lengths.max()),
         places,
-        Batch(places.values, places.ends, spread_labels, spread_weights),
-        Batch(ranks.values, ranks.ends, spread_labels, spread_weights),
-        levels,
+        Batch(places.values, places.ends, wanted, heavy),
+        Batch(ranks.values, ranks.ends, wanted, heavy),
+        Levels(np.concatenate(distinct), offsets, ranges),
         lows,
-        ranges,
+        scales,
+        unit,
         weights,
         labels,
     )
 
 
-def _dealt(labels: Floats, seed: int) -> npt.NDArray[np.int64]:
-    """Places for the traces, at random, but with the classes evenly through."""
+def _dealt(high: npt.NDArray[np.bool_], seed: int) -> npt.NDArray[np.int64]:
+    """Places for the traces, at random, but with the high ones evenly through."""
     rng = np.random.default_rng(seed)
-    share = np.empty(len(labels))
-    for kind in np.unique(labels > 0):
-        at = np.flatnonzero((labels > 0) == kind)
-        share[rng.permutation(at)] = (np.arange(len(at)) + 0.5) / len(at)
-    places = np.empty(len(labels), np.int64)
-    places[np.argsort(share, kind="stable")] = np.arange(len(labels))
+    share = np.empty(len(high))
+    for at in (np.flatnonzero(high), np.flatnonzero(~high)):
+        share[rng.permutation(at)] = (np.arange(len(at)) + 0.5) / max(len(at), 1)
+    places = np.empty(len(high), np.int64)
+    places[np.argsort(share, kind="stable")] = np.arange(len(high))
     return places
 
 

@@ -7,40 +7,39 @@ from math import inf
 
 import numpy as np
 
-from ..data import Dataset
-from ..formula import And, Atom, Formula, Historically, Interval, Once, Or, Since, atom, length
-from ..formula.nodes import children, rebuilt, walk
+from ..formula import And, Atom, Formula, Historically, Interval, Once, Or, Since
+from ..formula.nodes import Relation, children, rebuilt, walk
+from ..network.forward import LANES
 from ..network.matching import State
 from .ground import Ground
-from .space import Branch, Space, formula_of
+from .space import Branch
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
     """Draws formulas (looking back) for a search space."""
 
-    data: Dataset
     ground: Ground
-    space: Space
-    max_length: int
     since: bool
     intervals: bool
 
-    def threshold(self, channel: int, rng: np.random.Generator) -> float:
-        """A value of the channel, from a random sample of a random trace."""
-        trace = self.data.values[rng.integers(len(self.data))]
-        return float(trace[channel, rng.integers(trace.shape[1])])
+    def threshold(self, column: int, rng: np.random.Generator) -> float:
+        """A value of the column, from a random sample of a random trace."""
+        places = self.ground.places
+        tile, lane = divmod(int(places.order[rng.integers(len(places.order))]), LANES)
+        time = int(rng.integers(places.ends[tile, lane] + 1))
+        return float(places.values[tile, column, time, lane] * self.ground.scales[column] + self.ground.lows[column])
 
     def fresh(self, branch: Branch, rng: np.random.Generator) -> State:
         """Every choice of a branch drawn at random, thresholds from the data."""
-        state, wiring = branch.blank(), branch.wiring
+        state, wiring = branch.blank.copy(), branch.wiring
         for block in range(len(wiring.holes) + len(wiring.choices)):
             base, count = int(wiring.blocks[block, 0]), int(wiring.blocks[block, 1])
             state.winners[block] = rng.integers(count)
-            if block < len(wiring.holes):
+            if block < len(wiring.holes) and branch.movable[len(wiring.windows) + block]:
                 for k, channel in enumerate(wiring.hole_options[block].channel):
                     state.value[base + k] = self.threshold(channel, rng)
-        for number in np.flatnonzero(branch.open_windows):
+        for number in branch.open_windows:
             if rng.random() < 0.7:
                 state.spans[number, 0] = self.window(rng)
         return state
@@ -51,9 +50,9 @@ class Moves:
         return first, last
 
     def atom(self, rng: np.random.Generator) -> Atom:
-        channel = int(rng.integers(self.data.n_channels))
-        relation = ">=" if rng.random() < 0.5 else "<="
-        return atom(self.data.channels[channel], relation, self.threshold(channel, rng))  # type: ignore[arg-type]
+        column = int(rng.integers(len(self.ground.columns.sums)))
+        relation: Relation = ">=" if rng.random() < 0.5 else "<="
+        return Atom(self.ground.columns.sums[column], relation, self.threshold(column, rng))
 
     def changed(self, formula: Formula, others: list[Formula], rng: np.random.Generator) -> Formula:
         """The formula after one or two small changes."""
@@ -117,6 +116,3 @@ def _replaced(formula: Formula, countdown: list[int], new: Formula) -> Formula:
         return new
     countdown[0] -= 1
     return rebuilt(formula, tuple(_replaced(child, countdown, new) for child in children(formula)))
-
-
-__all__ = ["Moves", "formula_of", "length"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from ..formula import And, Formula, Historically, Once, Or, Since, length, mirror
+from ..formula import Formula, atom, direction, length, mirror
 from ..formula.interval import OpenInterval
 from ..formula.merge import merged
 from ..formula.nodes import AnyOf, children
@@ -15,6 +15,7 @@ from ..network import forward as cell
 from ..network.matching import State, matched
 from ..network.readout import read
 from ..network.wiring import Wiring, wired
+from .columns import Columns, with_fixed_holes
 from .ground import Ground
 
 Shape = tuple[object, ...] | None
@@ -28,44 +29,59 @@ class Branch:
     wiring: Wiring
     shape: Shape
     length: int
+    movable: npt.NDArray[np.bool_]
+    """Which windows, then which atoms, may be changed."""
+    blank: State
+    """First options, fixed thresholds as they are and others at 0, windows over all time."""
 
-    @cached_property
-    def open_windows(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which windows may be moved, `[window]`."""
-        return np.array([isinstance(over, OpenInterval) for over in self.wiring.windows] + [False], dtype=bool)
-
-    def blank(self) -> State:
-        """First options, thresholds at 0, windows over all time."""
-        wiring = self.wiring
-        spans = wiring.fixed_spans()
-        if not len(spans):
-            spans = np.full((1, cell.PIECES, 2), -1, np.int64)
-        return State(wiring, np.zeros(len(wiring.blocks), np.int64), np.zeros(wiring.size), spans)
+    @property
+    def open_windows(self) -> npt.NDArray[np.int64]:
+        return np.flatnonzero(self.movable[: len(self.wiring.windows)])
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
     branches: tuple[Branch, ...]
+    columns: Columns
 
     def placed(self, formula: Formula) -> tuple[Branch, State] | None:
         """The branch that can say this formula (looking back), and the state in which it does."""
         shape = shape_of(formula)
+        single = self.columns.single(formula)
         for branch in self.branches:
             if branch.shape is None or branch.shape == shape:
-                state = matched(branch.wiring, formula, branch.blank())
-                if state is not None:
+                state = matched(branch.wiring, single, branch.blank)
+                if state is not None and self._keeps(branch, state):
                     return branch, state
         return None
 
+    def _keeps(self, branch: Branch, state: State) -> bool:
+        """Whether what is fixed stands as it is fixed."""
+        fixed = ~branch.movable[len(branch.wiring.windows) :]
+        at = branch.wiring.blocks[: len(fixed), 0][fixed]
+        return bool((state.value[at] == branch.blank.value[at]).all())
 
-def space(template: Formula, ground: Ground) -> Space:
+
+def space(template: Formula, columns: Columns, future: bool) -> Space:
+    """Branches that say the same are merged before."""
     whole = merged(template)
     options = whole.options if isinstance(whole, AnyOf) else (whole,)
-    branches = []
-    for option in options:
-        wiring = wired(option, ground.channels, future=ground.future, directed=True)
-        branches.append(Branch(wiring, shape_of(wiring.template), length(option)))
-    return Space(tuple(branches))
+    return Space(tuple(_branch(option, columns, future) for option in options), columns)
+
+
+def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
+    opened, kept = with_fixed_holes(option, columns)
+    wiring = wired(opened, columns.names, future=future, directed=True)
+    free = [hole.name not in kept for hole in wiring.holes]
+    movable = np.array([isinstance(over, OpenInterval) for over in wiring.windows] + free, dtype=bool)
+    spans = wiring.fixed_spans()
+    if not len(spans):
+        spans = np.full((1, cell.PIECES, 2), -1, np.int64)
+    blank = State(wiring, np.zeros(len(wiring.blocks), np.int64), np.zeros(wiring.size), spans)
+    for block, hole in enumerate(wiring.holes):
+        if hole.name in kept:
+            blank.value[int(wiring.blocks[block, 0])] = kept[hole.name]
+    return Branch(wiring, shape_of(wiring.template), length(option), movable, blank)
 
 
 def shape_of(formula: Formula) -> Shape:
@@ -81,8 +97,6 @@ def shape_of(formula: Formula) -> Shape:
 
 def formula_of(state: State, ground: Ground) -> Formula:
     """What the state says, looking back, in the units of the data."""
-    from ..formula import atom
-
     wiring = state.wiring
 
     def make(block: int, factor: float) -> Formula:
@@ -93,7 +107,7 @@ def formula_of(state: State, ground: Ground) -> Formula:
         return atom(name, ">=" if lower else "<=", float(state.value[int(wiring.blocks[block, 0]) + k]))
 
     factors = np.ones(len(wiring.blocks))
-    return read(wiring, state.winners, state.spans, ground.samples, factors, make)
+    return ground.columns.spelled(read(wiring, state.winners, state.spans, ground.samples, factors, make))
 
 
 def facing(formula: Formula, ground: Ground) -> Formula:
@@ -101,4 +115,5 @@ def facing(formula: Formula, ground: Ground) -> Formula:
     return mirror(formula) if ground.future else formula
 
 
-__all__ = ["And", "Branch", "Historically", "Once", "Or", "Shape", "Since", "Space", "facing", "formula_of", "space"]
+def looking_back(formula: Formula) -> Formula:
+    return mirror(formula) if direction(formula) == "future" else formula

@@ -50,19 +50,19 @@ def explore(
     size = at.theta.size
     m, v = np.zeros(size), np.zeros(size)
     tiles = batch.tiles.shape[0]
-    first, total = 0, 0.0
+    first, total, everything = np.int64(0), 0.0, np.bool_(True)
     for step in range(steps):
         drawn(net, at.theta, at.winners, heat * (1.0 - step / steps), state)
         last = min(tiles, first + per_step)
-        total = gradient(net, at, batch, first, last, loss, margin, True, desk, grad, out)
-        first = 0 if last == tiles else last
+        total = gradient(net, at, batch, first, last, loss, margin, everything, desk, grad, out)
+        first = np.int64(0) if last == tiles else last
         fix1, fix2 = 1.0 - 0.9 ** (step + 1), 1.0 - 0.999 ** (step + 1)
         for i in range(size):
             if learn[i] > 0:
                 m[i] = 0.9 * m[i] + 0.1 * grad[i]
                 v[i] = 0.999 * v[i] + 0.001 * grad[i] * grad[i]
                 at.theta[i] -= rate * learn[i] * (m[i] / fix1) / (np.sqrt(v[i] / fix2) + 1e-8)
-    drawn(net, at.theta, at.winners, 0.0, state)
+    drawn(net, at.theta, at.winners, 0.0 * heat, state)
     return total
 
 

@@ -59,18 +59,6 @@ class Desk(NamedTuple):
 
 
 @compiled
-def desk(nodes: int, samples: int) -> Desk:
-    """Room for the signals of one tile, and a scratch row."""
-    return Desk(
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.int64),
-        np.empty((nodes + 1) * samples * LANES, np.float32),
-    )
-
-
-@compiled
 def pair(a: int, sa: Any, ba: Any, b: int, sb: Any, bb: Any, largest: Any, y: int, count: int) -> None:
     """The larger, or the smaller, of two signals."""
     ln.stands_alone()
@@ -166,8 +154,10 @@ def needed(net: Net, winners: Any, alternatives: Any, need: Any) -> None:
 
     `need[n]` becomes 2 on the active path, 1 for what only an alternative uses, 0 otherwise.
     """
+    ln.stands_alone()
     last = net.nodes.shape[0] - 1
-    need[:] = 0
+    for n in range(last + 1):
+        need[n] = 0
     need[last] = 2
     for n in range(last, -1, -1):
         if need[n] == 0:
@@ -199,6 +189,7 @@ def weighted(tile: int, channels: int, weights: Any, bias: Any, y: int, count: i
 @compiled
 def operands(net: Net, at: Weights, tile: int, row: int, desk: Desk) -> None:
     """Where each node's signal is read, and how it is scaled. A choice reads its winner."""
+    ln.stands_alone()
     one, none = np.float32(1), np.float32(0)
     theta, winners, start = at.theta, at.winners, desk.store.ctypes.data
     place, scale, bias = desk.place, desk.scale, desk.bias
@@ -222,6 +213,7 @@ def operands(net: Net, at: Weights, tile: int, row: int, desk: Desk) -> None:
 @compiled
 def signals(net: Net, at: Weights, tile: int, channels: int, samples: int, desk: Desk) -> None:
     """Computes every needed operator of the tile."""
+    ln.stands_alone()
     count = samples * LANES
     place, scale, bias = desk.place, desk.scale, desk.bias
     scratch = desk.store.ctypes.data + net.nodes.shape[0] * count * 4
@@ -236,7 +228,7 @@ def signals(net: Net, at: Weights, tile: int, channels: int, samples: int, desk:
         elif kind in (MIN, MAX):
             pair(place[a], scale[a], bias[a], place[b], scale[b], bias[b], kind == MAX, y, count)
         elif kind in (RUN_MIN, RUN_MAX):
-            running(place[a], scale[a], bias[a], kind == RUN_MAX, y, 0, samples)
+            running(place[a], scale[a], bias[a], kind == RUN_MAX, y, np.int64(0), samples)
         elif kind in (SINCE, PAPER_SINCE):
             since(place[a], scale[a], bias[a], place[b], scale[b], bias[b], kind == PAPER_SINCE, y, samples)
         else:

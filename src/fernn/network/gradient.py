@@ -68,6 +68,7 @@ def trace_back(
     net: Net, at: Weights, tile: int, channels: int, row: int, desk: Desk, lane: int, t: int, g: Any, grad: Any
 ) -> None:
     """Adds to `grad` the derivative of g times the output at sample t of the lane."""
+    ln.stands_alone()
     nodes, blocks, theta, winners = net.nodes, net.blocks, at.theta, at.winners
     place, scale, bias = desk.place, desk.scale, desk.bias
     like = np.float32(0)
@@ -163,10 +164,12 @@ def gradient(
 
     With `loss` negative only outputs are computed.
     """
+    ln.stands_alone()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
     needed(net, at.winners, alternatives, desk.need)
-    grad[:] = 0.0
+    for j in range(grad.size):
+        grad[j] = 0.0
     total, weight = 0.0, 0.0
     like = np.float32(0)
     root = net.nodes.shape[0] - 1
@@ -187,6 +190,7 @@ def gradient(
                 if g != 0:
                     trace_back(net, at, tile, channels, row, desk, lane, t, g * batch.weights[i, lane], grad)
     if weight > 0:
-        grad /= weight
+        for j in range(grad.size):
+            grad[j] /= weight
         total /= weight
     return total

@@ -38,7 +38,7 @@ class _Found:
     def with_(self, other: _Found) -> _Found | None:
         """Both, where they agree."""
         for mine, theirs in ((self.winners, other.winners), (self.value, other.value), (self.windows, other.windows)):
-            if any(key in mine and mine[key] != theirs[key] for key in theirs):  # type: ignore[index, attr-defined]
+            if any(key in mine and mine[key] != theirs[key] for key in theirs):
                 return None
         return _Found(self.winners | other.winners, self.value | other.value, self.windows | other.windows)
 

@@ -65,10 +65,11 @@ def saturated(x: int, scale: Any, bias: Any, y: int, count: int) -> None:
 @compiled
 def critical(net: Net, at: Weights, batch: Batch, hole: int, desk: Desk, z: Any) -> None:
     """The critical threshold of an open atom for every trace, signed as its side: satisfied up to z."""
+    ln.stands_alone()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     count = samples * LANES
     row = count * 4
-    needed(net, at.winners, False, desk.need)
+    needed(net, at.winners, np.bool_(False), desk.need)
     like, root = np.float32(0), net.nodes.shape[0] - 1
     start = desk.store.ctypes.data
     for i in range(batch.tiles.shape[0]):
@@ -100,9 +101,10 @@ def critical(net: Net, at: Weights, batch: Batch, hole: int, desk: Desk, z: Any)
 @compiled
 def judged(net: Net, at: Weights, batch: Batch, desk: Desk, verdicts: Any) -> Any:
     """The weighted errors; `verdicts[tile, lane]` filled with 1 for satisfied, 0 for not."""
+    ln.stands_alone()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
-    needed(net, at.winners, False, desk.need)
+    needed(net, at.winners, np.bool_(False), desk.need)
     like, root = np.float32(0), net.nodes.shape[0] - 1
     wrong = 0.0
     for i in range(batch.tiles.shape[0]):
@@ -122,6 +124,7 @@ def judged(net: Net, at: Weights, batch: Batch, desk: Desk, verdicts: Any) -> An
 @compiled
 def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels) -> Found:
     """The threshold of least error, and among those the middle of the widest gap."""
+    ln.stands_alone()
     count, wrong = 0, 0.0
     keys = np.empty(z.size, np.float32)
     places = np.empty(z.size, np.int64)
@@ -202,6 +205,7 @@ def settle_atom(
     desk: Desk, z: Any,
 ) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
+    ln.stands_alone()
     base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
     before = at.winners[hole]
     best_error, best_gap, best_option, best_value = now, -1.0, -1, 0.0
@@ -254,14 +258,14 @@ def steady_threshold(
 
 @compiled
 def settle_end(
-    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, now: Any,
-    desk: Desk, verdicts: Any,
+    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, desk: Desk
 ) -> Any:  # fmt: skip
     """The best value from `low` to `high` of one end of a window; the middle of the values that do as well.
 
     Values between two that judge some traces alike judge these alike: stretches that cannot do better
     are left out.
     """
+    ln.stands_alone()
     count = high - low + 1
     errors = np.full(count, np.inf)
     tiles = batch.ends.shape[0]
@@ -288,7 +292,8 @@ def settle_end(
                     elif batch.weights[i, lane] > 0:
                         alike = False
         if alike:
-            errors[a + 1 : b] = errors[a]
+            for j in range(a + 1, b):
+                errors[j] = errors[a]
             continue
         if sure > best + 1e-9:
             continue
@@ -321,28 +326,29 @@ def settle_end(
 
 @compiled
 def polish(
-    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, open_windows: Any, seed: Any, sweeps: int,
+    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, movable: Any, seed: Any, sweeps: int,
     free: Any, desk: Desk, z: Any, verdicts: Any,
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
-    With `free` also channels and operators; otherwise thresholds and windows only.
+    `movable` says of the windows, then of the open atoms, which may be changed. With `free` also channels and
+    operators; otherwise thresholds and windows only.
     """
     samples = batch.tiles.shape[2]
     state = np.array([seed], np.uint64)
     error = judged(net, at, batch, desk, verdicts)
-    count = net.nodes.shape[0]
+    count, windows = net.nodes.shape[0], net.masks.shape[0]
     todo = np.empty(count, np.int64)
     for _ in range(sweeps):
         before = error
-        needed(net, at.winners, False, desk.need)
+        needed(net, at.winners, np.bool_(False), desk.need)
         length = 0
         for n in range(count):
             kind = net.nodes[n, 0]
             if desk.need[n] == 2 and (
-                kind == ATOM
+                (kind == ATOM and movable[windows + net.nodes[n, 3]])
                 or (kind == CHOICE and free)
-                or (kind in (WIN_MIN, WIN_MAX) and open_windows[net.nodes[n, 3]])
+                or (kind in (WIN_MIN, WIN_MAX) and movable[net.nodes[n, 3]])
             ):
                 todo[length] = n
                 length += 1
@@ -352,7 +358,7 @@ def polish(
         for i in range(length):
             n = todo[i]
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
-            needed(net, at.winners, False, desk.need)
+            needed(net, at.winners, np.bool_(False), desk.need)
             if desk.need[n] != 2:
                 continue
             if kind == ATOM:
@@ -374,9 +380,10 @@ def polish(
                         break
                     if last >= samples:
                         at.spans[block, piece, 1] = last = samples - 1
-                    error = settle_end(net, at, batch, block, piece, 1, first, samples - 1, error, desk, verdicts)
-                    last = at.spans[block, piece, 1]
-                    error = settle_end(net, at, batch, block, piece, 0, 0, last, error, desk, verdicts)
+                    for end in range(1, -1, -1):
+                        low = at.spans[block, piece, 0] if end == 1 else np.int64(0)
+                        high = np.int64(samples - 1) if end == 1 else at.spans[block, piece, 1]
+                        error = settle_end(net, at, batch, block, piece, end, low, high, desk)
         if error > before - 1e-9:
             break
     return error

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..errors import FernnError
 from ..formula import And, Atom, Formula, Historically, Interval, Not, Once, Or, Since
 from ..formula.nodes import Constant
+from ..formula.words import FLIPPED
 from . import forward as cell
 from .wiring import Wiring
 
@@ -101,16 +102,16 @@ def _atom(weights: tuple[tuple[str, float], ...], threshold: float) -> Formula:
 
 
 def plain(formula: Formula) -> Formula:
-    """Every atom divided by its largest weight, so that it reads `x >= c`: the same verdicts."""
+    """Every atom divided by its largest weight, so that it reads `x >= c` or `x <= c`: the same verdicts."""
     from ..formula.measures import everywhere
 
     def change(node: Formula) -> Formula:
         match node:
-            case Atom(weights, ">=", threshold):
+            case Atom(weights, relation, threshold):
                 size = max(abs(w) for _, w in weights)
                 if weights[0][1] < 0:
-                    return Atom(tuple((n, -w / size) for n, w in weights), "<=", -threshold / size)
-                return Atom(tuple((n, w / size) for n, w in weights), ">=", threshold / size)
+                    size, relation = -size, FLIPPED[relation]
+                return Atom(tuple((n, w / size) for n, w in weights), relation, threshold / size)
         return node
 
     return everywhere(formula, change)

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from math import inf, isfinite
+from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -200,8 +200,10 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _word(value: Any) -> Any:
-    """JSON knows no infinity: it is written as a word."""
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
+    """JSON knows no infinity, which is written as a word, and no NaN: what is not known is null."""
+    if not isinstance(value, float) or isfinite(value):
+        return value
+    return None if isnan(value) else str(value)
 
 
 def _words(told: dict[str, Any]) -> dict[str, Any]:
@@ -209,4 +211,5 @@ def _words(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(told: dict[str, Any]) -> dict[str, Any]:
-    return told | {"entries": [row | {key: float(row[key]) for key in _ERRORS} for row in told["entries"]]}
+    rows = [{key: nan if row[key] is None else float(row[key]) for key in _ERRORS} for row in told["entries"]]
+    return told | {"entries": [row | errors for row, errors in zip(told["entries"], rows, strict=True)]}

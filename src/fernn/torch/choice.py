@@ -15,8 +15,10 @@ class Choice(nn.Module):
     The winner goes on, scaled by |W[k]| and negated where W[k] < 0; of equal weights the first wins. Backward the
     weights are taken as they are (the straight-through estimator): `dr/dW[i] = a[i]` for every i, winner or not,
     with 0 for an infinite a[i]; `dr/da[k] = W[k]`, and 0 for the others. `quantised=False` puts W itself for q.
-    With `signed=False` |W| stands for W throughout.
+    With `signed=False` |W| stands for W throughout. `by_size` put to False makes `k = argmax W`.
     """
+
+    by_size = True
 
     def __init__(self, options: int, quantised: bool = True, signed: bool = True) -> None:
         super().__init__()
@@ -30,7 +32,8 @@ class Choice(nn.Module):
     @property
     def winner(self) -> int:
         """Which option is chosen, as the weights stand."""
-        sizes = self.weights.detach().abs().tolist()
+        values = self.weights.detach()
+        sizes = (values.abs() if self.by_size or not self.signed else values).tolist()
         return sizes.index(max(sizes))
 
     def forward(self, *options: Tensor) -> Tensor:

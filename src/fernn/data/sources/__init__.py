@@ -1,7 +1,7 @@
 """Datasets by name, one file each; the docstring of its function is the data card.
 
 The paper's recordings (`cct`, `ecg`, `hapt`, `lyft`) are read from the folder that the environment
-variable FERNN_DATA names. `cruise` and `intervals` are made here, from a seed.
+variable FERNN_DATA names. `cruise`, `intervals` and `wander` are made here, from a seed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .ecg import ecg
 from .hapt import hapt
 from .intervals import intervals
 from .lyft import lyft
+from .wander import wander
 
 SOURCES: dict[str, Callable[..., Dataset]] = {
     "cct": cct,
@@ -30,6 +31,7 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "lyft": lyft,
     "cruise": cruise,
     "intervals": intervals,
+    "wander": wander,
 }
 
 

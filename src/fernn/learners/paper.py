@@ -1,0 +1,224 @@
+"""FERNN as the paper trains it: one network, one start, many epochs, the formula read from the weights at the end."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf, nan
+from time import perf_counter
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
+from ..formula import Constant, Formula, Once, direction, interval, length, simplify
+from ..formula.holes import windows_open
+from ..formula.templates import paper_length, paper_up_to, windowed
+from ..network.batches import Traces, dealt
+from ..network.forward import PIECES
+from ..network.gradient import ABSOLUTE, TANH
+from ..network.quantised import Compiled, Quantised
+from ..network.readout import plain
+from ..network.training import Backend, Schedule, Training, epochs, start
+from ..network.wiring import wired
+from ..semantics import robustness, satisfied
+from .cells import Cells
+from .fit import Fit, Progress, Watch, silent
+from .front import Entry, Front
+from .scales import Scaling, scales
+
+SCHEMA = 1
+TOLD = 0.5
+"""Seconds, at least, from one report of progress to the next."""
+
+Floats = npt.NDArray[np.float64]
+Ended = Literal["done", "time limit", "interrupted"]
+
+
+class Engine(Backend, Protocol):
+    """A network over the training data."""
+
+    @property
+    def size(self) -> int: ...
+
+    def formula(self, theta: Floats) -> Formula: ...
+
+    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True)
+class PaperFernn:
+    """The settings; `fit` does the work. The defaults are the paper's, for formulas of one length."""
+
+    length: int = 2
+    """2 to 6."""
+    up_to: bool = False
+    """A network for all lengths from 2 to `length`, instead of this one."""
+    since: bool = True
+    """Whether Until (Since, for the past) is among the operators, as the paper's cell computes it."""
+    template: Formula | None = None
+    """A formula with open choices to train instead of the paper's networks."""
+    direction: Literal["future", "past"] = "future"
+    quantised: bool = True
+    """Otherwise choices mix their options while training, on the torch cells, and are quantised to be read."""
+    winner: Literal["size", "value"] = "size"
+    """Which weight wins a choice: the largest in size, with its sign, or the largest, as in the paper's code."""
+    epochs: int = 5000
+    early_stopping: bool | Literal["text", "code"] = False
+    """True is "text": stop after 50 epochs without improvement, or with `up_to` at the first one after 5 cuts of the
+    learning rate. "code": stop at the first epoch without improvement after the first cut."""
+    rate: float | None = None
+    """The learning rate; None is 0.003, with `up_to` 0.001."""
+    intervals: bool = False
+    """Learn a window, which may have holes, for every G and F (H and O) of the paper's networks."""
+    atoms: Literal["axis", "linear"] = "axis"
+    backend: Literal["numba", "torch"] = "numba"
+    scaling: Scaling = "unit"
+    """Channels to [0, 1]; or divided by their range, the zero left where it is, as the paper's code does."""
+    seed: int = 0
+    time_limit: float | None = None
+
+    def fit(
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
+    ) -> Fit:
+        """Train; with `resume`, the `state` of an earlier fit with these settings, go on from there.
+
+        `weights` says how much each trace counts. Ctrl-C ends the training with the weights of the last whole epoch.
+        """
+        task = _Task(self, data, weights)
+        began, before = perf_counter(), 0.0
+        first = start(task.engine.size, self.schedule.rate, self.seed)
+        if resume is not None:
+            first, before = _restored(resume, task.engine.size), float(resume["seconds"])
+        at = first
+        ended: Ended = "done"
+        told = -inf
+        try:
+            for at in epochs(task.engine, first, self.schedule):
+                seconds = perf_counter() - began
+                if seconds - told > TOLD:
+                    told = seconds
+                    watch(self._progress(task, at, before + seconds))
+                if self.time_limit is not None and seconds > self.time_limit:
+                    ended = "time limit"
+                    break
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        last = self._progress(task, at, before + perf_counter() - began, 1.0)
+        with suppress(KeyboardInterrupt):
+            watch(last)
+        return Fit(last.front, last.seconds, ended, last.state)
+
+    @property
+    def schedule(self) -> Schedule:
+        rate = self.rate if self.rate is not None else 0.001 if self.up_to else 0.003
+        if self.early_stopping == "code":
+            return Schedule(rate, self.epochs, most_cuts=1)
+        if self.early_stopping and self.up_to:
+            return Schedule(rate, self.epochs, most_cuts=5)
+        return Schedule(rate, self.epochs, quiet=50 if self.early_stopping else None)
+
+    @property
+    def network(self) -> Formula:
+        """The template that is trained."""
+        if self.template is not None:
+            return self.template
+        whole = (paper_up_to if self.up_to else paper_length)(self.length, self.since, self.direction)
+        return windowed(whole, PIECES) if self.intervals else whole
+
+    def _progress(self, task: _Task, at: Training, seconds: float, share: float | None = None) -> Progress:
+        if share is None:
+            share = min(1.0, max(at.epoch / self.epochs, seconds / (self.time_limit or inf)))
+        state = {"schema": SCHEMA, "seconds": seconds, "training": at.to_json()}
+        return Progress(seconds, share, 1, Front((task.entry(at.theta),), 0), state)
+
+
+class _Task:
+    """Data made ready, and the network over it."""
+
+    def __init__(self, settings: PaperFernn, data: Dataset, weights: Floats | None) -> None:
+        self.data, self.real = data, data.labels is not None and not data.classes
+        self.labels = np.asarray(data.labels, np.float64) if self.real else data.signs
+        self.weights = _weights(data, weights)
+        if not self.real and abs(self.labels.mean()) == 1:
+            name = data.classes[int(data.positive[0])]
+            raise DataError(f"{data.name}: every trace is of class {name!r}; a rule needs both.")
+        template = settings.network
+        looks = direction(template)
+        if looks == "mixed":
+            raise UnsupportedError(f"a template looks one way in time, {template} looks both ways")
+        self.future = settings.direction == "future" if looks == "now" else looks == "future"
+        self.scales = scales(data, settings.scaling, (float(np.abs(self.labels).max()) or 1.0) if self.real else 1.0)
+        inward = self.scales.inward(template)
+        self.engine = self._engine(settings, inward if self.real else plain(inward))
+
+    def _engine(self, settings: PaperFernn, template: Formula) -> Engine:
+        loss = ABSOLUTE if self.real else TANH
+        traces, labels = self.scales.scaled(list(self.data.values)), self.labels / self.scales.label
+        deal = dealt(labels, self.weights, not self.real, settings.seed)
+        samples = max(trace.shape[1] for trace in traces)
+        if settings.backend == "torch":
+            return Cells(
+                template, self.data.channels, traces, labels, self.weights, deal, loss, settings.winner == "size",
+                atoms=settings.atoms, since="paper", quantised=settings.quantised, width=samples,
+                direction="future" if self.future else "past",
+            )  # fmt: skip
+        if settings.backend != "numba":
+            raise UnsupportedError(f"backend is 'numba' or 'torch', found {settings.backend!r}")
+        if not settings.quantised:
+            raise UnsupportedError("quantised=False needs backend='torch': the compiled loops follow one path only")
+        wiring = wired(
+            template, self.data.channels, future=self.future, linear=settings.atoms == "linear", paper_since=True,
+            mask=samples if windows_open(template) else 0,
+        )  # fmt: skip
+        network = Quantised(wiring, samples, settings.winner == "size")
+        return Compiled(network, Traces(traces, labels, self.weights, self.future), deal, loss)
+
+    def entry(self, theta: Floats) -> Entry:
+        """The formula that the weights stand for, in the units of the data, and how well it does in training."""
+        formula = self.formula(theta)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FernnWarning)  # what windows do at the edges, half-way through training
+            if self.real:
+                wrong, margin = np.abs(robustness(formula, self.data) - self.labels), 0.0
+            else:
+                wrong = satisfied(formula, self.data) != (self.labels > 0)
+                margin = self.margin(formula, ~wrong)
+        return Entry(formula, length(formula), float(np.average(wrong, weights=self.weights)), nan, nan, margin)
+
+    def formula(self, theta: Floats) -> Formula:
+        """In its simplest form. A constant is that of `true` and `false` which errs less."""
+        found = self.scales.outward(self.engine.formula(theta))
+        simple = simplify(found if self.real else plain(found))
+        if isinstance(simple, Constant):
+            return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
+        if not self.future and direction(simple) == "now":
+            return Once(simple, interval(0, 0))  # judged at the last sample
+        return simple
+
+    def margin(self, formula: Formula, right: npt.NDArray[np.bool_]) -> float:
+        """The least |robustness| of a rightly judged trace, every channel divided by its range."""
+        if not right.any():
+            return 0.0
+        inside = plain(self.scales.inward(formula))
+        scaled = self.scales.scaled(list(self.data.values))
+        return float(np.abs(robustness(inside, scaled, self.data.channels))[right].min())
+
+
+def _weights(data: Dataset, given: Floats | None) -> Floats:
+    weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64)
+    if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError(f"weights are {len(data)} finite numbers, none negative, not all 0.")
+    return weights
+
+
+def _restored(state: dict[str, Any], size: int) -> Training:
+    if state.get("schema") != SCHEMA or "training" not in state:
+        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
+    at = Training.from_json(state["training"])
+    if at.theta.size != size:
+        raise FernnError(f"a state of {at.theta.size} weights, the network has {size}; the settings differ.")
+    return at

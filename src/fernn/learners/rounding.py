@@ -1,0 +1,42 @@
+"""Thresholds written with no more digits than matter."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+from ..formula import Formula, thresholds, with_thresholds
+from .search import Search
+
+
+def rounded(search: Search, formula: Formula, slack: float = 0.0) -> Formula:
+    """The formula, looking back, with each threshold as short as leaves the training loss and half of the margin.
+
+    Thresholds in turn, left to right; `slack` is how much the loss may grow.
+    """
+    start = _standing(search, formula)
+    if start is None:
+        return formula
+    for i in range(len(thresholds(formula))):
+        for digits in range(2, 12):
+            values = list(thresholds(formula))
+            values[i] = _short(values[i], digits)
+            short = with_thresholds(formula, values)
+            now = _standing(search, short)
+            if now is not None and now[0] <= start[0] + slack + 1e-9 and now[1] >= 0.5 * start[1]:
+                formula = short
+                break
+    return formula
+
+
+def _standing(search: Search, formula: Formula) -> tuple[float, float] | None:
+    """Loss and margin."""
+    placed = search.space.placed(formula)
+    if placed is None:
+        return None
+    found = search.task.judged(placed[1])
+    return float((found.losses * search.task.ground.weights).sum()), found.margin
+
+
+def _short(value: float, digits: int) -> float:
+    """The value to so many significant digits."""
+    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

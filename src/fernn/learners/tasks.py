@@ -1,0 +1,173 @@
+"""What is asked of a formula: to judge labelled traces rightly, or to have their real-valued labels as robustness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..network.engine import Plan, explored, judged, outputs, polished, regressed
+from ..network.forward import Weights
+from ..network.gradient import ABSOLUTE, MARGIN
+from ..network.matching import State
+from .ground import Ground
+from .space import Branch
+
+STEPS, RATE, HEAT, WIDTH = 24, 0.02, 0.3, 0.1
+"""Gradient steps of a restart, their learning rate, the noise at the start, the margin asked for (share of a range)."""
+TILES_PER_STEP, SWEEPS = 16, 6
+Floats = npt.NDArray[np.float64]
+
+
+class Judgement(NamedTuple):
+    """How a formula does on the training traces."""
+
+    losses: Floats
+    """Per trace: 1 for misjudged and 0 for not, or the distance from the label."""
+    margin: float
+    behaviour: str
+    """Equal for formulas that treat all training traces alike."""
+
+
+class Task(Protocol):
+    """Trains and polishes states in place. Weights given replace those of the training traces."""
+
+    @property
+    def ground(self) -> Ground: ...
+
+    def train(self, state: State, seed: int) -> None: ...
+
+    def polish(
+        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+    ) -> float:
+        """To a local optimum, with `free` over channels and operators too; the weighted loss there."""
+        ...
+
+    def judged(self, state: State) -> Judgement: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Classifying:
+    """Labels are +1 and -1."""
+
+    ground: Ground
+
+    def train(self, state: State, seed: int) -> None:
+        _trained(state, seed, self.ground, MARGIN, WIDTH)
+
+    def polish(
+        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+    ) -> float:
+        ground = self.ground
+        batch = ground.ranked if weights is None else ground.weighing(ground.ranked, weights)
+        at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
+        plan = Plan(seed=seed, sweeps=SWEEPS, free=free)
+        return polished(state.wiring, at, batch, ground.levels, state.value, branch.movable, plan)
+
+    def judged(self, state: State) -> Judgement:
+        ground, wiring = self.ground, state.wiring
+        at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
+        good = ground.places.gathered(judged(wiring, at, ground.ranked).astype(np.float32)) > 0
+        wrong = good != (ground.labels > 0)
+        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
+        robust = np.abs(ground.places.gathered(outputs(wiring, at, ground.scaled)))[~wrong]
+        margin = float(robust.min()) if robust.size else 0.0
+        return Judgement(wrong.astype(np.float64), margin, _hashed(np.packbits(good).tobytes()))
+
+
+@dataclass(frozen=True, eq=False)
+class Regressing:
+    """Labels are real. All channels are scaled alike, so that robustness is the data's up to `ground.unit`."""
+
+    ground: Ground
+
+    def train(self, state: State, seed: int) -> None:
+        _trained(state, seed, self.ground, ABSOLUTE, 0.0)
+
+    def polish(
+        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+    ) -> float:
+        ground = self.ground
+        batch = ground.scaled if weights is None else ground.weighing(ground.scaled, weights)
+        theta = scaled_weights(state, ground)
+        reach = 1.0 + float(np.abs(batch.labels).max())
+        plan = Plan(seed=seed, sweeps=SWEEPS, free=free, reach=reach)
+        at = Weights(state.winners, theta, state.spans, True)
+        total = regressed(state.wiring, at, batch, branch.movable, plan)
+        take_thresholds(state, theta, ground)
+        return total * ground.unit
+
+    def judged(self, state: State) -> Judgement:
+        ground = self.ground
+        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
+        found = ground.places.gathered(outputs(state.wiring, at, ground.scaled)).astype(np.float64)
+        losses = np.abs(found * ground.unit - ground.labels)
+        return Judgement(losses, float(np.abs(found).min()), _hashed(found.round(4).tobytes()))
+
+
+def _hashed(content: bytes) -> str:
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def _trained(state: State, seed: int, ground: Ground, loss: int, margin: float) -> None:
+    """A short stretch of gradient steps from the state, its choices at first not much preferred to others."""
+    wiring = state.wiring
+    theta = scaled_weights(state, ground)
+    learn = np.zeros(wiring.size)
+    rng = np.random.default_rng(seed)
+    for block in range(len(wiring.holes) + len(wiring.choices)):
+        base, count = int(wiring.blocks[block, 0]), int(wiring.blocks[block, 1])
+        theta[base : base + count] = 0.1 * rng.standard_normal(count)
+        theta[base + int(state.winners[block])] = 0.3
+        learn[base : base + count] = 1.0
+        if block < len(wiring.holes):
+            learn[base + 2 * count : base + 3 * count] = 1.0
+    plan = Plan(loss=loss, margin=margin, steps=STEPS, per_step=TILES_PER_STEP, rate=RATE, heat=HEAT, seed=seed)
+    explored(wiring, Weights(state.winners, theta, state.spans, True), ground.scaled, learn, plan)
+    take_thresholds(state, theta, ground)
+
+
+def take_thresholds(state: State, theta: npt.NDArray[np.float32], ground: Ground) -> None:
+    """Thresholds in the units of the data, from weights for scaled traces."""
+    wiring = state.wiring
+    for block, options in enumerate(wiring.hole_options):
+        base, count = int(wiring.blocks[block, 0]), int(wiring.blocks[block, 1])
+        channels, sides = np.array(options.channel), np.array(options.side)
+        bias = theta[base + 2 * count : base + 3 * count].astype(np.float64)
+        state.value[base : base + count] = -sides * bias * ground.scales[channels] + ground.lows[channels]
+
+
+def scaled_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
+    """Weights for scaled traces."""
+    theta = _constants(state)
+    for block, options in enumerate(state.wiring.hole_options):
+        base, count = int(state.wiring.blocks[block, 0]), int(state.wiring.blocks[block, 1])
+        channels, sides = np.array(options.channel), np.array(options.side)
+        at = (state.value[base : base + count] - ground.lows[channels]) / ground.scales[channels]
+        theta[base + count : base + 2 * count] = sides
+        theta[base + 2 * count : base + 3 * count] = -sides * at
+    return theta
+
+
+def ranked_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
+    """Weights for ranked traces: `side * rank + bias` is positive exactly where the atom holds."""
+    theta = _constants(state)
+    for block, options in enumerate(state.wiring.hole_options):
+        base, count = int(state.wiring.blocks[block, 0]), int(state.wiring.blocks[block, 1])
+        theta[base + count : base + 2 * count] = options.side
+        for k, (channel, side) in enumerate(zip(options.channel, options.side, strict=True)):
+            low, high = ground.levels.offsets[channel : channel + 2]
+            levels, value = ground.levels.values[low:high], state.value[base + k]
+            below = np.searchsorted(levels, value, side="left" if side > 0 else "right")
+            theta[base + 2 * count + k] = 0.5 - below if side > 0 else below - 0.5
+    return theta
+
+
+def _constants(state: State) -> npt.NDArray[np.float32]:
+    """Room for the weights, with those of true and false in place."""
+    theta = np.zeros(state.wiring.size, np.float32)
+    theta[state.wiring.learned :] = state.wiring.constants
+    return theta

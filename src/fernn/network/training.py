@@ -1,0 +1,154 @@
+"""The training of the paper: Adam on real-valued weights, a learning rate that is cut when nothing improves.
+
+    m <- 0.9 m + 0.1 g,   v <- 0.999 v + 0.001 g g          after step s, from m = v = 0, s = 0
+    W <- W - rate sqrt(1 - 0.999^s) / (1 - 0.9^s)  m / (sqrt(v) + 1e-7)
+
+An epoch improves if the mean of the losses of its batches is below that of every earlier one. The rate is cut when
+more than 100 epochs have passed since the last improvement; from then on, when more than 50 have passed since the
+last improvement or cut. Each cut makes it 0.98 of what it was, and Adam starts anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from math import inf, isfinite, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import FernnError
+
+SCHEMA = 1
+SPREAD = 0.05
+"""Standard deviation of initial weights."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Backend(Protocol):
+    """Something that is trained: mean losses over batches of traces, as functions of a flat vector of weights."""
+
+    @property
+    def batches(self) -> int:
+        """In an epoch."""
+        ...
+
+    def loss_and_gradient(self, theta: Floats, batch_number: int) -> tuple[float, Floats]:
+        """Over one batch; they are counted on from epoch to epoch."""
+        ...
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When to cut the learning rate and when to stop."""
+
+    rate: float = 0.003
+    epochs: int = 5000
+    cut: float = 0.98
+    first_patience: int = 100
+    patience: int = 50
+    quiet: int | None = None
+    """Stop after this many epochs without improvement."""
+    most_cuts: int | None = None
+    """Stop at the first epoch without improvement after this many cuts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Where a training stands after a whole number of epochs. It never changes; an epoch makes a new one."""
+
+    theta: Floats
+    """The weights as they are."""
+    m: Floats
+    v: Floats
+    steps: int
+    """Since Adam last started anew."""
+    rate: float
+    epoch: int
+    """Epochs done."""
+    best: float
+    """The least mean loss of an epoch, and the weights after it."""
+    best_theta: Floats
+    improved: int
+    """The last epoch that improved, counted from 0; -1 before the first."""
+    marked: int
+    """The last that improved or was followed by a cut."""
+    cuts: int
+    stopped: bool
+    losses: tuple[float, ...]
+    """The mean loss of each epoch."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which `from_json` makes a training that goes on in exactly the same way."""
+        told = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {"schema": SCHEMA, **told}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Training:
+        if data.get("schema") != SCHEMA:
+            raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")
+        kept = {field.name: data[field.name] for field in fields(cls)}
+        for name in ("theta", "m", "v", "best_theta"):
+            kept[name] = np.array([_number(each) for each in kept[name]], np.float64)
+        losses = tuple(_number(loss) for loss in kept["losses"])
+        return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
+
+
+def start(size: int, rate: float, seed: int) -> Training:
+    """Weights from N(0, 0.05)."""
+    theta = SPREAD * np.random.default_rng(seed).standard_normal(size)
+    none = np.zeros(size)
+    return Training(theta, none, none, 0, rate, 0, inf, theta, -1, -1, 0, False, ())
+
+
+def epochs(backend: Backend, at: Training, schedule: Schedule) -> Iterator[Training]:
+    """The training after each further epoch, until the schedule ends it.
+
+    Each is whole: who stops listening, or is interrupted, has in the last one all that is needed to go on.
+    """
+    while at.epoch < schedule.epochs and not at.stopped:
+        at = _judged(_epoch(backend, at), schedule)
+        yield at
+
+
+def _epoch(backend: Backend, at: Training) -> Training:
+    """A step for every batch."""
+    theta, m, v, steps = at.theta, at.m, at.v, at.steps
+    losses = []
+    for i in range(backend.batches):
+        loss, g = backend.loss_and_gradient(theta, at.epoch * backend.batches + i)
+        losses.append(loss)
+        steps += 1
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        size = at.rate * sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
+        theta = theta - size * m / (np.sqrt(v) + 1e-7)
+    mean = float(np.mean(losses))
+    return replace(at, theta=theta, m=m, v=v, steps=steps, epoch=at.epoch + 1, losses=(*at.losses, mean))
+
+
+def _judged(at: Training, schedule: Schedule) -> Training:
+    """What follows from the loss of the last epoch."""
+    loss, number = at.losses[-1], at.epoch - 1
+    if loss < at.best:
+        return replace(at, best=loss, best_theta=at.theta, improved=number, marked=number)
+    if schedule.quiet is not None and number - at.improved >= schedule.quiet:
+        return replace(at, stopped=True)
+    if schedule.most_cuts is not None and at.cuts >= schedule.most_cuts:
+        return replace(at, stopped=True)
+    if number - at.marked > (schedule.patience if at.cuts else schedule.first_patience):
+        none = np.zeros_like(at.theta)
+        return replace(at, rate=at.rate * schedule.cut, cuts=at.cuts + 1, marked=number, m=none, v=none, steps=0)
+    return at
+
+
+def _plain(value: Any) -> Any:
+    """JSON knows no infinity and no NaN: they are written as words."""
+    if isinstance(value, np.ndarray | tuple):
+        return [_plain(float(each)) for each in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _number(value: float | str) -> float:
+    return float(value)
