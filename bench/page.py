@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from .aims import BATCH, Aim, aims
+from .markdown import table
 from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
 from .online import SAMPLES, Live
 from .peers import NAMES
@@ -75,7 +76,7 @@ def _aims(found: Sequence[Aim]) -> str:
          aim.met if aim.met == "met" else f"**{aim.met}**")
         for aim in found
     )  # fmt: skip
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def _offline(rows: Sequence[Row]) -> str:
@@ -88,7 +89,7 @@ def _offline(rows: Sequence[Row]) -> str:
         )
         for row in rows
     )  # fmt: skip
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def _peer(row: Row, name: str) -> str:
@@ -103,7 +104,7 @@ def _alone(rows: Sequence[Row]) -> str:
          _number(row.times(FRESH_COPY)))
         for row in rows
     )  # fmt: skip
-    return _table(("formula", "traces x samples", "fernn, ms", "of copy, prepared", "of copy, fresh"), lines)
+    return table(("formula", "traces x samples", "fernn, ms", "of copy, prepared", "of copy, fresh"), lines)
 
 
 def _live(found: Sequence[Live]) -> str:
@@ -112,13 +113,13 @@ def _live(found: Sequence[Live]) -> str:
          _number(each.times))
         for each in found
     )  # fmt: skip
-    return _table(("formula", "fernn", "rtamt", "times"), lines)
+    return table(("formula", "fernn", "rtamt", "times"), lines)
 
 
 def _ways(rows: Sequence[Row]) -> str:
     named = ("numpy", "torch", "jax")
     lines = ((f"`{row.task.formula}`", row.task.shape, *(row.way.get(name, "-") for name in named)) for row in rows)
-    return _table(("formula", "traces x samples", *named), lines)
+    return table(("formula", "traces x samples", *named), lines)
 
 
 def _reasons(results: Results) -> str:
@@ -128,11 +129,7 @@ def _reasons(results: Results) -> str:
         for name, reason in row.reason.items():
             kept.setdefault((name, str(row.task.formula), reason), []).append(row.task.shape)
     lines += [(name, f"`{formula}` on {', '.join(shapes)}", reason) for (name, formula, reason), shapes in kept.items()]
-    return _table(("who", "what", "why"), lines) if lines else "Everyone did everything."
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *lines))
+    return table(("who", "what", "why"), lines) if lines else "Everyone did everything."
 
 
 def _ms(seconds: float) -> str:

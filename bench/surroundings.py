@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,9 +14,9 @@ import fernn
 PACKAGES = ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
 
 
-def surroundings() -> dict[str, str]:
+def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     found = {"processor": _processor(), "cores": str(len(os.sched_getaffinity(0))), "python": platform.python_version()}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -23,10 +24,10 @@ def surroundings() -> dict[str, str]:
     return found
 
 
-def source() -> str:
+def source(rooms: Iterable[str] = ("formula", "semantics")) -> str:
     """A mark of the code that is measured: a run during which it changes measures two things."""
-    rooms = (Path(fernn.__file__).parent / room for room in ("formula", "semantics"))
-    files = sorted(file for room in rooms for file in room.rglob("*.py"))
+    folders = (Path(fernn.__file__).parent / room for room in rooms)
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..formula import Formula, parse
+from ..formula import Atom, Formula, parse, walk
 
 KEPT = 16
 """Behaviours kept per length."""
@@ -24,9 +24,10 @@ class Specimen:
     behaviour: str
 
     @cached_property
-    def rank(self) -> tuple[float, float, str]:
-        """Smaller is better: loss, then margin, then (so that nothing is left to chance) the behaviour."""
-        return (round(self.loss, 9), -self.margin, self.behaviour)
+    def rank(self) -> tuple[float, int, float, str]:
+        """Smaller is better: loss, channels read, margin, and, so that nothing is left to chance, the behaviour."""
+        reads = sum(len(node.weights) for node in walk(self.formula) if isinstance(node, Atom))
+        return (round(self.loss, 9), reads, -self.margin, self.behaviour)
 
 
 @dataclass

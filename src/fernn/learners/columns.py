@@ -86,17 +86,38 @@ def with_fixed_holes(template: Formula, columns: Columns) -> tuple[Formula, dict
     return everywhere(template, change), kept
 
 
-def slanted(
-    data: Dataset, ranges: Floats, angles: tuple[float, ...] = (30.0, 45.0, 60.0, 120.0, 135.0, 150.0)
-) -> list[Sum]:
-    """For every pair of channels, sums that weigh them, each divided by its range, by the sides of an angle."""
-    found = []
-    for i, first in enumerate(data.channels):
-        for j in range(i + 1, data.n_channels):
-            for angle in ANGLES:
-                a, b = np.cos(np.deg2rad(angle)) / ranges[i], np.sin(np.deg2rad(angle)) / ranges[j]
-                found.append(readable(((first, a), (data.channels[j], b))))
-    return found
+ANGLES = (30.0, 45.0, 60.0, 120.0, 135.0, 150.0)
+WIDEST = 24
+"""Sums of several channels tried at a time."""
+
+
+def slanted(data: Dataset, used: list[Sum], rng: np.random.Generator) -> list[Sum]:
+    """Sums worth trying: those in use, others near them, and of pairs of channels at several angles.
+
+    At an angle, channels are weighed by its cosine and sine, each divided by its range.
+    """
+    joined = [np.concatenate([trace[c] for trace in data.values]) for c in range(data.n_channels)]
+    ranges = [float(values.max() - values.min()) or 1.0 for values in joined]
+    kept = list(dict.fromkeys(total for total in used if len(total) > 1))[: WIDEST // 3]
+    near = [nudged(total, rng) for total in kept]
+    pairs = [
+        readable(((data.channels[i], np.cos(turn) / ranges[i]), (data.channels[j], np.sin(turn) / ranges[j])))
+        for i in range(data.n_channels)
+        for j in range(i + 1, data.n_channels)
+        for turn in np.deg2rad(np.array(ANGLES) + (rng.uniform(-15, 15) if used else 0.0))
+    ]
+    wider = [
+        readable((*total, *_another(total, data, ranges, rng))) for total in kept[:2] if len(total) < data.n_channels
+    ]
+    return [*kept, *near, *wider, *(pairs[i] for i in rng.permutation(len(pairs)))][:WIDEST]
+
+
+def _another(total: Sum, data: Dataset, ranges: list[float], rng: np.random.Generator) -> Sum:
+    """One more channel for a sum, weighed at random."""
+    free = [i for i, name in enumerate(data.channels) if name not in dict(total)]
+    i = free[int(rng.integers(len(free)))]
+    lead = total[0][1] * ranges[data.channels.index(total[0][0])]
+    return ((data.channels[i], float(rng.normal()) * lead / ranges[i]),)
 
 
 def readable(total: Sum) -> Sum:
@@ -106,7 +127,7 @@ def readable(total: Sum) -> Sum:
 
 
 def nudged(total: Sum, rng: np.random.Generator) -> Sum:
-    """A sum near this one: one of its later weights changed by up to a third."""
+    """A sum near this one: one of its later weights changed by up to a third or so."""
     at = int(rng.integers(1, len(total)))
     factor = float(np.exp(rng.normal(0, 0.25)))
     return readable(tuple((name, weight * factor if i == at else weight) for i, (name, weight) in enumerate(total)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import nan
 from time import perf_counter
@@ -13,12 +14,12 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.split import blocks
 from ..errors import DataError, FernnError, UnsupportedError
-from ..formula import Formula, direction, simplify
+from ..formula import Atom, Formula, direction, simplify, walk
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from .archive import Archive, Specimen
 from .clock import Clock
-from .columns import columns_of
+from .columns import Columns, Sum, columns_of, slanted
 from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front, picked
 from .ground import floor, ground
@@ -30,6 +31,10 @@ from .steady import halves, steadied
 from .tasks import Classifying, Regressing
 
 SCHEMA = 1
+STAGE = 8
+"""Rounds after which other sums of channels are tried."""
+REAL_FLOOR = 1e-4
+"""Mean absolute error, as a share of the mean size of the labels, that counts as none."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -74,16 +79,16 @@ class Fernn:
         """
         warm_up()  # compiling is not learning
         clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
-        search = self._search(data, weights)
+        search = self._search(data, weights, resume)
         ended: Ended = "done"
         try:
             if resume is None:
                 self._guess(search)
-            else:
-                _restore(search, resume)
             search.deadline = clock.deadline
             search.pulse = lambda: self._tell(watch, search, clock, 0.5)
             while not self._is_done(search):
+                if self.atoms == "linear" and search.rounds and search.rounds % STAGE == 0:
+                    search = self._turned(search, data, weights)
                 if perf_counter() > clock.deadline and search.archive.lengths:
                     ended = "time limit"
                     break
@@ -99,22 +104,54 @@ class Fernn:
             watch(replace(self._progress(search, clock), front=front, share=1.0))
         return fit
 
-    def _search(self, data: Dataset, given: Floats | None) -> Search:
-        future = self.direction == "future"
-        if self.template is not None and direction(self.template) != "now":
-            future = direction(self.template) == "future"
-        way: Literal["future", "past"] = "future" if future else "past"
-        template = self.template or up_to_length(self.max_length, way, self.since, self.intervals)
+    def _search(self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None) -> Search:
+        """A search at its start, or where the state says."""
+        template, future = self._template()
+        columns = columns_of(data, template)
+        if state is not None:
+            columns = columns.with_([tuple((str(n), float(w)) for n, w in total) for total in state["sums"]])
+        elif self.atoms == "linear":
+            columns = columns.with_([*self._guessed_sums(), *slanted(data, [], np.random.default_rng(self.seed))])
+        search = self._built(data, given, template, future, columns)
+        if state is not None:
+            _restore(search, state)
+        return search
+
+    def _built(self, data: Dataset, given: Floats | None, template: Formula, future: bool, columns: Columns) -> Search:
         real = data.labels is not None and not data.classes
         weights = self._weights(data, given, real)
-        columns = columns_of(data, template)
-        room = space(template, columns, future)
         labels = np.asarray(data.labels, np.float64) if real else data.signs
         made = ground(data, columns, labels, weights, future, self.seed, real)
+        room = space(template, columns, future)
         task = Regressing(made) if real else Classifying(made)
         longest = max(branch.length for branch in room.branches)
-        least = 0.0 if real else floor(data, weights)
+        least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else floor(data, weights)
         return Search(task, room, Moves(made, self.since, self.intervals), longest, self.restarts, self.seed, least)
+
+    def _turned(self, search: Search, data: Dataset, given: Floats | None) -> Search:
+        """The same search with other sums of channels to read: those in use, near them, and new ones."""
+        found = [found.formula for size in search.archive.lengths for found in search.archive.sorted(size)]
+        used = [node.weights for formula in found for node in walk(formula) if isinstance(node, Atom)]
+        template, future = self._template()
+        rng = np.random.default_rng([self.seed, search.rounds, 5])
+        often = [total for total, _ in Counter(used).most_common()]
+        columns = columns_of(data, template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
+        turned = self._built(data, given, template, future, columns)
+        turned.archive, turned.rounds, turned.quiet = search.archive, search.rounds, search.quiet
+        turned.deadline, turned.pulse = search.deadline, search.pulse
+        return turned
+
+    def _template(self) -> tuple[Formula, bool]:
+        """What to search, and whether it looks ahead."""
+        if self.atoms not in ("axis", "linear"):
+            raise UnsupportedError(f"atoms are 'axis' or 'linear', got {self.atoms!r}")
+        looks = direction(self.template) if self.template is not None else "now"
+        future = looks == "future" if looks != "now" else self.direction == "future"
+        way: Literal["future", "past"] = "future" if future else "past"
+        return self.template or up_to_length(self.max_length, way, self.since, self.intervals), future
+
+    def _guessed_sums(self) -> list[Sum]:
+        return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
 
     def _weights(self, data: Dataset, given: Floats | None, real: bool) -> Floats:
         weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
@@ -192,7 +229,13 @@ def _entry(search: Search, specimen: Specimen) -> Entry:
 
 
 def _state(search: Search, clock: Clock) -> dict[str, Any]:
-    return {"schema": SCHEMA, "rounds": search.rounds, "seconds": clock.seconds, "archive": search.archive.to_json()}
+    return {
+        "schema": SCHEMA,
+        "rounds": search.rounds,
+        "seconds": clock.seconds,
+        "sums": search.space.columns.sums,
+        "archive": search.archive.to_json(),
+    }
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +38,18 @@ class Deal:
     def cases(self, number: int) -> Ints:
         """The cases of a batch, counted through all epochs."""
         epoch, turn = divmod(number, self.batches)
-        random = np.random.default_rng([self.seed, epoch])
-        return np.concatenate([np.array_split(random.permutation(kind), self.batches)[turn] for kind in self.kinds])
+        return _shuffled(self, epoch)[turn]
+
+
+@lru_cache(maxsize=1)
+def _shuffled(deal: Deal, epoch: int) -> list[Ints]:
+    """The batches of an epoch."""
+    random, count = np.random.default_rng([deal.seed, epoch]), deal.batches
+    kinds = [random.permutation(kind) for kind in deal.kinds]
+    return [
+        np.concatenate([kind[len(kind) * i // count : len(kind) * (i + 1) // count] for kind in kinds])
+        for i in range(count)
+    ]
 
 
 def dealt(labels: Floats, weights: Floats, classes: bool, seed: int) -> Deal:

@@ -56,11 +56,11 @@ class Quantised:
         """The quantised weights, as the compiled loops take them."""
         real = theta.astype(np.float32)
         folded = self._as_is * real + self._by_size * np.abs(real)
-        sizes = np.where(self._options >= 0, (np.abs(folded) if self.by_size else folded)[self._options], -np.inf)
+        sizes = np.append(np.abs(folded) if self.by_size else folded, -np.inf)
         for number, base, allowed, pieces in self._masks:
             settle(real[base : base + self.width], allowed, pieces, self._spans[number])
         weights = np.concatenate([folded, self.wiring.constants])
-        return Weights(sizes.argmax(1), weights, self._spans, False)
+        return Weights(sizes[self._options].argmax(1), weights, self._spans, False)
 
     def pulled(self, theta: Floats, grad: Floats) -> Floats:
         """From the gradient by the quantised weights to that by theta."""
@@ -113,7 +113,7 @@ def facing(past: Formula, future: bool) -> Formula:
 
 
 def _options(wiring: Wiring) -> npt.NDArray[np.int64]:
-    """The places of the weights of each choice, `[block, option]`; -1 where there is none."""
+    """The places of the weights of each choice, `[block, option]`; -1 where there is none: it never wins."""
     table = np.full((len(wiring.blocks), int(wiring.blocks[:, 1].max(initial=1))), -1, np.int64)
     for block, (base, count, _) in enumerate(wiring.blocks):
         table[block, :count] = np.arange(base, base + count)

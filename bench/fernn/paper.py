@@ -1,0 +1,41 @@
+"""The paper's way on the same data: how long its 5000 epochs take on the torch cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+from fernn.data import load, split
+from fernn.semantics import score
+
+from .accuracy import DATA
+from .store import Found
+
+EPOCHS, WHOLE = 200, 5000
+FEW, MOST_SECONDS = 4, 240.0
+"""Epochs to see how long one takes; where 200 would take longer than this, fewer are run."""
+
+
+def units(thorough: bool) -> Iterator[list[str]]:
+    yield [*DATA]
+
+
+def measured(unit: str) -> Found:
+    from fernn.learners import PaperFernn
+
+    train, test = split(load(unit), seed=0)
+
+    def trained(epochs: int) -> tuple[float, float]:
+        start = perf_counter()
+        fit = PaperFernn(length=6, up_to=True, backend="torch", epochs=epochs, seed=0).fit(train)
+        return perf_counter() - start, score(fit.formula, test).mcr
+
+    trained(1)  # imports, and whatever else happens once
+    pace = trained(FEW)[0] / FEW
+    epochs = max(FEW, min(EPOCHS, int(MOST_SECONDS / pace)))
+    seconds, mcr = trained(epochs)
+    return {"epochs": epochs, "seconds": seconds, "whole": seconds / epochs * WHOLE, "mcr": mcr}
+
+
+def told(unit: str, found: Found) -> str:
+    return f"{found['epochs']} epochs in {found['seconds']:.1f} s, so {WHOLE} in {found['whole']:.0f} s"
