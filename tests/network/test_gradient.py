@@ -24,9 +24,8 @@ from fernn.network.quantised import Compiled, Quantised
 from fernn.network.wiring import wired
 from strategies import CHANNELS, FUTURE, PAST, atoms, intervals
 
-torch = pytest.importorskip("torch.nn", reason="torch is not installed")
-torch = pytest.importorskip("torch")
-ft = import_module("fernn.torch")
+pytest.importorskip("torch.nn", reason="torch is not installed")
+torch, ft = import_module("torch"), import_module("fernn.torch")
 
 SAMPLES = 20
 OPEN_ATOMS = [
@@ -146,24 +145,27 @@ def test_the_networks_in_use(template, paper, seed):
 
 
 @pytest.mark.parametrize(
-    ("text", "weights", "decides"),
+    ("text", "paper", "atom", "sample"),
     [
-        ("O ?p", [1, 1, 0], 3),  # of the samples 0, 2, 3 with value 5 the nearest to the last
-        ("F ?p", [1, 1, 0], 0),  # and to the first
-        ("O[1,3] ?p", [1, 1, 0], 2),
-        ("H (?p | ?q)", [1, 1, 0, 1, 1, 0], 1),  # p and q alike: the left
+        ("O ?p", False, 0, 3),  # of the samples 0, 2 and 3, all 5, the nearest to the last
+        ("F ?p", False, 0, 0),  # and to the first
+        ("O[1,3] ?p", False, 0, 2),
+        ("F[1,3] ?p", False, 0, 2),
+        ("H (?p | ?q)", False, 0, 1),
+        ("?p S ?q", False, 1, 3),
+        ("?p S ?q", True, 0, 3),
+        ("?p U ?q", False, 1, 0),
+        ("?p U ?q", True, 0, 0),
     ],
 )
-def test_ties(text, weights, decides):
-    """The derivative by a factor is the sample that decides, marked in a second channel that nothing reads."""
-    trace = np.array([[5.0, 1.0, 5.0, 5.0]])
-    template = parse(text)
-    wiring = wired(template, ("x",))
+def test_ties(text, paper, atom, sample):
+    """Both atoms read x; the derivative by the weight of the channel that lost, y, is y where it was decided."""
+    trace = np.array([[5.0, 1.0, 5.0, 5.0], [0.0, 1.0, 2.0, 3.0]])
+    wiring = wired(parse(text), ("x", "y"), paper_since=paper)
     made = Traces([trace], np.array([-1.0]), np.ones(1), wiring.future)
     compiled = Compiled(Quantised(wiring, 4), made, Deal((np.arange(1),), 0), ABSOLUTE)
-    theta = np.array(weights, float)
-    _, grad = compiled.loss_and_gradient(theta, 0)
-    assert grad[1] == trace[0, decides]
-    assert (grad[4:] == 0).all()
-
-
+    _, grad = compiled.loss_and_gradient(np.array([2.0, 1.0, 1.0, 1.0, 0.0, 0.0] * len(wiring.holes)), 0)
+    for number in range(len(wiring.holes)):
+        x = trace[0, sample]
+        wanted = [x, sample, 2 * x, 0, 2, 0] if number == atom else [0] * 6
+        assert grad[6 * number : 6 * number + 6].tolist() == wanted

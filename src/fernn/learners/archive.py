@@ -15,9 +15,13 @@ KEPT = 16
 
 @dataclass(frozen=True)
 class Specimen:
-    """A formula looking back, its weighted loss on the training traces, its margin, and its verdicts."""
+    """A formula looking back, its weighted loss on the training traces, its margin, and its verdicts.
+
+    `origin` says the same in a form that the search space holds.
+    """
 
     formula: Formula
+    origin: Formula
     length: int
     loss: float
     margin: float
@@ -73,7 +77,14 @@ class Archive:
 
     def to_json(self) -> list[dict[str, Any]]:
         return [
-            {"formula": str(s.formula), "length": s.length, "loss": s.loss, "margin": s.margin, "behaviour": key}
+            {
+                "formula": str(s.formula),
+                "origin": str(s.origin),
+                "length": s.length,
+                "loss": s.loss,
+                "margin": s.margin,
+                "behaviour": key,
+            }
             for length in self.lengths
             for key, s in self.shelves[length].items()
         ]
@@ -83,6 +94,6 @@ class Archive:
         archive = cls()
         for row in rows:
             shelf = archive.shelves.setdefault(row["length"], {})
-            formula = parse(row["formula"])
-            shelf[row["behaviour"]] = Specimen(formula, row["length"], row["loss"], row["margin"], row["behaviour"])
+            said = parse(row["formula"]), parse(row["origin"])
+            shelf[row["behaviour"]] = Specimen(*said, row["length"], row["loss"], row["margin"], row["behaviour"])
         return archive

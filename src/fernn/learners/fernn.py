@@ -14,9 +14,10 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.split import blocks
 from ..errors import DataError, FernnError, UnsupportedError
-from ..formula import Atom, Formula, direction, simplify, walk
+from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
+from ..network.matching import State
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
@@ -26,7 +27,7 @@ from .ground import floor, ground
 from .moves import Moves
 from .rounding import rounded
 from .search import Search, in_turn
-from .space import facing, formula_of, looking_back, space
+from .space import Branch, facing, formula_of, looking_back, space
 from .steady import halves, steadied
 from .tasks import Classifying, Regressing
 
@@ -197,7 +198,8 @@ class Fernn:
         """The best of each length; longer ones only where they do better, on unseen halves too."""
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
-        for entry in in_turn(lambda found: self._settled(search, found, sides), list(search.archive.front())):
+        settled = in_turn(lambda found: self._settled(search, found, sides), list(search.archive.front()))
+        for entry in sorted(settled, key=lambda entry: (entry.length, entry.train)):
             if not entries or (
                 entry.train < entries[-1].train - 1e-9 and entry.validation <= entries[-1].validation + 1e-9
             ):
@@ -207,18 +209,23 @@ class Fernn:
     def _settled(self, search: Search, specimen: Specimen, sides: npt.NDArray[np.bool_]) -> Entry:
         """An entry of the front: thresholds steady where the classes overlap, and short."""
         task = search.task
-        placed = search.space.placed(specimen.formula)
-        assert placed is not None
-        refit = steadied(task, *placed, sides)
-        formula = specimen.formula
+        branch, state = _placed(search, specimen.origin)
+        refit = steadied(task, branch, state, sides)
+        formula = specimen.origin
         if self.thresholds == "steady" and specimen.loss > search.floor + 1e-9 and isinstance(task, Classifying):
-            formula = simplify(formula_of(refit.state, task.ground))
+            formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
-        final = search.space.placed(formula)
-        found = task.judged((final or placed)[1])
+        found = task.judged(_placed(search, formula)[1])
         train = float((found.losses * task.ground.weights).sum() / task.ground.total)
-        said = facing(formula, task.ground)
-        return Entry(said, specimen.length, train, refit.validation, refit.spread, found.margin)
+        said = facing(simplify(formula), task.ground)
+        return Entry(said, length(said), train, refit.validation, refit.spread, found.margin)
+
+
+def _placed(search: Search, formula: Formula) -> tuple[Branch, State]:
+    placed = search.space.placed(formula)
+    if placed is None:
+        raise AssertionError(f"{formula} came from the search space")
+    return placed
 
 
 def _entry(search: Search, specimen: Specimen) -> Entry:
@@ -233,7 +240,7 @@ def _state(search: Search, clock: Clock) -> dict[str, Any]:
         "schema": SCHEMA,
         "rounds": search.rounds,
         "seconds": clock.seconds,
-        "sums": search.space.columns.sums,
+        "sums": [[list(term) for term in total] for total in search.space.columns.sums],
         "archive": search.archive.to_json(),
     }
 

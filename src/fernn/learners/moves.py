@@ -36,7 +36,7 @@ class Moves:
         for block in range(len(wiring.holes) + len(wiring.choices)):
             base, count = int(wiring.blocks[block, 0]), int(wiring.blocks[block, 1])
             state.winners[block] = rng.integers(count)
-            if block < len(wiring.holes) and branch.movable[len(wiring.windows) + block]:
+            if block < len(wiring.holes) and branch.moves(block):
                 for k, channel in enumerate(wiring.hole_options[block].channel):
                     state.value[base + k] = self.threshold(channel, rng)
         for number in branch.open_windows:

@@ -90,7 +90,7 @@ class PaperFernn:
         """
         task = _Task(self, data, weights)
         began, before = perf_counter(), 0.0
-        first = start(task.engine.size, self.schedule.rate, self.seed)
+        first = start(task.engine.size, self.schedule, self.seed)
         if resume is not None:
             first, before = _restored(resume, task.engine.size), float(resume["seconds"])
         at = first

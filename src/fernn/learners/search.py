@@ -87,8 +87,8 @@ class Search:
         lengths = self.archive.lengths
         shelf = self.archive.sorted(lengths[int(rng.integers(len(lengths)))])
         parent = shelf[min(int(rng.exponential(4.0)), len(shelf) - 1)]
-        others = [self.archive.sorted(n)[0].formula for n in lengths]
-        return self.moves.changed(parent.formula, others, rng)
+        others = [self.archive.sorted(n)[0].origin for n in lengths]
+        return self.moves.changed(parent.origin, others, rng)
 
     def settled(self, starts: list[Start]) -> list[tuple[State, float]]:
         """Trained and polished, on all cores; those that the deadline left no time for are dropped."""
@@ -103,7 +103,7 @@ class Search:
                 self.pulse()
             seed = self._seed(i)
             if new:
-                self.task.train(state, seed)
+                self.task.train(branch, state, seed)
             return self.task.polish(branch, state, seed)
 
         losses = in_turn(settle, range(len(starts)))
@@ -128,12 +128,14 @@ class Search:
 
     def file(self, state: State, loss: float) -> bool:
         """Puts what the state says into the archive, under the length of its simplest form."""
-        simple = simplify(formula_of(state, self.task.ground))
+        said = formula_of(state, self.task.ground)
+        simple = simplify(said)
         size = length(simple)
         if not self.archive.has_room(size, loss):
             return False
         found = self.task.judged(state)
-        return self.archive.offer(Specimen(simple, size, loss, found.margin, found.behaviour))
+        origin = simple if self.space.placed(simple) is not None else said
+        return self.archive.offer(Specimen(simple, origin, size, loss, found.margin, found.behaviour))
 
 
 def in_turn(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

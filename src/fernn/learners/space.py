@@ -34,6 +34,10 @@ class Branch:
     blank: State
     """First options, fixed thresholds as they are and others at 0, windows over all time."""
 
+    def moves(self, hole: int) -> bool:
+        """Whether this open atom may be changed."""
+        return bool(self.movable[len(self.wiring.windows) + hole])
+
     @property
     def open_windows(self) -> npt.NDArray[np.int64]:
         return np.flatnonzero(self.movable[: len(self.wiring.windows)])

@@ -38,7 +38,7 @@ class Task(Protocol):
     @property
     def ground(self) -> Ground: ...
 
-    def train(self, state: State, seed: int) -> None: ...
+    def train(self, branch: Branch, state: State, seed: int) -> None: ...
 
     def polish(
         self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
@@ -55,8 +55,8 @@ class Classifying:
 
     ground: Ground
 
-    def train(self, state: State, seed: int) -> None:
-        _trained(state, seed, self.ground, MARGIN, WIDTH)
+    def train(self, branch: Branch, state: State, seed: int) -> None:
+        _trained(branch, state, seed, self.ground, MARGIN, WIDTH)
 
     def polish(
         self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
@@ -84,8 +84,8 @@ class Regressing:
 
     ground: Ground
 
-    def train(self, state: State, seed: int) -> None:
-        _trained(state, seed, self.ground, ABSOLUTE, 0.0)
+    def train(self, branch: Branch, state: State, seed: int) -> None:
+        _trained(branch, state, seed, self.ground, ABSOLUTE, 0.0)
 
     def polish(
         self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
@@ -97,7 +97,7 @@ class Regressing:
         plan = Plan(seed=seed, sweeps=SWEEPS, free=free, reach=reach)
         at = Weights(state.winners, theta, state.spans, True)
         total = regressed(state.wiring, at, batch, branch.movable, plan)
-        take_thresholds(state, theta, ground)
+        take_thresholds(branch, state, theta, ground)
         return total * ground.unit
 
     def judged(self, state: State) -> Judgement:
@@ -112,7 +112,7 @@ def _hashed(content: bytes) -> str:
     return blake2b(content, digest_size=8).hexdigest()
 
 
-def _trained(state: State, seed: int, ground: Ground, loss: int, margin: float) -> None:
+def _trained(branch: Branch, state: State, seed: int, ground: Ground, loss: int, margin: float) -> None:
     """A short stretch of gradient steps from the state, its choices at first not much preferred to others."""
     wiring = state.wiring
     theta = scaled_weights(state, ground)
@@ -123,17 +123,19 @@ def _trained(state: State, seed: int, ground: Ground, loss: int, margin: float) 
         theta[base : base + count] = 0.1 * rng.standard_normal(count)
         theta[base + int(state.winners[block])] = 0.3
         learn[base : base + count] = 1.0
-        if block < len(wiring.holes):
+        if block < len(wiring.holes) and branch.moves(block):
             learn[base + 2 * count : base + 3 * count] = 1.0
     plan = Plan(loss=loss, margin=margin, steps=STEPS, per_step=TILES_PER_STEP, rate=RATE, heat=HEAT, seed=seed)
     explored(wiring, Weights(state.winners, theta, state.spans, True), ground.scaled, learn, plan)
-    take_thresholds(state, theta, ground)
+    take_thresholds(branch, state, theta, ground)
 
 
-def take_thresholds(state: State, theta: npt.NDArray[np.float32], ground: Ground) -> None:
-    """Thresholds in the units of the data, from weights for scaled traces."""
+def take_thresholds(branch: Branch, state: State, theta: npt.NDArray[np.float32], ground: Ground) -> None:
+    """Thresholds in the units of the data, from weights for scaled traces; fixed ones stay."""
     wiring = state.wiring
     for block, options in enumerate(wiring.hole_options):
+        if not branch.moves(block):
+            continue
         base, count = int(wiring.blocks[block, 0]), int(wiring.blocks[block, 1])
         channels, sides = np.array(options.channel), np.array(options.side)
         bias = theta[base + 2 * count : base + 3 * count].astype(np.float64)

@@ -340,7 +340,7 @@ def polish(
     count, windows = net.nodes.shape[0], net.masks.shape[0]
     todo = np.empty(count, np.int64)
     for _ in range(sweeps):
-        before = error
+        before, moved = error, False
         needed(net, at.winners, np.bool_(False), desk.need)
         length = 0
         for n in range(count):
@@ -383,7 +383,9 @@ def polish(
                     for end in range(1, -1, -1):
                         low = at.spans[block, piece, 0] if end == 1 else np.int64(0)
                         high = np.int64(samples - 1) if end == 1 else at.spans[block, piece, 1]
+                        stood = at.spans[block, piece, end]
                         error = settle_end(net, at, batch, block, piece, end, low, high, desk)
-        if error > before - 1e-9:
+                        moved = moved or at.spans[block, piece, end] != stood
+        if error > before - 1e-9 and not moved:
             break
     return error

@@ -45,6 +45,7 @@ class Schedule:
     """When to cut the learning rate and when to stop."""
 
     rate: float = 0.003
+    """At the start."""
     epochs: int = 5000
     cut: float = 0.98
     first_patience: int = 100
@@ -96,11 +97,11 @@ class Training:
         return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
 
 
-def start(size: int, rate: float, seed: int) -> Training:
+def start(size: int, schedule: Schedule, seed: int) -> Training:
     """Weights from N(0, 0.05)."""
     theta = SPREAD * np.random.default_rng(seed).standard_normal(size)
     none = np.zeros(size)
-    return Training(theta, none, none, 0, rate, 0, inf, theta, -1, -1, 0, False, ())
+    return Training(theta, none, none, 0, schedule.rate, 0, inf, theta, -1, -1, 0, False, ())
 
 
 def epochs(backend: Backend, at: Training, schedule: Schedule) -> Iterator[Training]:
