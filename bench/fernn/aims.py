@@ -90,7 +90,8 @@ def _planted(store: Store) -> Iterator[Aim]:
         for entry, name in (("best", "by least validation error"), ("picked", "by the picked formula")):
             right, tried = recovered(store, kind, entry)
             aim = f"planted formulas, labels {kind}: recovered, {name}", f"at least {least} of {len(SEEDS)}"
-            yield Aim(*aim, f"{right} of {tried}", right >= least if tried == len(SEEDS) else None)
+            told = f"{right} of {tried}" if tried else "-"
+            yield Aim(*aim, told, right >= least if tried == len(SEEDS) else None)
 
 
 def _speed(store: Store) -> Iterator[Aim]:

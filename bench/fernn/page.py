@@ -156,7 +156,8 @@ def _speed(store: Store) -> Iterator[str]:
     if lines:
         yield (
             f'**Beside the paper\'s training.** `PaperFernn(length=6, up_to=True, backend="torch")` on the training '
-            f"traces of the first split: so many epochs were run, and the time of {WHOLE} is extrapolated from them."
+            f"traces of the first split: so many epochs were run, on one thread or all, whichever is faster, and the "
+            f"time of {WHOLE} is extrapolated from them."
         )
         head = ("", "default, seconds", "epochs run", "seconds", f"{WHOLE} epochs, seconds", "times ours")
         yield table(head, lines)

@@ -6,7 +6,10 @@ from checks import CHECKS, Case
 from fernn.learners import Fernn, PaperFernn
 
 LEARNERS = {
-    "fernn": Case(quick=Fernn(max_length=4, restarts=8, rounds=4, seed=1), long=Fernn(restarts=64, rounds=1_000_000)),
+    "fernn": Case(
+        quick=Fernn(max_length=4, restarts=8, rounds=4, seed=1),
+        long=Fernn(restarts=64, rounds=1_000_000, thresholds="exact"),
+    ),
     "paper": Case(quick=PaperFernn(epochs=1500, winner="value", seed=1), long=PaperFernn(length=6, epochs=10**9)),
 }
 

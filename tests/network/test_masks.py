@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn.errors import FormulaError, UnsupportedError
-from fernn.formula import interval
+from fernn.formula import interval, parse
 from fernn.formula.interval import Interval, OpenInterval
+from fernn.formula.templates import windowed
 from fernn.network.masks import interval_of
 
 
@@ -38,6 +39,11 @@ def test_a_window_stays_within_its_bounds():
         interval_of(np.ones(1), over)
     with pytest.raises(UnsupportedError, match="9 pieces"):
         interval_of(np.ones(9), OpenInterval(name="w", pieces=9))
+
+
+def test_the_windows_of_a_template_are_shared_by_what_they_are_over():
+    template = parse("?{G, F} ?{G, F} ?p & F ?q & F[0,3] ?q")
+    assert str(windowed(template, 3)) == "?{G, F}[?w2*3] ?{G, F}[?w1*3] ?p & F[?w3*3] ?q & F[0,3] ?q"
 
 
 WITHIN = [((0, np.inf),), ((1, 3), (5, 8)), ((2, 2), (4, 30))]

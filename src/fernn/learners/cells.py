@@ -33,7 +33,7 @@ class Cells:
         values = np.zeros((len(traces), len(channels), lengths.max()), np.float32)
         for i, trace in enumerate(traces):
             values[i, :, : lengths[i]] = trace
-        import torch
+        import torch  # there, or Network would have said so
 
         self._X = torch.from_numpy(values)
         self._lengths = None if (lengths == lengths[0]).all() else torch.from_numpy(lengths)

@@ -29,7 +29,7 @@ from .rounding import rounded
 from .search import Search, in_turn
 from .space import Branch, facing, formula_of, looking_back, space
 from .steady import halves, steadied
-from .tasks import Classifying, Regressing
+from .tasks import Classifying, Regressing, losses
 
 SCHEMA = 1
 STAGE = 8
@@ -195,18 +195,18 @@ class Fernn:
         return Progress(clock.seconds, share, search.rounds * self.restarts, front, _state(search, clock))
 
     def _front(self, search: Search, data: Dataset) -> Front:
-        """The best of each length; longer ones only where they do better, on unseen halves too."""
+        """The best of each length; longer ones only where they do better, if steady on unseen halves too."""
+        exact = self.thresholds == "exact"
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
-        settled = in_turn(lambda found: self._settled(search, found, sides), list(search.archive.front()))
+        settled = in_turn(lambda found: self._settled(search, data, found, sides), list(search.archive.front()))
         for entry in sorted(settled, key=lambda entry: (entry.length, entry.train)):
-            if not entries or (
-                entry.train < entries[-1].train - 1e-9 and entry.validation <= entries[-1].validation + 1e-9
-            ):
+            better = not entries or entry.train < entries[-1].train - 1e-9
+            if better and (not entries or exact or entry.validation <= entries[-1].validation + 1e-9):
                 entries.append(entry)
         return Front(tuple(entries), picked(entries))
 
-    def _settled(self, search: Search, specimen: Specimen, sides: npt.NDArray[np.bool_]) -> Entry:
+    def _settled(self, search: Search, data: Dataset, specimen: Specimen, sides: npt.NDArray[np.bool_]) -> Entry:
         """An entry of the front: thresholds steady where the classes overlap, and short."""
         task = search.task
         branch, state = _placed(search, specimen.origin)
@@ -215,10 +215,10 @@ class Fernn:
         if self.thresholds == "steady" and specimen.loss > search.floor + 1e-9 and isinstance(task, Classifying):
             formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
-        found = task.judged(_placed(search, formula)[1])
-        train = float((found.losses * task.ground.weights).sum() / task.ground.total)
+        margin = task.judged(_placed(search, formula)[1]).margin
         said = facing(simplify(formula), task.ground)
-        return Entry(said, length(said), train, refit.validation, refit.spread, found.margin)
+        train = float(np.average(losses(said, data), weights=task.ground.weights))
+        return Entry(said, length(said), train, refit.validation, refit.spread, margin)
 
 
 def _placed(search: Search, formula: Formula) -> tuple[Branch, State]:

@@ -51,7 +51,7 @@ class Engine(Backend, Protocol):
 
 @dataclass(frozen=True)
 class PaperFernn:
-    """The settings; `fit` does the work. The defaults are the paper's, for formulas of one length."""
+    """The settings; `fit` does the work. The defaults are the paper's, but for `winner`."""
 
     length: int = 2
     """2 to 6."""
@@ -65,7 +65,7 @@ class PaperFernn:
     quantised: bool = True
     """Otherwise choices mix their options while training, on the torch cells, and are quantised to be read."""
     winner: Literal["size", "value"] = "size"
-    """Which weight wins a choice: the largest in size, with its sign, or the largest, as in the paper's code."""
+    """Which weight wins a choice: the largest in size, with its sign, or the largest, as the paper has it."""
     epochs: int = 5000
     early_stopping: bool | Literal["text", "code"] = False
     """True is "text": stop after 50 epochs without improvement, or with `up_to` at the first one after 5 cuts of the

@@ -9,10 +9,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..data import Dataset
+from ..formula import Formula
 from ..network.engine import Plan, explored, judged, outputs, polished, regressed
 from ..network.forward import Weights
 from ..network.gradient import ABSOLUTE, MARGIN
 from ..network.matching import State
+from ..semantics import robustness, satisfied
 from .ground import Ground
 from .space import Branch
 
@@ -106,6 +109,13 @@ class Regressing:
         found = ground.places.gathered(outputs(state.wiring, at, ground.scaled)).astype(np.float64)
         losses = np.abs(found * ground.unit - ground.labels)
         return Judgement(losses, float(np.abs(found).min()), _hashed(found.round(4).tobytes()))
+
+
+def losses(formula: Formula, data: Dataset) -> Floats:
+    """Per trace, by the exact semantics: 1 for misjudged and 0 for not, or the distance from a real label."""
+    if data.classes:
+        return np.asarray(satisfied(formula, data) != data.positive, np.float64)
+    return np.asarray(np.abs(robustness(formula, data) - data.labels), np.float64)
 
 
 def _hashed(content: bytes) -> str:

@@ -35,8 +35,8 @@ class Backend(Protocol):
         """In an epoch."""
         ...
 
-    def loss_and_gradient(self, theta: Floats, batch_number: int) -> tuple[float, Floats]:
-        """Over one batch; they are counted on from epoch to epoch."""
+    def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
+        """Over the batch of this number; they are counted on from epoch to epoch."""
         ...
 
 
