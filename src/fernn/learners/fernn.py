@@ -28,7 +28,7 @@ from .moves import Moves
 from .rounding import rounded
 from .search import Search, in_turn
 from .space import Branch, facing, formula_of, looking_back, space
-from .steady import halves, steadied
+from .steady import crowded, halves, steadied
 from .tasks import Classifying, Regressing, losses
 
 SCHEMA = 1
@@ -55,8 +55,9 @@ class Fernn:
     rounds: int = 60
     patience: int = 20
     """Rounds without a better formula of any length after which the search ends."""
-    thresholds: Literal["steady", "exact"] = "steady"
-    """Means of the exact best over random halves of the traces, or the one best on all of them."""
+    thresholds: Literal["auto", "steady", "exact"] = "auto"
+    """The best on all training traces (exact), or the mean of the best over random halves of them (steady): by default
+    steady where errors crowd around the border of the rule."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
     """Of a bad trace judged good."""
@@ -212,13 +213,18 @@ class Fernn:
         branch, state = _placed(search, specimen.origin)
         refit = steadied(task, branch, state, sides)
         formula = specimen.origin
-        if self.thresholds == "steady" and specimen.loss > search.floor + 1e-9 and isinstance(task, Classifying):
+        if isinstance(task, Classifying) and self._is_steady(task, state):
             formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
         margin = task.judged(_placed(search, formula)[1]).margin
         said = facing(simplify(formula), task.ground)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
         return Entry(said, length(said), train, refit.validation, refit.spread, margin)
+
+    def _is_steady(self, task: Classifying, state: State) -> bool:
+        if self.thresholds not in ("auto", "steady", "exact"):
+            raise UnsupportedError(f"thresholds are 'auto', 'steady' or 'exact', got {self.thresholds!r}")
+        return self.thresholds == "steady" or (self.thresholds == "auto" and crowded(task, state))
 
 
 def _placed(search: Search, formula: Formula) -> tuple[Branch, State]:

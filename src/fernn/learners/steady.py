@@ -1,9 +1,10 @@
 """Thresholds that do not hang on single traces, and what they are worth on traces they have not seen.
 
 A structure is refitted on many random halves of the training traces, each refit exact. The mean of each threshold (the
-median of each window end) over the halves varies less from sample to sample than the one best value does, so it
-errs less on new traces where the classes overlap; where they are cleanly apart it is nearly the same. The loss of each
-refit on the half it has not seen, averaged, is the validation error.
+median of each window end) over the halves varies less from sample to sample than the one best value does. Where the
+classes overlap around a threshold, so that errors crowd there, it errs less on new traces. Where labels are wrong here
+and there but the rule itself is sharp, the one best value is better. The loss of each refit on the half it has not
+seen, averaged, is the validation error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from ..network.matching import State
 from .space import Branch
-from .tasks import Task
+from .tasks import Classifying, Task
 
 HALVES = 40
 
@@ -40,6 +41,14 @@ def halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt
         row = side[np.searchsorted(names, blocks)]
         rows += [row, ~row]
     return np.array(rows[:count])
+
+
+def crowded(task: Classifying, state: State) -> bool:
+    """Whether errors are more than twice as frequent among the tenth of traces nearest to the border as elsewhere."""
+    order = np.argsort(task.distances(state), kind="stable")
+    wrong = task.judged(state).losses[order]
+    near = max(10, len(order) // 10)
+    return len(order) > near and bool(wrong[:near].mean() > 2 * wrong[near:].mean())
 
 
 def steadied(task: Task, branch: Branch, state: State, sides: npt.NDArray[np.bool_]) -> Steady:

@@ -75,10 +75,15 @@ class Classifying:
         at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
         good = ground.places.gathered(judged(wiring, at, ground.ranked).astype(np.float32)) > 0
         wrong = good != (ground.labels > 0)
-        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
-        robust = np.abs(ground.places.gathered(outputs(wiring, at, ground.scaled)))[~wrong]
+        robust = self.distances(state)[~wrong]
         margin = float(robust.min()) if robust.size else 0.0
         return Judgement(wrong.astype(np.float64), margin, _hashed(np.packbits(good).tobytes()))
+
+    def distances(self, state: State) -> npt.NDArray[np.float32]:
+        """|robustness| of every trace, in shares of the ranges."""
+        ground = self.ground
+        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
+        return np.abs(ground.places.gathered(outputs(state.wiring, at, ground.scaled)))
 
 
 @dataclass(frozen=True, eq=False)

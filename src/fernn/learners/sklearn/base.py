@@ -50,7 +50,7 @@ class Learned(BaseEstimator):  # type: ignore[misc]
         restarts: int = Fernn.restarts,
         rounds: int = Fernn.rounds,
         patience: int = Fernn.patience,
-        thresholds: Literal["steady", "exact"] = Fernn.thresholds,
+        thresholds: Literal["auto", "steady", "exact"] = Fernn.thresholds,
         guesses: Sequence[Formula | str] | None = None,
         model_selection: Literal["one_se", "accurate", "simplest"] = "one_se",
         warm_start: bool = False,

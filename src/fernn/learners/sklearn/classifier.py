@@ -84,7 +84,7 @@ class FernnClassifier(ClassifierMixin, Learned):  # type: ignore[misc]
         restarts: int = Fernn.restarts,
         rounds: int = Fernn.rounds,
         patience: int = Fernn.patience,
-        thresholds: Literal["steady", "exact"] = Fernn.thresholds,
+        thresholds: Literal["auto", "steady", "exact"] = Fernn.thresholds,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = Fernn.class_weight,
         miss_cost: float = Fernn.miss_cost,
         false_alarm_cost: float = Fernn.false_alarm_cost,
