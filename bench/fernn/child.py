@@ -40,7 +40,7 @@ def answer(measured: Callable[[str], Found], units: Sequence[str]) -> int:
         except (DataError, ImportError) as missing:
             found = {"problem": str(missing), "failed": False}
         except Exception as error:
-            traceback.print_exc()
+            traceback.print_exc(limit=-3)
             found = {"problem": f"{type(error).__name__}: {error}", "failed": True}
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps({"unit": unit, **found, "peak": peak}), flush=True)

@@ -49,6 +49,14 @@ def test_windows_are_found_on_the_papers_data():
     assert over.end <= 2
 
 
+def test_windows_with_holes_are_found():
+    rule = "F[0,3]u[20,24] (a >= 0.6)"
+    fit = Fernn(max_length=2, intervals=True, **SMALL).fit(labelled(rule, 400))
+    assert fernn.score(fit.formula, labelled(rule, 1000, seed=99)).mcr <= 0.02
+    (over,) = [node.over for node in walk(fit.formula) if hasattr(node, "over")]
+    assert len(over.spans) == 2
+
+
 def test_linear_atoms_are_found_and_short():
     fit = Fernn(max_length=2, atoms="linear", restarts=24, rounds=24).fit(labelled("G (a - 0.5*c <= 1)", 400, 0, 3))
     assert fernn.score(fit.formula, labelled("G (a - 0.5*c <= 1)", 1000, 99, 3)).mcr <= 0.03

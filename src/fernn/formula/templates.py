@@ -21,21 +21,26 @@ _Shape = tuple["_Shape", ...]
 """A bare tree: () an atom, (a,) a unary operator, (a, b) a binary one."""
 
 
-def exactly_length(n: int, direction: Way = "future", since: bool = True, intervals: bool = False) -> Formula:
+def exactly_length(
+    n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
+) -> Formula:
     """Every formula of `n` atoms and operators: each shape, its operators open, its atoms p1, p2, ... open.
 
     The operators are `G F & | U`, for the past `H O & | S`; without `since` there is no U or S. With `intervals`
-    every G, F, H and O has an open window; they are w1, w2, ... from the left, outermost first.
+    every G, F, H and O has an open window of at most `pieces` spans; they are w1, w2, ... from the left, outermost
+    first.
     """
     _check_length(n, 1)
-    return _facing(direction, one_of(_labelled(shape, since, intervals) for shape in _shapes(n)))
+    return _facing(direction, one_of(_labelled(shape, since, pieces if intervals else 0) for shape in _shapes(n)))
 
 
-def up_to_length(n: int, direction: Way = "future", since: bool = True, intervals: bool = False) -> Formula:
+def up_to_length(
+    n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
+) -> Formula:
     """Every formula of at most `n` atoms and operators, shapes as in `exactly_length`, short ones first."""
     _check_length(n, 1)
     shapes = [shape for size in range(1, n + 1) for shape in _shapes(size)]
-    return _facing(direction, one_of(_labelled(shape, since, intervals) for shape in shapes))
+    return _facing(direction, one_of(_labelled(shape, since, pieces if intervals else 0) for shape in shapes))
 
 
 def _shapes(n: int) -> Iterator[_Shape]:
@@ -50,7 +55,7 @@ def _shapes(n: int) -> Iterator[_Shape]:
                 yield left, right
 
 
-def _labelled(shape: _Shape, since: bool, intervals: bool) -> Formula:
+def _labelled(shape: _Shape, since: bool, pieces: int) -> Formula:
     atoms, windows = count(1), count(1)
 
     def label(part: _Shape) -> Formula:
@@ -58,7 +63,7 @@ def _labelled(shape: _Shape, since: bool, intervals: bool) -> Formula:
             case ():
                 return AnyAtom(f"p{next(atoms)}")
             case (inner,):
-                over = OpenInterval(name=f"w{next(windows)}") if intervals else ALL_TIME
+                over = OpenInterval(name=f"w{next(windows)}", pieces=pieces) if pieces else ALL_TIME
                 return always_or_eventually(label(inner), over)
             case (left, right):
                 return any_pair(label(left), label(right), since)

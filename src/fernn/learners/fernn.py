@@ -28,10 +28,12 @@ from .moves import Moves
 from .rounding import rounded
 from .search import Search, in_turn
 from .space import Branch, facing, formula_of, looking_back, space
-from .steady import crowded, halves, steadied
+from .steady import crowded, halves, steadied, whole_windows
 from .tasks import Classifying, Regressing, losses
 
 SCHEMA = 1
+PIECES = 2
+"""Spans of a window, where windows are learned."""
 STAGE = 8
 """Rounds after which other sums of channels are tried."""
 REAL_FLOOR = 1e-4
@@ -50,10 +52,11 @@ class Fernn:
     since: bool = True
     """Whether Until (Since, for the past) is among the operators."""
     intervals: bool = False
+    """Whether G, F, H and O get windows, with a hole where that helps."""
     atoms: Literal["axis", "linear"] = "axis"
     restarts: int = 64
     rounds: int = 60
-    patience: int = 20
+    patience: int = 15
     """Rounds without a better formula of any length after which the search ends."""
     thresholds: Literal["auto", "steady", "exact"] = "auto"
     """The best on all training traces (exact), or the mean of the best over random halves of them (steady): by default
@@ -150,7 +153,7 @@ class Fernn:
         looks = direction(self.template) if self.template is not None else "now"
         future = looks == "future" if looks != "now" else self.direction == "future"
         way: Literal["future", "past"] = "future" if future else "past"
-        return self.template or up_to_length(self.max_length, way, self.since, self.intervals), future
+        return self.template or up_to_length(self.max_length, way, self.since, self.intervals, PIECES), future
 
     def _guessed_sums(self) -> list[Sum]:
         return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
@@ -211,8 +214,11 @@ class Fernn:
         """An entry of the front: thresholds steady where the classes overlap, and short."""
         task = search.task
         branch, state = _placed(search, specimen.origin)
+        if specimen.loss > search.floor + 1e-9:  # of equally good windows, those in the middle
+            task.polish(branch, state, self.seed, free=False)
+            state = whole_windows(search, branch, state)
         refit = steadied(task, branch, state, sides)
-        formula = specimen.origin
+        formula = formula_of(state, task.ground)
         if isinstance(task, Classifying) and self._is_steady(task, state):
             formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)

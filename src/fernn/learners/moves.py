@@ -105,7 +105,10 @@ class Moves:
         return first, inf if last >= self.ground.samples - 1 else last
 
     def _interval(self, over: Interval, rng: np.random.Generator) -> Interval:
-        """A window moved at one end, drawn anew, or split in two."""
+        """A window drawn anew, or without one of its pieces."""
+        if len(over.spans) > 1 and rng.random() < 0.5:
+            left_out = int(rng.integers(len(over.spans)))
+            return Interval(tuple(span for i, span in enumerate(over.spans) if i != left_out))
         return Interval((self._span(rng),))
 
 

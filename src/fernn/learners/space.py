@@ -29,8 +29,8 @@ class Branch:
     wiring: Wiring
     shape: Shape
     length: int
-    movable: npt.NDArray[np.bool_]
-    """Which windows, then which atoms, may be changed."""
+    movable: npt.NDArray[np.int64]
+    """How many pieces each window may have, then which atoms may be changed; 0 for what is fixed."""
     blank: State
     """First options, fixed thresholds as they are and others at 0, windows over all time."""
 
@@ -61,7 +61,7 @@ class Space:
 
     def _keeps(self, branch: Branch, state: State) -> bool:
         """Whether what is fixed stands as it is fixed."""
-        fixed = ~branch.movable[len(branch.wiring.windows) :]
+        fixed = branch.movable[len(branch.wiring.windows) :] == 0
         at = branch.wiring.blocks[: len(fixed), 0][fixed]
         return bool((state.value[at] == branch.blank.value[at]).all())
 
@@ -76,8 +76,9 @@ def space(template: Formula, columns: Columns, future: bool) -> Space:
 def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
     opened, kept = with_fixed_holes(option, columns)
     wiring = wired(opened, columns.names, future=future, directed=True)
-    free = [hole.name not in kept for hole in wiring.holes]
-    movable = np.array([isinstance(over, OpenInterval) for over in wiring.windows] + free, dtype=bool)
+    free = [int(hole.name not in kept) for hole in wiring.holes]
+    pieces = [over.pieces if isinstance(over, OpenInterval) else 0 for over in wiring.windows]
+    movable = np.array(pieces + free, dtype=np.int64)
     spans = wiring.fixed_spans()
     if not len(spans):
         spans = np.full((1, cell.PIECES, 2), -1, np.int64)

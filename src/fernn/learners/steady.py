@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..network.matching import State
+from .search import Search
 from .space import Branch
 from .tasks import Classifying, Task
 
@@ -41,6 +42,20 @@ def halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt
         row = side[np.searchsorted(names, blocks)]
         rows += [row, ~row]
     return np.array(rows[:count])
+
+
+def whole_windows(search: Search, branch: Branch, state: State) -> State:
+    """The state with the holes of its windows filled, unless they right more than a hundredth of the traces."""
+    for window in branch.open_windows:
+        pieces = state.spans[window, :, 0] >= 0
+        if pieces.sum() > 1:
+            filled = state.copy()
+            filled.spans[window, 0, 1] = state.spans[window, pieces, 1].max()
+            filled.spans[window, 1:] = -1
+            loss = search.task.polish(branch, filled, 1, free=False)
+            if loss <= search.loss(state) + 0.01 * search.task.ground.total:
+                state = filled
+    return state
 
 
 def crowded(task: Classifying, state: State) -> bool:

@@ -19,9 +19,9 @@ from ..semantics import robustness, satisfied
 from .ground import Ground
 from .space import Branch
 
-STEPS, RATE, HEAT, WIDTH = 24, 0.02, 0.3, 0.1
+STEPS, RATE, HEAT, WIDTH = 20, 0.02, 0.3, 0.1
 """Gradient steps of a restart, their learning rate, the noise at the start, the margin asked for (share of a range)."""
-TILES_PER_STEP, SWEEPS = 16, 6
+TILES_PER_STEP, SWEEPS = 4, 6
 Floats = npt.NDArray[np.float64]
 
 

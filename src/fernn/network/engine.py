@@ -91,7 +91,7 @@ def is_compiled() -> bool:
 _NO_LEVELS = Levels(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
 _NONE = np.zeros(0)
 _NO_HALVES = np.zeros((0, 0, LANES), np.float32)
-_NO_WINDOWS = np.zeros(0, np.bool_)
+_NO_WINDOWS = np.zeros(0, np.int64)
 _NO_VERDICTS = np.zeros((0, LANES), np.int8)
 _NO_OUT = np.zeros((0, LANES), np.float32)
 
@@ -121,7 +121,7 @@ def _go(
     out: npt.NDArray[np.float32] = _NO_OUT,
     verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
     halves: npt.NDArray[np.float32] = _NO_HALVES,
-    movable: npt.NDArray[np.bool_] = _NO_WINDOWS,
+    movable: npt.NDArray[np.int64] = _NO_WINDOWS,
 ) -> float:
     whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
     desk = _desk(wiring, batch)
@@ -164,14 +164,14 @@ def explored(wiring: Wiring, at: Weights, batch: Batch, learn: Floats, plan: Pla
 
 
 def polished(
-    wiring: Wiring, at: Weights, batch: Batch, levels: Levels, value: Floats, movable: npt.NDArray[np.bool_], plan: Plan
+    wiring: Wiring, at: Weights, batch: Batch, levels: Levels, value: Floats, movable: npt.NDArray[np.int64], plan: Plan
 ) -> float:
     """Settles `at` and the thresholds `value` in place: see `polish`; the weight misjudged then."""
     z, verdicts = np.zeros(batch.ends.shape, np.float32), np.zeros(batch.ends.shape, np.int8)
     return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable)
 
 
-def regressed(wiring: Wiring, at: Weights, batch: Batch, movable: npt.NDArray[np.bool_], plan: Plan) -> float:
+def regressed(wiring: Wiring, at: Weights, batch: Batch, movable: npt.NDArray[np.int64], plan: Plan) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
     return _go(REGRESS, plan, wiring, at, batch, movable=movable)
 

@@ -258,15 +258,16 @@ def steady_threshold(
 
 @compiled
 def settle_end(
-    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, desk: Desk
+    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, state: Any, desk: Desk
 ) -> Any:  # fmt: skip
-    """The best value from `low` to `high` of one end of a window; the middle of the values that do as well.
+    """The best value from `low` to `high` of one end of a window; the error then.
 
-    Values between two that judge some traces alike judge these alike: stretches that cannot do better
-    are left out.
+    Of values that do equally well, where it stands if it is among them, otherwise any of the longest stretch
+    of neighbours; its middle where `state`, the generator, is empty. Values between two that judge some traces
+    alike judge these alike: stretches that cannot do better are left out.
     """
     ln.stands_alone()
-    count = high - low + 1
+    count, stood = high - low + 1, at.spans[window, piece, end] - low
     errors = np.full(count, np.inf)
     tiles = batch.ends.shape[0]
     held = np.zeros((count, tiles, LANES), np.int8)
@@ -304,7 +305,6 @@ def settle_end(
         stack[depth, 0], stack[depth, 1] = a, middle
         stack[depth + 1, 0], stack[depth + 1, 1] = middle, b
         depth += 2
-    # the longest stretch of best values, its middle
     chosen, longest, j = 0, 0, 0
     while j < count:
         if errors[j] < best + 1e-9:
@@ -313,15 +313,78 @@ def settle_end(
                 k += 1
             if k - j + 1 > longest:
                 longest = k - j + 1
-                chosen = (j + k) // 2
-                if end == 0 and j == 0 and low == 0:
+                chosen = (j + k) // 2 if state.size == 0 else j + _draw(state, longest)
+                if end == 0 and j == 0 and low == 0 and state.size == 0:
                     chosen = 0  # from now on
-                elif end == 1 and k == count - 1:
+                elif end == 1 and k == count - 1 and state.size == 0:
                     chosen = k  # for ever
             j = k
         j += 1
+    if state.size > 0 and 0 <= stood < count and errors[stood] < best + 1e-9:
+        chosen = stood
     at.spans[window, piece, end] = low + chosen
     return best
+
+
+@compiled
+def part_window(
+    net: Net, at: Weights, batch: Batch, window: int, most: int, now: Any, desk: Desk, verdicts: Any
+) -> Any:
+    """One sample taken out of a window, or added apart from it, where that rights a hundredth of the traces or more.
+
+    A window has at most `most` pieces. The ends of what results are for the next sweep to settle.
+    """
+    ln.stands_alone()
+    samples = batch.tiles.shape[2]
+    pieces = 0
+    while pieces < PIECES and at.spans[window, pieces, 0] >= 0:
+        pieces += 1
+    if pieces == 0 or pieces >= most or pieces >= PIECES:
+        return now
+    total = 0.0
+    for i in range(batch.ends.shape[0]):
+        for lane in range(LANES):
+            if batch.ends[i, lane] >= 0:
+                total += batch.weights[i, lane]
+    kept = at.spans[window].copy()
+    best, best_at = now - max(0.01 * total, 1e-9), -1
+    step = max(1, samples // 64)
+    for s in range(0, samples, step):
+        if not _parted(kept, pieces, s, at.spans[window]):
+            continue
+        error = judged(net, at, batch, desk, verdicts)
+        if error <= best:
+            best, best_at = error, s
+    for j in range(PIECES):
+        at.spans[window, j, 0], at.spans[window, j, 1] = kept[j, 0], kept[j, 1]
+    if best_at < 0:
+        return now
+    _parted(kept, pieces, best_at, at.spans[window])
+    return best
+
+
+@compiled
+def _parted(kept: Any, pieces: int, s: int, spans: Any) -> Any:
+    """Writes to `spans` the window without sample s, if it is inside a piece, or with it, if it is apart from all."""
+    for j in range(PIECES):
+        spans[j, 0], spans[j, 1] = kept[j, 0], kept[j, 1]
+    place = 0
+    for j in range(pieces):
+        first, last = kept[j, 0], kept[j, 1]
+        if first < s < last:
+            for m in range(pieces, j + 1, -1):
+                spans[m, 0], spans[m, 1] = kept[m - 1, 0], kept[m - 1, 1]
+            spans[j, 1] = s - 1
+            spans[j + 1, 0], spans[j + 1, 1] = s + 1, last
+            return True
+        if first - 1 <= s <= last + 1:
+            return False
+        if last < s:
+            place = j + 1
+    for m in range(pieces, place, -1):
+        spans[m, 0], spans[m, 1] = kept[m - 1, 0], kept[m - 1, 1]
+    spans[place, 0], spans[place, 1] = s, s
+    return True
 
 
 @compiled
@@ -331,11 +394,12 @@ def polish(
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
-    `movable` says of the windows, then of the open atoms, which may be changed. With `free` also channels and
-    operators; otherwise thresholds and windows only.
+    `movable` says how many pieces each window may have, then which open atoms may be changed; 0 is for fixed ones.
+    With `free` also channels and operators; otherwise thresholds and windows only.
     """
     samples = batch.tiles.shape[2]
     state = np.array([seed], np.uint64)
+    chance = state if free else state[:0]
     error = judged(net, at, batch, desk, verdicts)
     count, windows = net.nodes.shape[0], net.masks.shape[0]
     todo = np.empty(count, np.int64)
@@ -346,9 +410,9 @@ def polish(
         for n in range(count):
             kind = net.nodes[n, 0]
             if desk.need[n] == 2 and (
-                (kind == ATOM and movable[windows + net.nodes[n, 3]])
+                (kind == ATOM and movable[windows + net.nodes[n, 3]] > 0)
                 or (kind == CHOICE and free)
-                or (kind in (WIN_MIN, WIN_MAX) and movable[net.nodes[n, 3]])
+                or (kind in (WIN_MIN, WIN_MAX) and movable[net.nodes[n, 3]] > 0)
             ):
                 todo[length] = n
                 length += 1
@@ -378,14 +442,26 @@ def polish(
                     first, last = at.spans[block, piece, 0], at.spans[block, piece, 1]
                     if first < 0:
                         break
-                    if last >= samples:
-                        at.spans[block, piece, 1] = last = samples - 1
+                    at.spans[block, piece, 0] = min(first, samples - 1)  # beyond the longest trace all is the same
+                    at.spans[block, piece, 1] = min(last, samples - 1)
                     for end in range(1, -1, -1):
-                        low = at.spans[block, piece, 0] if end == 1 else np.int64(0)
-                        high = np.int64(samples - 1) if end == 1 else at.spans[block, piece, 1]
+                        low, high = at.spans[block, piece, 0], np.int64(samples - 1)
+                        if end == 1 and piece + 1 < PIECES and at.spans[block, piece + 1, 0] >= 0:
+                            high = at.spans[block, piece + 1, 0] - 2
+                        if end == 0:
+                            low = at.spans[block, piece - 1, 1] + 2 if piece > 0 else np.int64(0)
+                            high = at.spans[block, piece, 1]
                         stood = at.spans[block, piece, end]
-                        error = settle_end(net, at, batch, block, piece, end, low, high, desk)
+                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk)
                         moved = moved or at.spans[block, piece, end] != stood
         if error > before - 1e-9 and not moved:
-            break
+            parted = error
+            for n in range(count):
+                if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and desk.need[n] == 2:
+                    parted = part_window(
+                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, desk, verdicts
+                    )
+            if parted > error - 1e-9:
+                break
+            error = parted
     return error

@@ -79,7 +79,7 @@ def regress(
             needed(net, at.winners, np.bool_(False), desk.need)
             if desk.need[n] != 2:
                 continue
-            if kind == ATOM and movable[windows + block]:
+            if kind == ATOM and movable[windows + block] > 0:
                 base, size = net.blocks[block, 0], net.blocks[block, 1]
                 won = at.winners[block]
                 for turn in range(size if free else 1):
@@ -104,7 +104,7 @@ def regress(
                     if found < off - 1e-9:
                         off, best = found, k
                 at.winners[block] = best
-            elif kind in (WIN_MIN, WIN_MAX) and movable[block]:
+            elif kind in (WIN_MIN, WIN_MAX) and movable[block] > 0:
                 for end in range(2):
                     kept_end = at.spans[block, 0, end]
                     low = at.spans[block, 0, 0] if end == 1 else np.int64(0)
