@@ -19,6 +19,7 @@ from fernn.learners.space import facing, formula_of
 
 ONE_ATOM = [
     "G ?p", "F ?p", "F (?p & y >= 0.5)", "(x <= 0.4) U ?p", "?p U (y >= 0.6)", "G (x <= 0.7 | F ?p)", "?p",
+    "G ?p -> x >= 0.5", "!(?p U (y >= 0.6))", "F (y >= 0.4 -> !?p)", "!((x <= 0.4) S ?p)",
     "H ?p", "O (?p & H (y >= 0.1))", "?p S (x >= 0.8)", "G[1,3] ?p | x >= 0.9", "F[0,1]u[4,5] ?p", "G ?p{x, >=}",
 ]  # fmt: skip
 ONE_WINDOW = ["G[?w] (x >= 0.3)", "F[?w] (x >= 0.8 & y <= 0.4)", "G (y >= 0.1 | F[?w] (x >= 0.7))", "O[?w] (x <= 0.2)"]

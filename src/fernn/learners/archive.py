@@ -53,8 +53,8 @@ class Archive:
 
     def has_room(self, length: int, loss: float) -> bool:
         """Whether a formula of this length and loss would be kept."""
-        shelf = self.sorted(length)
-        return len(shelf) < KEPT or loss <= shelf[-1].loss + 1e-9
+        shelf = self.shelves.get(length, {})
+        return len(shelf) < KEPT or loss <= max(found.loss for found in shelf.values()) + 1e-9
 
     def best(self, length: int) -> Specimen | None:
         return min(self.shelves.get(length, {}).values(), key=lambda s: s.rank, default=None)

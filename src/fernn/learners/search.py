@@ -129,6 +129,8 @@ class Search:
     def file(self, state: State, loss: float) -> bool:
         """Puts what the state says into the archive, under the length of its simplest form."""
         said = formula_of(state, self.task.ground)
+        if not any(self.archive.has_room(size, loss) for size in range(1, length(said) + 1)):
+            return False
         simple = simplify(said)
         size = length(simple)
         if not self.archive.has_room(size, loss):

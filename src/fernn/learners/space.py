@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,10 @@ import numpy.typing as npt
 from ..formula import Formula, atom, direction, length, mirror
 from ..formula.interval import OpenInterval
 from ..formula.merge import merged
-from ..formula.nodes import AnyOf, children
+from ..formula.nodes import AnyOf, Relation, children
 from ..network import forward as cell
 from ..network.matching import State, matched
+from ..network.polish import EVEN, MIXED, ODD
 from ..network.readout import read
 from ..network.wiring import Wiring, wired
 from .columns import Columns, with_fixed_holes
@@ -30,13 +32,14 @@ class Branch:
     shape: Shape
     length: int
     movable: npt.NDArray[np.int64]
-    """How many pieces each window may have, then which atoms may be changed; 0 for what is fixed."""
+    """How many pieces each window may have; then of each atom how many negations it stands under, EVEN, ODD or MIXED.
+    0 is for what is fixed."""
     blank: State
     """First options, fixed thresholds as they are and others at 0, windows over all time."""
 
     def moves(self, hole: int) -> bool:
         """Whether this open atom may be changed."""
-        return bool(self.movable[len(self.wiring.windows) + hole])
+        return bool(self.movable[len(self.wiring.windows) + hole] != 0)
 
     @property
     def open_windows(self) -> npt.NDArray[np.int64]:
@@ -66,9 +69,12 @@ class Space:
         return bool((state.value[at] == branch.blank.value[at]).all())
 
 
+_merged = lru_cache(maxsize=32)(merged)
+
+
 def space(template: Formula, columns: Columns, future: bool) -> Space:
     """Branches that say the same are merged before."""
-    whole = merged(template)
+    whole = _merged(template)
     options = whole.options if isinstance(whole, AnyOf) else (whole,)
     return Space(tuple(_branch(option, columns, future) for option in options), columns)
 
@@ -76,7 +82,8 @@ def space(template: Formula, columns: Columns, future: bool) -> Space:
 def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
     opened, kept = with_fixed_holes(option, columns)
     wiring = wired(opened, columns.names, future=future, directed=True)
-    free = [int(hole.name not in kept) for hole in wiring.holes]
+    sides = wiring.sides()
+    free = [0 if hole.name in kept else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
     pieces = [over.pieces if isinstance(over, OpenInterval) else 0 for over in wiring.windows]
     movable = np.array(pieces + free, dtype=np.int64)
     spans = wiring.fixed_spans()
@@ -87,6 +94,10 @@ def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
         if hole.name in kept:
             blank.value[int(wiring.blocks[block, 0])] = kept[hole.name]
     return Branch(wiring, shape_of(wiring.template), length(option), movable, blank)
+
+
+def _under(negations: set[int]) -> int:
+    return MIXED if len(negations) > 1 else EVEN if 1 in negations else ODD
 
 
 def shape_of(formula: Formula) -> Shape:
@@ -108,8 +119,10 @@ def formula_of(state: State, ground: Ground) -> Formula:
         k = int(state.winners[block])
         options = wiring.hole_options[block]
         lower = options.side[k] * factor > 0
+        strict = options.strict[k] != (factor < 0)  # the negation of >= is <
+        relation: Relation = (">" if strict else ">=") if lower else ("<" if strict else "<=")
         name = wiring.channels[options.channel[k]]
-        return atom(name, ">=" if lower else "<=", float(state.value[int(wiring.blocks[block, 0]) + k]))
+        return atom(name, relation, float(state.value[int(wiring.blocks[block, 0]) + k]))
 
     factors = np.ones(len(wiring.blocks))
     return ground.columns.spelled(read(wiring, state.winners, state.spans, ground.samples, factors, make))

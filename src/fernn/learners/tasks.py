@@ -178,7 +178,7 @@ def ranked_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
         for k, (channel, side) in enumerate(zip(options.channel, options.side, strict=True)):
             low, high = ground.levels.offsets[channel : channel + 2]
             levels, value = ground.levels.values[low:high], state.value[base + k]
-            below = np.searchsorted(levels, value, side="left" if side > 0 else "right")
+            below = np.searchsorted(levels, value, side="left" if (side > 0) != options.strict[k] else "right")
             theta[base + 2 * count + k] = 0.5 - below if side > 0 else below - 0.5
     return theta
 

@@ -20,7 +20,7 @@ from .polish import Levels
 from .tiles import tiled
 from .wiring import Wiring, wired
 
-GRADIENT, EXPLORE, POLISH, JUDGE, STEADY, REGRESS = range(6)
+GRADIENT, EXPLORE, POLISH, JUDGE, REGRESS = range(5)
 Floats = npt.NDArray[np.float64]
 
 
@@ -39,7 +39,6 @@ class Plan(NamedTuple):
     seed: int = 0
     sweeps: int = 0
     free: bool = False
-    hole: int = 0
     reach: float = 0.0
 
 
@@ -48,7 +47,7 @@ def _engine(sources: tuple[str, ...]) -> Any:
 
     def run(
         task: int, plan: Plan, net: Net, at: Weights, batch: Batch, levels: Levels, desk: Desk,
-        value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, halves: Any, movable: Any,
+        value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any,
     ) -> float:  # fmt: skip
         sources  # noqa: B018
         if task == GRADIENT:
@@ -72,9 +71,7 @@ def _engine(sources: tuple[str, ...]) -> Any:
             )
         if task == JUDGE:
             return float(polish.judged(net, at, batch, desk, verdicts))
-        if task == REGRESS:
-            return float(regress.regress(net, at, batch, plan.reach, movable, plan.seed, plan.sweeps, plan.free, desk))
-        return float(polish.steady_threshold(net, at, batch, levels, halves, plan.hole, desk, out))
+        return float(regress.regress(net, at, batch, plan.reach, movable, plan.seed, plan.sweeps, plan.free, desk))
 
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
@@ -90,7 +87,6 @@ def is_compiled() -> bool:
 
 _NO_LEVELS = Levels(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
 _NONE = np.zeros(0)
-_NO_HALVES = np.zeros((0, 0, LANES), np.float32)
 _NO_WINDOWS = np.zeros(0, np.int64)
 _NO_VERDICTS = np.zeros((0, LANES), np.int8)
 _NO_OUT = np.zeros((0, LANES), np.float32)
@@ -120,14 +116,11 @@ def _go(
     learn: Floats = _NONE,
     out: npt.NDArray[np.float32] = _NO_OUT,
     verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
-    halves: npt.NDArray[np.float32] = _NO_HALVES,
     movable: npt.NDArray[np.int64] = _NO_WINDOWS,
 ) -> float:
     whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
     desk = _desk(wiring, batch)
-    return float(
-        _run(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, halves, movable)
-    )
+    return float(_run(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable))
 
 
 def warm_up() -> None:
@@ -181,11 +174,3 @@ def judged(wiring: Wiring, at: Weights, batch: Batch) -> npt.NDArray[np.int8]:
     verdicts = np.zeros(batch.ends.shape, np.int8)
     _go(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)
     return verdicts
-
-
-def steady_threshold(
-    wiring: Wiring, at: Weights, batch: Batch, levels: Levels, halves: npt.NDArray[np.float32], hole: int
-) -> float:
-    """The mean best threshold of an open atom over weightings `[half, tile, lane]`."""
-    z = np.zeros(batch.ends.shape, np.float32)
-    return _go(STEADY, Plan(hole=hole), wiring, at, batch, levels, out=z, halves=halves)

@@ -34,6 +34,10 @@ from .forward import (
 )
 from .gradient import Batch
 
+EVEN, ODD, MIXED = 1, 2, -1
+"""How many negations an open atom stands under. With an odd number, what satisfies the atom speaks against the formula;
+with both kinds there is no one critical threshold, and the atom is left as it is."""
+
 
 class Levels(NamedTuple):
     """The distinct values of each channel, sorted: `values[offsets[c] : offsets[c + 1]]`, and their range."""
@@ -122,8 +126,11 @@ def judged(net: Net, at: Weights, batch: Batch, desk: Desk, verdicts: Any) -> An
 
 
 @compiled
-def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels) -> Found:
-    """The threshold of least error, and among those the middle of the widest gap."""
+def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels, against: Any) -> Found:
+    """The threshold of least error, and among those the middle of the widest gap.
+
+    Traces are satisfied up to z; with `against` they are violated up to z.
+    """
     ln.stands_alone()
     count, wrong = 0, 0.0
     keys = np.empty(z.size, np.float32)
@@ -133,7 +140,7 @@ def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels
             weight = batch.weights[i, lane]
             if batch.ends[i, lane] < 0 or weight == 0:
                 continue
-            good = batch.labels[i, lane] > 0
+            good = (batch.labels[i, lane] > 0) != against
             if z[i, lane] == np.inf:
                 wrong += 0.0 if good else weight
             elif z[i, lane] == -np.inf:
@@ -174,7 +181,8 @@ def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels
         key = keys[order[j]]
         while j < count and keys[order[j]] == key:
             i, lane = places[order[j]] // LANES, places[order[j]] % LANES
-            wrong += batch.weights[i, lane] if batch.labels[i, lane] > 0 else -batch.weights[i, lane]
+            good = (batch.labels[i, lane] > 0) != against
+            wrong += batch.weights[i, lane] if good else -batch.weights[i, lane]
             j += 1
     middle = 0.5 * (best_low + best_high)
     if middle == best_low:  # neighbouring floats: satisfied from `high` on
@@ -201,7 +209,7 @@ def _draw(state: Any, below: int) -> int:
 
 @compiled
 def settle_atom(
-    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, hole: int, free: Any, now: Any,
+    net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, hole: int, under: int, free: Any, now: Any,
     desk: Desk, z: Any,
 ) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
@@ -216,7 +224,11 @@ def settle_atom(
         at.winners[hole] = k
         channel, side = net.channel_of[off + k], at.theta[base + count + k]
         critical(net, at, batch, hole, desk, z)
-        found = best_threshold(z, batch, side, channel, levels)
+        if under == ODD:
+            for i in range(z.shape[0]):
+                for lane in range(LANES):
+                    z[i, lane] = -z[i, lane]
+        found = best_threshold(z, batch, side, channel, levels, under == ODD)
         better = found.error < best_error - 1e-9
         same = found.error < best_error + 1e-9
         if better or (same and best_option in (-1, before) and k == before) or (same and found.gap > best_gap * 1.5):
@@ -229,31 +241,6 @@ def settle_atom(
     side = at.theta[base + count + best_option]
     at.theta[base + 2 * count + best_option] = cut(best_value, side, net.channel_of[off + best_option], levels)
     return best_error
-
-
-@compiled
-def steady_threshold(
-    net: Net, at: Weights, batch: Batch, levels: Levels, halves: Any, hole: int, desk: Desk, z: Any
-) -> Any:
-    """The mean of the best thresholds on each of several weightings `[half, tile, lane]`, all else held.
-
-    Weightings on which the atom does best when it says nothing are left out, unless most are such.
-    """
-    base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
-    k = at.winners[hole]
-    channel, side = net.channel_of[off + k], at.theta[base + count + k]
-    critical(net, at, batch, hole, desk, z)
-    total, number, empty, spare = 0.0, 0, 0, 0.0
-    for i in range(halves.shape[0]):
-        part = Batch(batch.tiles, batch.ends, batch.labels, halves[i])
-        found = best_threshold(z, part, side, channel, levels)
-        if found.gap > 0:
-            total += found.value
-            number += 1
-        else:
-            spare += found.value
-            empty += 1
-    return total / number if number >= empty else spare / empty
 
 
 @compiled
@@ -394,7 +381,7 @@ def polish(
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
-    `movable` says how many pieces each window may have, then which open atoms may be changed; 0 is for fixed ones.
+    `movable` says how many pieces each window may have, then of each open atom EVEN, ODD or MIXED; 0 is for fixed ones.
     With `free` also channels and operators; otherwise thresholds and windows only.
     """
     samples = batch.tiles.shape[2]
@@ -426,7 +413,9 @@ def polish(
             if desk.need[n] != 2:
                 continue
             if kind == ATOM:
-                error = settle_atom(net, at, batch, levels, value, block, free, error, desk, z)
+                error = settle_atom(
+                    net, at, batch, levels, value, block, movable[windows + block], free, error, desk, z
+                )
             elif kind == CHOICE:
                 won = at.winners[block]
                 best = won

@@ -79,7 +79,7 @@ def regress(
             needed(net, at.winners, np.bool_(False), desk.need)
             if desk.need[n] != 2:
                 continue
-            if kind == ATOM and movable[windows + block] > 0:
+            if kind == ATOM and movable[windows + block] != 0:
                 base, size = net.blocks[block, 0], net.blocks[block, 1]
                 won = at.winners[block]
                 for turn in range(size if free else 1):

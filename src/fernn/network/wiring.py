@@ -43,6 +43,8 @@ class Options:
 
     channel: tuple[int, ...]
     side: tuple[int, ...]
+    strict: tuple[bool, ...]
+    """Whether it compares with > or <."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,29 @@ class Wiring:
 
     def block_of(self, choice: AnyOf) -> int:
         return len(self.holes) + self.choices.index(choice)
+
+    def sides(self) -> dict[int, set[int]]:
+        """For each open atom, by block: 1 where it stands under an even number of negations, -1 under an odd one."""
+        found: dict[int, set[int]] = {}
+        seen: set[tuple[int, int]] = set()
+
+        def visit(n: int, sign: int) -> None:
+            if (n, sign) in seen:
+                return
+            seen.add((n, sign))
+            kind, a, b, block = (int(v) for v in self.nodes[n])
+            if kind in (cell.ATOM, cell.LINEAR):
+                found.setdefault(block, set()).add(sign)
+            elif kind == cell.CHOICE:
+                for option in self.options[a : a + b]:
+                    visit(int(option), sign)
+            else:
+                for child in (a, b):
+                    if child >= 0:
+                        visit(child, -sign if kind == cell.NEG else sign)
+
+        visit(len(self.nodes) - 1, 1)
+        return found
 
     def fixed_spans(self) -> Ints:
         """Spans `[window, piece, 2]` with open windows reaching over all time; -1 ends the pieces."""
@@ -168,13 +193,14 @@ class _Builder:
         for name in names:
             if name not in self.channels:
                 raise FormulaError(f"?{hole.name} may read {name!r}, the data has {', '.join(self.channels)}")
-        sides = [1 if relation in (">=", ">") else -1 for relation in hole.relations]
+        sides = {1 if relation in (">=", ">") else -1: relation in (">", "<") for relation in hole.relations}
         places = [self.channels.index(name) for name in names]
         if self.directed:
-            pairs = [(c, s) for c in places for s in dict.fromkeys(sides)]
+            pairs = [(c, s) for c in places for s in sides]
         else:
-            pairs = [(c, sides[0] if len(set(sides)) == 1 else 0) for c in places]
-        return Options(tuple(c for c, _ in pairs), tuple(s for _, s in pairs))
+            pairs = [(c, next(iter(sides)) if len(sides) == 1 else 0) for c in places]
+        strict = tuple(sides.get(s, False) for _, s in pairs)
+        return Options(tuple(c for c, _ in pairs), tuple(s for _, s in pairs), strict)
 
     def wiring(self) -> Wiring:
         last = self.node(self.past)
