@@ -16,19 +16,21 @@ from .store import Found
 
 
 def asked(part: str, units: Sequence[str]) -> Iterator[tuple[str, Found]]:
-    """Each unit with what a child process found, as soon as it is there."""
-    if not units:
-        return
-    command = [sys.executable, "-m", "bench.fernn", "--child", part, *units]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        told = 0
-        for line in child.stdout:
-            answer = json.loads(line)
-            told += 1
-            yield answer.pop("unit"), answer
-    for unit in units[told:]:
-        yield unit, {"problem": f"its process ended with status {child.returncode}", "failed": True}
+    """Each unit with what a child process found, as soon as it is there.
+
+    A unit at which the child dies is told as failed, and another child goes on after it.
+    """
+    left = list(units)
+    while left:
+        command = [sys.executable, "-m", "bench.fernn", "--child", part, *left]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                found = json.loads(line)
+                left.remove(found["unit"])
+                yield found.pop("unit"), found
+        if left:
+            yield left.pop(0), {"problem": f"its process ended with status {child.returncode}", "failed": True}
 
 
 def answer(measured: Callable[[str], Found], units: Sequence[str]) -> int:
