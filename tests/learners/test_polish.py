@@ -115,3 +115,16 @@ def test_the_loss_of_a_state_is_that_of_its_formula():
         assert again is not None
         assert search.loss(again[1]) == search.loss(state)
     assert replace(Fernn(), seed=3).seed == 3
+
+
+@pytest.mark.parametrize("text", ["O[1,4]u[7,inf) (x <= 0.3)", "O[0,5]u[7,inf) (x <= 0.3)", "O[9,12] (y >= 0.5)"])
+def test_windows_that_reach_beyond_the_traces_come_in(text):
+    data = made(5)
+    search = Fernn(max_length=2, intervals=True, direction="past")._search(data, None)
+    for seed in range(20):
+        placed = search.space.placed(parse(text))
+        assert placed is not None
+        branch, state = placed
+        loss = search.task.polish(branch, state, seed)
+        said = formula_of(state, search.task.ground)
+        assert loss == round(fernn.score(said, data).mcr * len(data)), str(said)

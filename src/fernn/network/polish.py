@@ -244,6 +244,19 @@ def settle_atom(
 
 
 @compiled
+def clipped(spans: Any, samples: int) -> None:
+    """The pieces of a window within the longest trace; one that starts beyond it is dropped, or if first, moved in."""
+    for piece in range(PIECES):
+        if spans[piece, 0] < 0:
+            return
+        if piece > 0 and spans[piece, 0] >= samples:
+            spans[piece:, :] = -1
+            return
+        spans[piece, 0] = min(spans[piece, 0], samples - 1)
+        spans[piece, 1] = min(spans[piece, 1], samples - 1)
+
+
+@compiled
 def settle_end(
     net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, state: Any, desk: Desk
 ) -> Any:  # fmt: skip
@@ -427,12 +440,10 @@ def polish(
                             error, best = wrong, k
                 at.winners[block] = best
             else:
+                clipped(at.spans[block], samples)
                 for piece in range(PIECES):
-                    first, last = at.spans[block, piece, 0], at.spans[block, piece, 1]
-                    if first < 0:
+                    if at.spans[block, piece, 0] < 0:
                         break
-                    at.spans[block, piece, 0] = min(first, samples - 1)  # beyond the longest trace all is the same
-                    at.spans[block, piece, 1] = min(last, samples - 1)
                     for end in range(1, -1, -1):
                         low, high = at.spans[block, piece, 0], np.int64(samples - 1)
                         if end == 1 and piece + 1 < PIECES and at.spans[block, piece + 1, 0] >= 0:
@@ -441,6 +452,8 @@ def polish(
                             low = at.spans[block, piece - 1, 1] + 2 if piece > 0 else np.int64(0)
                             high = at.spans[block, piece, 1]
                         stood = at.spans[block, piece, end]
+                        if low > high:
+                            continue
                         error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk)
                         moved = moved or at.spans[block, piece, end] != stood
         if error > before - 1e-9 and not moved:
