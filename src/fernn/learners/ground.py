@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..network.gradient import Batch
-from ..network.polish import Levels
+from ..network.thresholds import Levels
 from ..network.tiles import Tiles, tiled
 from .columns import Columns
 

@@ -14,8 +14,8 @@ from ..formula.merge import merged
 from ..formula.nodes import AnyOf, Relation, children
 from ..network import forward as cell
 from ..network.matching import State, matched
-from ..network.polish import EVEN, MIXED, ODD
 from ..network.readout import read
+from ..network.thresholds import EVEN, MIXED, ODD
 from ..network.wiring import Wiring, wired
 from .columns import Columns, with_fixed_holes
 from .ground import Ground

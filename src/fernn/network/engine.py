@@ -11,12 +11,12 @@ from numba import njit
 
 from ..formula import parse
 from ..semantics import lanes
+from . import ends, forward, gradient, judging, polish, regress, thresholds
 from . import explore as explore_module
-from . import forward, gradient, polish, regress
 from .explore import explore
 from .forward import LANES, Desk, Net, Weights
 from .gradient import Batch
-from .polish import Levels
+from .thresholds import Levels
 from .tiles import tiled
 from .wiring import Wiring, wired
 
@@ -70,13 +70,13 @@ def _engine(sources: tuple[str, ...]) -> Any:
                 )
             )
         if task == JUDGE:
-            return float(polish.judged(net, at, batch, desk, verdicts))
+            return float(judging.judged(net, at, batch, desk, verdicts))
         return float(regress.regress(net, at, batch, plan.reach, movable, plan.seed, plan.sweeps, plan.free, desk))
 
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
 
-_MODULES = (lanes, forward, gradient, explore_module, polish, regress)
+_MODULES = (lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress)
 _run = _engine(tuple(Path(str(module.__file__)).read_text() for module in _MODULES))
 
 
