@@ -7,7 +7,7 @@ from math import inf
 from time import perf_counter
 
 from fernn.data import load
-from fernn.formula import walk
+from fernn.formula import walk, with_thresholds
 from fernn.learners import Fernn
 from fernn.semantics import score
 
@@ -17,6 +17,8 @@ SEEDS, FRESH = range(10), 1000
 """Fresh traces of each class."""
 TRUE = (1, 2)
 """The samples at which the classes differ."""
+BORDER = 0.5
+"""With this threshold a window that tells the classes apart makes no error."""
 
 
 def units(thorough: bool) -> Iterator[list[str]]:
@@ -35,6 +37,7 @@ def measured(unit: str) -> Found:
         "mcr": score(formula, fresh).mcr,
         "formula": str(formula),
         "found": TRUE[0] <= ends[0] and ends[1] <= TRUE[1],
+        "apart": score(with_thresholds(formula, [BORDER]), fresh).mcr == 0,
         "seconds": seconds,
     }
 

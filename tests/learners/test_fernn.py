@@ -150,3 +150,12 @@ def test_validation_is_honest_about_noise():
     assert fit.front.picked.validation > 0.3
     train, test = split(data)
     assert len(train) + len(test) == 120
+
+
+def test_large_data_are_judged_while_other_threads_are_at_work(monkeypatch):
+    monkeypatch.setenv("FERNN_THREADS", "2")
+    machine._crew.cache_clear()
+    data = labelled("G (a <= 0.9)", 8000)
+    fit = Fernn(restarts=4, rounds=1, max_length=3).fit(data)
+    machine._crew.cache_clear()
+    assert fit.front[-1].train == fernn.score(fit.front[-1].formula, data).mcr

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, local
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,9 @@ def is_compiled() -> bool:
     return any(Path(run._cache.cache_path).glob("machine.*.nbi"))
 
 
+_here = local()
+"""Whether this thread works on a stretch. What it calls then is not spread again: all might wait for each other."""
+
 Work = Callable[[int, int], int]
 Results = SimpleQueue[int | BaseException]
 
@@ -166,6 +169,7 @@ class Crew:
             Thread(target=self._serve, name=f"fernn-{number}", daemon=True).start()
 
     def _serve(self) -> None:
+        _here.works = True
         while True:
             work, low, high, done = self.jobs.get()
             try:
@@ -189,7 +193,7 @@ def _cores() -> int:
 
 def spread(work: Work, traces: int, cost: int) -> int:
     """Call `work(low, high)` so that all traces are done, on all cores when that is worth it."""
-    if cost < PARALLEL_WORK or traces == 1:
+    if cost < PARALLEL_WORK or traces == 1 or getattr(_here, "works", False):
         return work(0, traces)
     crew = _crew()
     count = min(crew.size, traces)
@@ -197,7 +201,11 @@ def spread(work: Work, traces: int, cost: int) -> int:
     done: Results = SimpleQueue()
     for low, high in pairwise(edges[1:]):
         crew.jobs.put((work, low, high, done))
-    met = work(0, edges[1])
+    _here.works = True
+    try:
+        met = work(0, edges[1])
+    finally:
+        _here.works = False
     for _ in range(count - 1):
         found = done.get()
         if isinstance(found, BaseException):
