@@ -29,7 +29,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 def learn(
     file: LearnFile = None,
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
-    method: Annotated[str | None, typer.Option(help="How to learn: fernn.")] = None,
+    method: Annotated[str | None, typer.Option(help="How to learn: fernn, or paper (as published).")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,

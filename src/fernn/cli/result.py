@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from .output import counted, table
@@ -52,7 +53,7 @@ def front_table(done: Outcome) -> str:
     for i, entry in enumerate(done.front):
         mark = "->" if i == done.front.pick else ""
         test = [] if done.test is None else [_short(done.test[i])]
-        checked = f"{_short(entry.validation)} ± {_short(entry.spread)}"
+        checked = "-" if isnan(entry.validation) else f"{_short(entry.validation)} ± {_short(entry.spread)}"
         rows.append([mark, str(entry.length), _short(entry.train), checked, *test, str(entry.formula)])
     return table(["", "length", "train", "validation", *([] if done.test is None else ["test"]), "formula"], rows)
 
@@ -105,7 +106,12 @@ def _notes(done: Outcome) -> list[str]:
     learned, tested = done.cases
     on = f"learned on {counted(learned, 'trace')} in {clock(done.seconds)}"
     lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
-    lines.append(f"error: {MEASURES[_measure(done)]}; -> the simplest within one standard error of the best validation")
+    rule = (
+        ""
+        if isnan(done.front.picked.validation)
+        else "; -> the simplest within one standard error of the best validation"
+    )
+    lines.append(f"error: {MEASURES[_measure(done)]}{rule}")
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")
     why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}

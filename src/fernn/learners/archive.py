@@ -29,27 +29,30 @@ class Specimen:
 
     @cached_property
     def rank(self) -> tuple[float, int, float, str]:
-        """Smaller is better: loss, channels read, margin, and, so that nothing is left to chance, the behaviour."""
+        """Smaller is better: loss, channels read, margin, and, so that nothing is left to chance, the text."""
         reads = sum(len(node.weights) for node in walk(self.formula) if isinstance(node, Atom))
-        return (round(self.loss, 9), reads, -self.margin, self.behaviour)
+        return (round(self.loss, 9), reads, -self.margin, str(self.formula))
 
 
 @dataclass
 class Archive:
     shelves: dict[int, dict[str, Specimen]] = field(default_factory=dict)
 
-    def offer(self, found: Specimen) -> bool:
-        """Keeps the formula if its shelf has room or it is better than what is there; True if it is now the best."""
+    def offer(self, found: Specimen) -> None:
+        """Keeps the formula if its shelf has room, or it is better than what is there."""
         shelf = self.shelves.setdefault(found.length, {})
         known = shelf.get(found.behaviour)
         if known is not None and known.rank <= found.rank:
-            return False
-        before = min((s.rank for s in shelf.values()), default=None)
+            return
         shelf[found.behaviour] = found
         if len(shelf) > KEPT:
             worst = max(shelf.values(), key=lambda s: s.rank)
             del shelf[worst.behaviour]
-        return before is None or found.rank < before
+
+    def heads(self) -> dict[int, tuple[float, float]]:
+        """Loss and margin of the best of each length."""
+        best = {size: self.best(size) for size in self.lengths}
+        return {size: (round(found.loss, 9), found.margin) for size, found in best.items() if found is not None}
 
     def has_room(self, length: int, loss: float) -> bool:
         """Whether a formula of this length and loss would be kept."""
@@ -83,10 +86,10 @@ class Archive:
                 "length": s.length,
                 "loss": s.loss,
                 "margin": s.margin,
-                "behaviour": key,
+                "behaviour": s.behaviour,
             }
             for length in self.lengths
-            for key, s in self.shelves[length].items()
+            for s in self.sorted(length)
         ]
 
     @classmethod

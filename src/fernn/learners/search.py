@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import count
-from math import inf, isnan, nan
+from math import inf
 from threading import get_ident
 from time import perf_counter
 from typing import TypeVar, cast
@@ -47,12 +48,15 @@ class Search:
     """Called between restarts, in the thread of the caller, so that a long round does not look dead."""
 
     def round(self) -> None:
-        """Draw, train, polish and file one set of restarts."""
+        """Draw, train, polish and file one set of restarts.
+
+        What is finished is filed at once, so that little is lost when the search is cut off. The archive after a
+        round does not depend on the order.
+        """
         rng = np.random.default_rng([self.seed, self.rounds])
-        improved = False
-        for state, loss in self.settled(self.starts(rng)):
-            improved |= self.file(state, loss)
-        self.quiet = 0 if improved else self.quiet + 1
+        before = self.archive.heads()
+        self.settle(self.starts(rng))
+        self.quiet = 0 if self.archive.heads() != before else self.quiet + 1
         self.rounds += 1
 
     @property
@@ -90,24 +94,28 @@ class Search:
         others = [self.archive.sorted(n)[0].origin for n in lengths]
         return self.moves.changed(parent.origin, others, rng)
 
-    def settled(self, starts: list[Start]) -> list[tuple[State, float]]:
-        """Trained and polished, on all cores; those that the deadline left no time for are dropped."""
+    def settle(self, starts: list[Start]) -> None:
+        """Trains, polishes and files, on all cores, as many as there is time for."""
+        caller, finished = get_ident(), deque[tuple[State, float]]()
 
-        caller = get_ident()
-
-        def settle(i: int) -> float:
+        def one(i: int) -> None:
             branch, state, new = starts[i]
             if perf_counter() > self.deadline:
-                return nan
-            if get_ident() == caller:
-                self.pulse()
+                return
             seed = self._seed(i)
             if new:
                 self.task.train(branch, state, seed)
-            return self.task.polish(branch, state, seed)
+            finished.append((state, self.task.polish(branch, state, seed)))
+            if get_ident() == caller:
+                self._file_all(finished)
+                self.pulse()
 
-        losses = in_turn(settle, range(len(starts)))
-        return [(start[1], loss) for start, loss in zip(starts, losses, strict=True) if not isnan(loss)]
+        in_turn(one, range(len(starts)))
+        self._file_all(finished)
+
+    def _file_all(self, finished: deque[tuple[State, float]]) -> None:
+        while finished:
+            self.file(*finished.popleft())
 
     def _seed(self, restart: int) -> int:
         text = f"{self.seed} {self.rounds} {restart}".encode()
@@ -126,18 +134,18 @@ class Search:
     def loss(self, state: State) -> float:
         return float((self.task.judged(state).losses * self.task.ground.weights).sum())
 
-    def file(self, state: State, loss: float) -> bool:
+    def file(self, state: State, loss: float) -> None:
         """Puts what the state says into the archive, under the length of its simplest form."""
         said = formula_of(state, self.task.ground)
         if not any(self.archive.has_room(size, loss) for size in range(1, length(said) + 1)):
-            return False
+            return
         simple = simplify(said)
         size = length(simple)
         if not self.archive.has_room(size, loss):
-            return False
+            return
         found = self.task.judged(state)
         origin = simple if self.space.placed(simple) is not None else said
-        return self.archive.offer(Specimen(simple, origin, size, loss, found.margin, found.behaviour))
+        self.archive.offer(Specimen(simple, origin, size, loss, found.margin, found.behaviour))
 
 
 def in_turn(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
