@@ -56,7 +56,7 @@ class Fernn:
     atoms: Literal["axis", "linear"] = "axis"
     restarts: int = 64
     rounds: int = 60
-    patience: int = 15
+    patience: int = 12
     """Rounds without a better formula of any length after which the search ends."""
     thresholds: Literal["auto", "steady", "exact"] = "auto"
     """The best on all training traces (exact), or the mean of the best over random halves of them (steady): by default
