@@ -24,6 +24,8 @@ from .tasks import Task
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+SMALL = 20_000
+"""Values of training data up to which one thread is faster: what Python does between restarts then takes longer."""
 Start = tuple[Branch, State, bool]
 """A restart: where it is, and whether it is new rather than a change of something found."""
 
@@ -110,7 +112,11 @@ class Search:
                 self._file_all(finished)
                 self.pulse()
 
-        in_turn(one, range(len(starts)))
+        if self.task.ground.ranked.tiles.size < SMALL:
+            for i in range(len(starts)):
+                one(i)
+        else:
+            in_turn(one, range(len(starts)))
         self._file_all(finished)
 
     def _file_all(self, finished: deque[tuple[State, float]]) -> None:
