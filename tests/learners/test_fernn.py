@@ -41,6 +41,13 @@ def test_past_rules_are_found_looking_back():
     assert fernn.score(fit.front[-1].formula, labelled("(a <= 0.8) S (b >= 0.6)", 1000, seed=99)).mcr <= 0.02
 
 
+def test_a_rule_about_the_last_sample_is_judged_there():
+    X = walks(200, 4)
+    data = from_arrays(X, (X[:, 0, -1] >= 0.2).astype(int), ["a", "b"], classes=["bad", "good"])
+    fit = Fernn(**SMALL, max_length=2, direction="past").fit(data)
+    assert fit.front[-1].train == fernn.score(fit.formula, data).mcr == 0
+
+
 def test_windows_are_found_on_the_papers_data():
     fit = Fernn(max_length=2, intervals=True, **SMALL).fit(load("intervals"))
     fresh = load("intervals", cases=500, seed=9)

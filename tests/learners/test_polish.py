@@ -15,7 +15,8 @@ from fernn.data import from_arrays
 from fernn.formula import atom, interval, parse
 from fernn.formula.holes import filled
 from fernn.learners import Fernn
-from fernn.learners.space import facing, formula_of
+from fernn.learners.space import formula_of
+from fernn.network.readout import facing
 
 ONE_ATOM = [
     "G ?p", "F ?p", "F (?p & y >= 0.5)", "(x <= 0.4) U ?p", "?p U (y >= 0.6)", "G (x <= 0.7 | F ?p)", "?p",
@@ -38,7 +39,7 @@ def polished(text: str, data, seed: int):
     (branch,) = search.space.branches
     state = search.moves.fresh(branch, np.random.default_rng(seed))
     loss = search.task.polish(branch, state, seed + 1)
-    return facing(formula_of(state, search.task.ground), search.task.ground), loss
+    return facing(formula_of(state, search.task.ground), search.task.ground.future), loss
 
 
 def cuts(data, channel: int):
@@ -109,7 +110,7 @@ def test_the_loss_of_a_state_is_that_of_its_formula():
     rng = np.random.default_rng(0)
     for branch in search.space.branches:
         state = search.moves.fresh(branch, rng)
-        said = facing(formula_of(state, search.task.ground), search.task.ground)
+        said = facing(formula_of(state, search.task.ground), search.task.ground.future)
         assert search.loss(state) == round(fernn.score(said, data).mcr * len(data)), str(said)
         again = search.space.placed(formula_of(state, search.task.ground))
         assert again is not None

@@ -72,7 +72,7 @@ def columns_of(data: Dataset, template: Formula | None = None) -> Columns:
     return Columns(tuple(plain)).with_(fixed)
 
 
-def with_fixed_holes(template: Formula, columns: Columns) -> tuple[Formula, dict[str, float]]:
+def with_fixed_holes(template: Formula) -> tuple[Formula, dict[str, float]]:
     """Fixed atoms as open ones with one column and one relation; and the thresholds they must keep, by name."""
     kept: dict[str, float] = {}
 

@@ -13,23 +13,25 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.split import blocks
-from ..errors import DataError, FernnError, UnsupportedError
+from ..errors import FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from ..network.matching import State
+from ..network.readout import facing
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
 from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front, picked
 from .ground import floor, ground
+from .labels import counts, is_real, losses, targets
 from .moves import Moves
 from .rounding import rounded
 from .search import Search, in_turn
-from .space import Branch, facing, formula_of, looking_back, space
+from .space import Branch, formula_of, looking_back, space
 from .steady import crowded, halves, steadied, whole_windows
-from .tasks import Classifying, Regressing, losses
+from .tasks import Classifying, Regressing
 
 SCHEMA = 1
 PIECES = 2
@@ -123,9 +125,8 @@ class Fernn:
         return search
 
     def _built(self, data: Dataset, given: Floats | None, template: Formula, future: bool, columns: Columns) -> Search:
-        real = data.labels is not None and not data.classes
-        weights = self._weights(data, given, real)
-        labels = np.asarray(data.labels, np.float64) if real else data.signs
+        real, labels = is_real(data), targets(data)
+        weights = self._weights(data, counts(data, given))
         made = ground(data, columns, labels, weights, future, self.seed, real)
         room = space(template, columns, future)
         task = Regressing(made) if real else Classifying(made)
@@ -158,15 +159,11 @@ class Fernn:
     def _guessed_sums(self) -> list[Sum]:
         return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
 
-    def _weights(self, data: Dataset, given: Floats | None, real: bool) -> Floats:
-        weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
-        if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-            raise DataError(f"weights are {len(data)} finite numbers, none negative and not all 0.")
-        if real:
+    def _weights(self, data: Dataset, weights: Floats) -> Floats:
+        """Of the traces, their classes and the costs of errors together."""
+        if is_real(data):
             return weights
         good = data.positive
-        if good.all() or not good.any():
-            raise DataError(f"{data.name}: every trace is of class {data.classes[int(good[0])]!r}; a rule needs both.")
         if self.class_weight == "balanced":
             total = weights.sum()
             for side in (good, ~good):
@@ -223,7 +220,7 @@ class Fernn:
             formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
         margin = task.judged(_placed(search, formula)[1]).margin
-        said = facing(simplify(formula), task.ground)
+        said = facing(simplify(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
         return Entry(said, length(said), train, refit.validation, refit.spread, margin)
 
@@ -243,8 +240,8 @@ def _placed(search: Search, formula: Formula) -> tuple[Branch, State]:
 def _entry(search: Search, specimen: Specimen) -> Entry:
     """While the search runs: nothing is known about unseen traces."""
     ground = search.task.ground
-    train = specimen.loss / ground.total
-    return Entry(facing(specimen.formula, ground), specimen.length, train, nan, nan, specimen.margin)
+    said = facing(specimen.formula, ground.future)
+    return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
 def _state(search: Search, clock: Clock) -> dict[str, Any]:

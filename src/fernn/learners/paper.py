@@ -13,21 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
-from ..formula import Constant, Formula, Once, direction, interval, length, simplify
+from ..errors import FernnError, FernnWarning, UnsupportedError
+from ..formula import Constant, Formula, direction, length, simplify
 from ..formula.holes import windows_open
 from ..formula.templates import paper_length, paper_up_to, windowed
 from ..network.batches import Traces, dealt
 from ..network.forward import PIECES
 from ..network.gradient import ABSOLUTE, TANH
 from ..network.quantised import Compiled, Quantised
-from ..network.readout import plain
+from ..network.readout import facing, plain
 from ..network.training import Backend, Schedule, Training, epochs, start
 from ..network.wiring import wired
-from ..semantics import robustness, satisfied
+from ..semantics import robustness
 from .cells import Cells
-from .fit import Fit, Progress, Watch, silent
+from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front
+from .labels import counts, is_real, losses, targets
 from .scales import Scaling, scales
 
 SCHEMA = 1
@@ -35,7 +36,6 @@ TOLD = 0.5
 """Seconds, at least, from one report of progress to the next."""
 
 Floats = npt.NDArray[np.float64]
-Ended = Literal["done", "time limit", "interrupted"]
 
 
 class Engine(Backend, Protocol):
@@ -140,12 +140,8 @@ class _Task:
     """Data made ready, and the network over it."""
 
     def __init__(self, settings: PaperFernn, data: Dataset, weights: Floats | None) -> None:
-        self.data, self.real = data, data.labels is not None and not data.classes
-        self.labels = np.asarray(data.labels, np.float64) if self.real else data.signs
-        self.weights = _weights(data, weights)
-        if not self.real and abs(self.labels.mean()) == 1:
-            name = data.classes[int(data.positive[0])]
-            raise DataError(f"{data.name}: every trace is of class {name!r}; a rule needs both.")
+        self.data, self.real = data, is_real(data)
+        self.labels, self.weights = targets(data), counts(data, weights)
         template = settings.network
         looks = direction(template)
         if looks == "mixed":
@@ -182,11 +178,8 @@ class _Task:
         formula = self.formula(theta)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FernnWarning)  # what windows do at the edges, half-way through training
-            if self.real:
-                wrong, margin = np.abs(robustness(formula, self.data) - self.labels), 0.0
-            else:
-                wrong = satisfied(formula, self.data) != (self.labels > 0)
-                margin = self.margin(formula, ~wrong)
+            wrong = losses(formula, self.data)
+            margin = 0.0 if self.real else self.margin(formula, wrong == 0)
         return Entry(formula, length(formula), float(np.average(wrong, weights=self.weights)), nan, nan, margin)
 
     def formula(self, theta: Floats) -> Formula:
@@ -195,9 +188,7 @@ class _Task:
         simple = simplify(found if self.real else plain(found))
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
-        if not self.future and direction(simple) == "now":
-            return Once(simple, interval(0, 0))  # judged at the last sample
-        return simple
+        return simple if self.future else facing(simple, future=False)
 
     def margin(self, formula: Formula, right: npt.NDArray[np.bool_]) -> float:
         """The least |robustness| of a rightly judged trace, every channel divided by its range."""
@@ -206,13 +197,6 @@ class _Task:
         inside = plain(self.scales.inward(formula))
         scaled = self.scales.scaled(list(self.data.values))
         return float(np.abs(robustness(inside, scaled, self.data.channels))[right].min())
-
-
-def _weights(data: Dataset, given: Floats | None) -> Floats:
-    weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64)
-    if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise DataError(f"weights are {len(data)} finite numbers, none negative, not all 0.")
-    return weights
 
 
 def _restored(state: dict[str, Any], size: int) -> Training:

@@ -80,7 +80,7 @@ def space(template: Formula, columns: Columns, future: bool) -> Space:
 
 
 def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
-    opened, kept = with_fixed_holes(option, columns)
+    opened, kept = with_fixed_holes(option)
     wiring = wired(opened, columns.names, future=future, directed=True)
     sides = wiring.sides()
     free = [0 if hole.name in kept else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
@@ -126,11 +126,6 @@ def formula_of(state: State, ground: Ground) -> Formula:
 
     factors = np.ones(len(wiring.blocks))
     return ground.columns.spelled(read(wiring, state.winners, state.spans, ground.samples, factors, make))
-
-
-def facing(formula: Formula, ground: Ground) -> Formula:
-    """As it is told: looking ahead where the search is for the future."""
-    return mirror(formula) if ground.future else formula
 
 
 def looking_back(formula: Formula) -> Formula:

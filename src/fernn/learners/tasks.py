@@ -9,13 +9,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..data import Dataset
-from ..formula import Formula
 from ..network.engine import Plan, explored, judged, outputs, polished, regressed
 from ..network.forward import Weights
 from ..network.gradient import ABSOLUTE, MARGIN
 from ..network.matching import State
-from ..semantics import robustness, satisfied
 from .ground import Ground
 from .space import Branch
 
@@ -102,7 +99,7 @@ class Regressing:
         batch = ground.scaled if weights is None else ground.weighing(ground.scaled, weights)
         theta = scaled_weights(state, ground)
         reach = 1.0 + float(np.abs(batch.labels).max())
-        plan = Plan(seed=seed, sweeps=SWEEPS, free=free, reach=reach)
+        plan = Plan(sweeps=SWEEPS, free=free, reach=reach)
         at = Weights(state.winners, theta, state.spans, True)
         total = regressed(state.wiring, at, batch, branch.movable, plan)
         take_thresholds(branch, state, theta, ground)
@@ -114,13 +111,6 @@ class Regressing:
         found = ground.places.gathered(outputs(state.wiring, at, ground.scaled)).astype(np.float64)
         losses = np.abs(found * ground.unit - ground.labels)
         return Judgement(losses, float(np.abs(found).min()), _hashed(found.round(4).tobytes()))
-
-
-def losses(formula: Formula, data: Dataset) -> Floats:
-    """Per trace, by the exact semantics: 1 for misjudged and 0 for not, or the distance from a real label."""
-    if data.classes:
-        return np.asarray(satisfied(formula, data) != data.positive, np.float64)
-    return np.asarray(np.abs(robustness(formula, data) - data.labels), np.float64)
 
 
 def _hashed(content: bytes) -> str:

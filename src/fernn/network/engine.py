@@ -71,7 +71,7 @@ def _engine(sources: tuple[str, ...]) -> Any:
             )
         if task == JUDGE:
             return float(judging.judged(net, at, batch, desk, verdicts))
-        return float(regress.regress(net, at, batch, plan.reach, movable, plan.seed, plan.sweeps, plan.free, desk))
+        return float(regress.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk))
 
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .forward import ATOM, CHOICE, Desk, Net, Weights, compiled
+from .forward import Desk, Net, Weights, compiled
 from .gradient import Batch, gradient
 
 
@@ -64,6 +64,3 @@ def explore(
                 at.theta[i] -= rate * learn[i] * (m[i] / fix1) / (np.sqrt(v[i] / fix2) + 1e-8)
     drawn(net, at.theta, at.winners, 0.0 * heat, state)
     return total
-
-
-__all__ = ["ATOM", "CHOICE", "drawn", "explore"]

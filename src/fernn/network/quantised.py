@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import UnsupportedError
-from ..formula import Formula, Once, Since, direction, interval, mirror
+from ..formula import Formula, Since
 from ..formula.interval import OpenInterval
 from ..formula.nodes import walk
 from .batches import Deal, Traces
 from .engine import loss_and_gradient, outputs
 from .forward import Weights
 from .masks import offsets_allowed, settle
-from .readout import read, scaled_atoms
+from .readout import facing, read, scaled_atoms
 from .wiring import Wiring
 
 Floats = npt.NDArray[np.float64]
@@ -103,13 +103,6 @@ class Compiled:
 
     def formula(self, theta: Floats) -> Formula:
         return self.network.formula(theta)
-
-
-def facing(past: Formula, future: bool) -> Formula:
-    """A formula that looks back, as it is told; one without operators is judged where the network is."""
-    if future:
-        return mirror(past)
-    return Once(past, interval(0, 0)) if direction(past) == "now" else past
 
 
 def _options(wiring: Wiring) -> npt.NDArray[np.int64]:

@@ -14,7 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FernnError
-from ..formula import And, Atom, Formula, Historically, Interval, Not, Once, Or, Since
+from ..formula import (
+    And,
+    Atom,
+    Formula,
+    Historically,
+    Interval,
+    Not,
+    Once,
+    Or,
+    Since,
+    direction,
+    interval,
+    mirror,
+)
+from ..formula.measures import everywhere
 from ..formula.nodes import Constant
 from ..formula.words import FLIPPED
 from . import forward as cell
@@ -103,7 +117,6 @@ def _atom(weights: tuple[tuple[str, float], ...], threshold: float) -> Formula:
 
 def plain(formula: Formula) -> Formula:
     """Every atom divided by its largest weight, so that it reads `x >= c` or `x <= c`: the same verdicts."""
-    from ..formula.measures import everywhere
 
     def change(node: Formula) -> Formula:
         match node:
@@ -119,7 +132,6 @@ def plain(formula: Formula) -> Formula:
 
 def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float]) -> Formula:
     """The formula over x where it was over (x - low) / range: the same robustness on the data themselves."""
-    from ..formula.measures import everywhere
 
     def change(node: Formula) -> Formula:
         match node:
@@ -129,3 +141,10 @@ def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float])
         return node
 
     return everywhere(formula, change)
+
+
+def facing(past: Formula, future: bool) -> Formula:
+    """A formula that looks back as it is told: looking ahead, or judged at the last sample even without operators."""
+    if future:
+        return mirror(past)
+    return Once(past, interval(0, 0)) if direction(past) == "now" else past

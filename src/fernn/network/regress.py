@@ -11,33 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..semantics import lanes as ln
-from .forward import ATOM, CHOICE, LANES, WIN_MAX, WIN_MIN, Desk, Net, Weights, compiled, needed, operands, signals
+from .forward import ATOM, CHOICE, WIN_MAX, WIN_MIN, Desk, Net, Weights, compiled, needed
 from .gradient import Batch
+from .judging import deviation
 
 POINTS, LEVELS = 12, 6
 """Values tried at once, and how often the range is narrowed around the best of them."""
-
-
-@compiled
-def deviation(net: Net, at: Weights, batch: Batch, desk: Desk) -> Any:
-    """The weighted sum of |output - label|."""
-    ln.stands_alone()
-    channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
-    row = samples * LANES * 4
-    needed(net, at.winners, np.bool_(False), desk.need)
-    like, root = np.float32(0), net.nodes.shape[0] - 1
-    total = 0.0
-    for i in range(batch.tiles.shape[0]):
-        tile = batch.tiles.ctypes.data + i * channels * row
-        operands(net, at, tile, row, desk)
-        signals(net, at, tile, channels, samples, desk)
-        for lane in range(LANES):
-            t = batch.ends[i, lane]
-            if t >= 0 and batch.weights[i, lane] > 0:
-                r = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
-                off = min(abs(float(r) - batch.labels[i, lane]), 1e6)  # an empty window is infinitely wrong
-                total += batch.weights[i, lane] * off
-    return total
 
 
 @compiled
@@ -62,9 +41,7 @@ def narrowed(net: Net, at: Weights, batch: Batch, place: int, low: Any, high: An
 
 
 @compiled
-def regress(
-    net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, seed: Any, sweeps: int, free: Any, desk: Desk
-) -> Any:
+def regress(net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweeps: int, free: Any, desk: Desk) -> Any:
     """Settles every open part in turn until a sweep gains less than a thousandth; the deviation then.
 
     Thresholds are looked for from -`reach` to `reach`.

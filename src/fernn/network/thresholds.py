@@ -36,8 +36,6 @@ class Found(NamedTuple):
     error: Any
     value: Any
     gap: Any
-    low: Any
-    high: Any
 
 
 @compiled
@@ -147,7 +145,7 @@ def best_threshold(z: Any, batch: Batch, side: Any, channel: int, levels: Levels
     middle = 0.5 * (best_low + best_high)
     if middle == best_low:  # neighbouring floats: satisfied from `high` on
         middle = best_high
-    return Found(best, middle, best_gap, best_low, best_high)
+    return Found(best, middle, best_gap)
 
 
 @compiled

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +82,6 @@ class Wiring:
     @property
     def size(self) -> int:
         return self.learned + len(self.constants)
-
-    def block_of(self, choice: AnyOf) -> int:
-        return len(self.holes) + self.choices.index(choice)
 
     def sides(self) -> dict[int, set[int]]:
         """For each open atom, by block: 1 where it stands under an even number of negations, -1 under an odd one."""
@@ -307,6 +303,3 @@ def _bounded_since(a: Formula, b: Formula, over: Interval) -> Formula:
     for part in parts[1:]:
         whole = Or(whole, part)
     return whole
-
-
-__all__: list[Any] = ["Options", "Wiring", "spans_of", "wired"]

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..data import Dataset, split
 from ..errors import DataError
-from ..formula import Formula
+from ..formula import Formula, parse
 from ..learners import Fit, Learner, Progress, Watch, silent
-from ..semantics import robustness, score
+from ..learners.labels import losses
 from .run import Run
 
 
@@ -80,6 +80,4 @@ def learned(
 
 def error(formula: Formula, data: Dataset) -> float:
     """Of the formula as printed: the share of wrong verdicts, or for real labels the mean absolute error."""
-    if data.labels is None or data.classes:
-        return score(str(formula), data).mcr
-    return float(np.abs(robustness(str(formula), data) - data.labels).mean())
+    return float(losses(parse(str(formula)), data).mean())

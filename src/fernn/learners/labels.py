@@ -1,0 +1,43 @@
+"""Labels as numbers, how much each trace counts, and what a formula gets wrong: the same for every learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..errors import DataError
+from ..formula import Formula
+from ..semantics import robustness, satisfied
+
+Floats = npt.NDArray[np.float64]
+
+
+def is_real(data: Dataset) -> bool:
+    """Whether labels are real numbers rather than classes."""
+    return data.labels is not None and not data.classes
+
+
+def targets(data: Dataset) -> Floats:
+    """Real labels as they are; +1 for good and -1 for bad, of which there must be both."""
+    if is_real(data):
+        return np.asarray(data.labels, np.float64)
+    good = data.positive
+    if good.all() or not good.any():
+        raise DataError(f"{data.name}: every trace is of class {data.classes[int(good[0])]!r}; a rule needs both.")
+    return data.signs
+
+
+def counts(data: Dataset, given: Floats | None) -> Floats:
+    """How much each trace counts: as given, or 1."""
+    weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
+    if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError(f"weights are {len(data)} finite numbers, none negative, not all 0.")
+    return weights
+
+
+def losses(formula: Formula, data: Dataset) -> Floats:
+    """Per trace, by the exact semantics: 1 for misjudged and 0 for not, or the distance from a real label."""
+    if is_real(data):
+        return np.asarray(np.abs(robustness(formula, data) - data.labels), np.float64)
+    return np.asarray(satisfied(formula, data) != data.positive, np.float64)
