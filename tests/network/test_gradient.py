@@ -11,11 +11,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from fernn.formula import ALL_TIME, And, AnyAtom, AnyOf, Constant, Implies, Not, Or, parse
+from fernn.formula import ALL_TIME, And, AnyAtom, AnyOf, Atom, Constant, Implies, Not, Or, parse, walk
 from fernn.formula.interval import OpenInterval
 from fernn.formula.templates import paper_up_to, up_to_length, windowed
 from fernn.network.batches import Deal, Traces
@@ -119,6 +119,11 @@ def test_any_network(template, paper, linear, ragged, seed):
 @settings(deadline=None)
 @given(st.one_of(templates(PAST, False), templates(FUTURE, False)), truth, truth, truth, seeds)
 def test_any_network_on_data_full_of_ties(template, paper, linear, ragged, seed):
+    # 0.3*x is rounded, and differently when summed in another order: what ties here would not tie there
+    numbers = [
+        n for node in walk(template) if isinstance(node, Atom) for n in (node.threshold, *dict(node.weights).values())
+    ]
+    assume(all(n * 8 == round(n * 8) for n in numbers))
     assert_same(*both(template, paper, linear, seed, True, ragged))
 
 
