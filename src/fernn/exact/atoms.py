@@ -1,0 +1,125 @@
+"""Which thresholds are worth trying: one between every two neighbouring values of the data, or some of them.
+
+A threshold that moves between two neighbouring values changes nothing, so the middle stands for the whole gap. Of
+a run of values that all come from traces of one class, the gaps inside can be left out when only the best formulas
+are wanted: in a formula that reads an atom once, each value that the threshold passes turns traces of that class
+only, all in the same direction, so the errors are least at one end of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..formula import Atom
+from ..formula.nodes import Relation
+
+Floats = npt.NDArray[np.float64]
+Sum = tuple[tuple[str, float], ...]
+"""A weighted sum of channels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What atoms compare: the value of a sum at every sample, and the gaps between its values."""
+
+    sum: Sum
+    traces: tuple[Floats, ...]
+    values: Floats
+    """All there are, each once, ascending."""
+    turning: npt.NDArray[np.bool_]
+    """For each gap between neighbours, whether values next to it come from traces of both classes."""
+
+    @property
+    def range(self) -> float:
+        return float(self.values[-1] - self.values[0]) or 1.0
+
+    def atom(self, gap: int, relation: Relation) -> Atom:
+        """The atom whose threshold is in the gap behind value `gap`."""
+        low, high = float(self.values[gap]), float(self.values[gap + 1])
+        threshold = between(low, high)
+        if not low < threshold < high:  # neighbouring floats: nothing fits between
+            threshold = high if relation == ">=" else low
+        return Atom(self.sum, relation, threshold)
+
+    def holds(self, gap: int, relation: Relation) -> list[npt.NDArray[np.bool_]]:
+        """Where that atom holds, trace by trace."""
+        low = self.values[gap]
+        return [trace > low if relation == ">=" else trace <= low for trace in self.traces]
+
+    def width(self, gap: int) -> float:
+        """Half of the gap, as a share of the range."""
+        return float(self.values[gap + 1] - self.values[gap]) / 2 / self.range
+
+
+def columns(data: Dataset, differences: bool = False) -> tuple[Column, ...]:
+    """Every channel, and with `differences` every difference of two channels."""
+    sums: list[Sum] = [((name, 1.0),) for name in data.channels]
+    if differences:
+        names = data.channels
+        sums += [((a, 1.0), (b, -1.0)) for i, a in enumerate(names) for b in names[i + 1 :]]
+    return tuple(column(data, total) for total in sums)
+
+
+def column(data: Dataset, total: Sum) -> Column:
+    at = [(data.channels.index(name), weight) for name, weight in total]
+    traces = tuple(sum(weight * trace[row] for row, weight in at) for trace in data.values)
+    good = data.positive
+    both = [np.concatenate([t for t, g in zip(traces, good, strict=True) if g == side] or [[]]) for side in (False, True)]
+    values = np.unique(np.concatenate(both))
+    kind = np.zeros((2, len(values)), bool)
+    for side in (0, 1):
+        kind[side, np.searchsorted(values, both[side])] = True
+    pure = (kind.sum(axis=0) == 1)[:-1] & (kind.sum(axis=0) == 1)[1:]
+    turning = ~(pure & (kind[0, :-1] == kind[0, 1:]))
+    return Column(total, traces, values, turning)
+
+
+def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
+    """The gaps to try: all, or all that turn; at most so many, the widest of each of equal parts."""
+    open_gaps = np.flatnonzero(np.ones_like(column.turning) if every else column.turning)
+    if most is None or len(open_gaps) <= most:
+        return open_gaps
+    width = column.values[open_gaps + 1] - column.values[open_gaps]
+    edges = np.linspace(0, len(open_gaps), most + 1).astype(int)
+    return np.array([open_gaps[a + int(width[a:b].argmax())] for a, b in zip(edges, edges[1:], strict=False)])
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An atom, where it holds, and half the gap that its threshold has to itself."""
+
+    atom: Atom
+    holds: list[npt.NDArray[np.bool_]]
+    gap: float
+
+
+def candidates(
+    column: Column, at: npt.NDArray[np.int64], relations: Sequence[Relation] = (">=", "<=")
+) -> Iterator[Candidate]:
+    for gap in at.tolist():
+        for relation in relations:
+            side: Relation = ">=" if relation in (">=", ">") else "<="
+            yield Candidate(column.atom(gap, side), column.holds(gap, side), column.width(gap))
+
+
+def between(low: float, high: float) -> float:
+    """The number with the fewest digits in the middle half of what lies between."""
+    middle, reach = low / 2 + high / 2, (high - low) / 4
+    if not reach > 0:
+        return middle
+    for digits in range(1, 18):
+        short = _short(middle, digits)
+        if abs(short - middle) <= reach:
+            return short
+    return middle
+
+
+def _short(value: float, digits: int) -> float:
+    """The value to so many significant digits."""
+    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

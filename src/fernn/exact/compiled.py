@@ -1,0 +1,74 @@
+"""What Python calls: the compiled loops, kept on disk under the text of all that they call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+from . import filing, hits, lanes, operators, scoring
+
+
+def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
+    @njit(nogil=True, cache=True)
+    def file_atom(*args: Any) -> Any:
+        sources  # noqa: B018
+        return filing.file_atom(*args)
+
+    @njit(nogil=True, cache=True)
+    def grow(*args: Any) -> Any:
+        sources  # noqa: B018
+        return filing.grow(*args)
+
+    @njit(nogil=True, cache=True)
+    def refiled(*args: Any) -> Any:
+        sources  # noqa: B018
+        return filing.refiled(*args)
+
+    @njit(nogil=True, cache=True)
+    def absorb(*args: Any) -> Any:
+        sources  # noqa: B018
+        return hits.absorb(*args)
+
+    @njit(nogil=True, cache=True)
+    def costs(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.costs(*args)
+
+    @njit(nogil=True, cache=True)
+    def score_bits(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.score_bits(*args)
+
+    @njit(nogil=True, cache=True)
+    def score_bit_pairs(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.score_bit_pairs(*args)
+
+    @njit(nogil=True, cache=True)
+    def score_word_pairs(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.score_word_pairs(*args)
+
+    @njit(nogil=True, cache=True)
+    def seen(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.seen(*args)
+
+    @njit(nogil=True, cache=True)
+    def seen_changed(*args: Any) -> Any:
+        sources  # noqa: B018
+        return scoring.seen_changed(*args)
+
+    return file_atom, grow, refiled, absorb, costs, score_bits, score_bit_pairs, score_word_pairs, seen, seen_changed
+
+
+file_atom, grow, refiled, absorb, costs, score_bits, score_bit_pairs, score_word_pairs, seen, seen_changed = _loops(
+    tuple(Path(str(module.__file__)).read_text() for module in (filing, hits, lanes, operators, scoring))
+)
+
+
+def is_compiled() -> bool:
+    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
+    return any(Path(score_word_pairs._cache.cache_path).glob("compiled.*.nbi"))

@@ -1,0 +1,117 @@
+"""Traces of true and false as machine words: one bit a sample, in the order in which operators look.
+
+A trace is laid out so that every operator looks back: as it is for past formulas, reversed for future ones. Its
+verdict is then the bit of its last sample. Words have 8, 16, 32 or 64 bits, the fewest that hold the longest trace;
+beyond 64 samples there are several words of 64. Bits after the end of a trace are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formula.interval import Interval
+from .lanes import LANES
+
+Words = npt.NDArray[Any]
+"""Unsigned words, `[..., word, place]`: word 0 holds the first samples; a place is a trace."""
+Bits = npt.NDArray[np.uint64]
+"""One bit a trace, `[..., place // 64]`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where each trace and each sample is."""
+
+    lengths: npt.NDArray[np.int64]
+    future: bool
+    order: npt.NDArray[np.int64]
+    """The trace at each place; places beyond are empty."""
+
+    @cached_property
+    def dtype(self) -> Any:
+        longest = int(self.lengths.max())
+        return next((kind for kind in (np.uint8, np.uint16, np.uint32) if longest <= _bits(kind)), np.uint64)
+
+    @property
+    def bits(self) -> int:
+        """Samples a word."""
+        return _bits(self.dtype)
+
+    @cached_property
+    def words(self) -> int:
+        """Words a trace."""
+        return -(-int(self.lengths.max()) // self.bits)
+
+    @cached_property
+    def places(self) -> int:
+        return -(-len(self.order) // LANES) * LANES
+
+    @property
+    def lines(self) -> int:
+        """Words that hold one bit of every trace."""
+        return self.places // LANES
+
+    @property
+    def row(self) -> int:
+        """Words of all traces together."""
+        return self.words * self.places
+
+    def packed(self, signals: Sequence[npt.NDArray[np.bool_]]) -> Words:
+        """`[word, place]` of the signals, one for each trace, in the order of the data."""
+        filled = np.zeros((self.places, self.words * self.bits), bool)
+        if (self.lengths == self.lengths[0]).all():
+            bits = np.asarray(signals)[self.order]
+            filled[: len(bits), : bits.shape[1]] = bits[:, ::-1] if self.future else bits
+        else:
+            for place, trace in enumerate(self.order.tolist()):
+                bits = signals[trace]
+                filled[place, : len(bits)] = bits[::-1] if self.future else bits
+        made = np.packbits(filled, axis=1, bitorder="little").view(self.dtype)
+        return np.ascontiguousarray(made.T)
+
+    def unpacked(self, words: Words) -> list[npt.NDArray[np.bool_]]:
+        """The signals of `[word, place]`, in the order of the data."""
+        found: list[npt.NDArray[np.bool_]] = [np.empty(0, bool)] * len(self.lengths)
+        for place, trace in enumerate(self.order.tolist()):
+            raw = np.ascontiguousarray(words[:, place]).view(np.uint8)
+            bits = np.unpackbits(raw, bitorder="little")[: self.lengths[trace]].astype(bool)
+            found[trace] = bits[::-1] if self.future else bits
+        return found
+
+    def window(self, over: Interval) -> Words:
+        """`[word, place]` of the samples that an operator looks at from the last one."""
+        signals = []
+        for size in self.lengths.tolist():
+            ago = np.arange(size)[::-1] if not self.future else np.arange(size)
+            signals.append(np.any([(ago >= a) & (ago <= (size if b == inf else b)) for a, b in over], axis=0))
+        return self.packed(signals)
+
+    def flags(self, values: npt.NDArray[np.bool_]) -> Bits:
+        """One bit a trace, given in the order of the data."""
+        placed = np.zeros(self.places, bool)
+        placed[: len(self.order)] = values[self.order]
+        return np.packbits(placed, bitorder="little").view(np.uint64)
+
+    def unflagged(self, bits: Bits) -> npt.NDArray[np.bool_]:
+        """One value a trace in the order of the data, `[..., trace]`."""
+        raw = np.ascontiguousarray(bits).view(np.uint8)
+        placed = np.unpackbits(raw, axis=-1, bitorder="little")[..., : len(self.order)].astype(bool)
+        found = np.empty(placed.shape[:-1] + (len(self.lengths),), bool)
+        found[..., self.order] = placed
+        return found
+
+
+def layout(lengths: Iterable[int], future: bool, order: npt.NDArray[np.int64] | None = None) -> Layout:
+    sizes = np.array(list(lengths), np.int64)
+    return Layout(sizes, future, np.arange(len(sizes)) if order is None else order)
+
+
+def _bits(kind: Any) -> int:
+    return int(np.dtype(kind).itemsize) * 8

@@ -1,0 +1,219 @@
+"""How many errors candidates make: by the million, without keeping them.
+
+A candidate is judged by one bit a trace. For `&` and `|` those of its parts are enough. An operator around a pair,
+as in `O (a & b)`, needs the words of both, but nothing of it is written down. The errors of a candidate are counted
+until they exceed what is of interest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from . import lanes as l
+from .hits import keep
+from .operators import AND, NOT_SINCE, OR, change, joined
+
+ANY, ALL = 0, 1
+"""Whether the samples of a window have to hold it somewhere or everywhere."""
+EPS = 1e-9
+NEAR, BLOCK = 1 << 17, 2048
+"""Bytes, and verdicts, that stay in the cache while all lefts pass over them."""
+
+
+class Judge(NamedTuple):
+    """What is right, one bit a trace, and what an error costs."""
+
+    good: Any
+    care: Any
+    """The places that hold a trace."""
+    cost: Any
+    """Of an error in a word of sixty-four traces; -1 where traces of the word differ, see `each`."""
+    each: Any
+    most_missed: float
+    """Limits: weight of good traces judged bad, and of bad ones judged good."""
+    most_passed: float
+
+
+@njit(nogil=True, inline="always")
+def _cost(wrong: Any, line: int, judge: Any) -> float:
+    if judge.cost[line] >= 0:
+        return float(judge.cost[line] * l.counted(wrong))
+    total = 0.0
+    while wrong:
+        lowest = wrong & (~wrong + np.uint64(1))
+        total += judge.each[line * 64 + l.counted(lowest - np.uint64(1))]
+        wrong ^= lowest
+    return total
+
+
+@njit(nogil=True)
+def _met(
+    verdict: Any, error: float, length: int, gap: float, made: Any, bounds: Any, tighten: bool, hits: Any
+) -> None:
+    """A candidate within its bound: in a race only better ones count from now on, else it is kept."""
+    if tighten:
+        for longer in range(length, len(bounds)):
+            bounds[longer] = min(bounds[longer], error - EPS)
+    else:
+        keep(hits, verdict, error, length, gap, made, 1)
+
+
+@njit(nogil=True)
+def score_bits(
+    bits: Any, ids: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any,
+    tighten: bool, hits: Any,
+) -> int:  # fmt: skip
+    """Scores verdicts that are there already; `made[3]` is filled in with the id of each."""
+    for k in range(len(bits)):
+        length = lengths[ids[k]] + longer
+        error = _error(bits[k], judge, bounds[length])
+        if error <= bounds[length]:
+            made[3] = ids[k]
+            _met(bits[k], error, length, gaps[ids[k]], made, bounds, tighten, hits)
+    return len(bits)
+
+
+@njit(nogil=True)
+def _error(verdict: Any, judge: Any, bound: float) -> float:
+    """Infinite where a limit is passed, more than the bound where the bound is passed."""
+    missed = passed = 0.0
+    for line in range(len(verdict)):
+        missed += _cost(judge.good[line] & ~verdict[line], line, judge)
+        passed += _cost(verdict[line] & ~judge.good[line], line, judge)
+        if missed + passed > bound:
+            break
+    return np.inf if missed > judge.most_missed or passed > judge.most_passed else missed + passed
+
+
+@njit(nogil=True)
+def score_bit_pairs(
+    op: int, left: Any, left_ids: Any, right: Any, right_ids: Any, paired: bool, first: int, last: int, lengths: Any,
+    gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
+) -> int:  # fmt: skip
+    """Scores `left op right` for AND, OR and IMPLIES, from the verdicts of all lefts and of rights `first` to `last`.
+
+    Of `paired` sides, each unordered pair once.
+    """
+    lines, scored = left.shape[1], 0
+    verdict = np.empty(lines, np.uint64)
+    for start in range(first, last, BLOCK):
+        for i in range(len(left)):
+            for j in range(max(i, start) if paired else start, min(start + BLOCK, last)):
+                length = lengths[left_ids[i]] + lengths[right_ids[j]] + longer
+                bound = bounds[length]
+                missed = passed = 0.0
+                for line in range(lines):
+                    if op == AND:
+                        word = left[i, line] & right[j, line]
+                    elif op == OR:
+                        word = left[i, line] | right[j, line]
+                    else:
+                        word = (~left[i, line] | right[j, line]) & judge.care[line]
+                    verdict[line] = word
+                    missed += _cost(judge.good[line] & ~word, line, judge)
+                    passed += _cost(word & ~judge.good[line], line, judge)
+                    if missed + passed > bound:
+                        break
+                scored += 1
+                if missed + passed <= bound and missed <= judge.most_missed and passed <= judge.most_passed:
+                    made[3], made[4] = left_ids[i], right_ids[j]
+                    gap = min(gaps[left_ids[i]], gaps[right_ids[j]])
+                    _met(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
+    return scored
+
+
+@njit(nogil=True)
+def score_word_pairs(
+    op: int, mode: int, window: int, content: Any, lefts: Any, rights: Any, paired: bool, first: int, last: int,
+    frame: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
+    like: Any,
+) -> int:  # fmt: skip
+    """Scores `left op right` seen through a window, somewhere or everywhere, for all lefts and rights `first` to `last`.
+
+    `window` is the address of the samples looked at from the last one.
+    """
+    base, row = content.ctypes.data, content.shape[1] * 8
+    lines, scored, top = len(judge.good), 0, frame.bits - 1
+    block = max(1, NEAR // row)
+    verdict = np.empty(lines, np.uint64)
+    flip = ~np.uint64(0) if mode == ALL else np.uint64(0)
+    for start in range(first, last, block):
+        for i in range(len(lefts)):
+            left = base + lefts[i] * row
+            for j in range(max(i, start) if paired else start, min(start + block, last)):
+                right = base + rights[j] * row
+                length = lengths[lefts[i]] + lengths[rights[j]] + longer
+                bound = bounds[length]
+                missed = passed = 0.0
+                for line in range(lines):
+                    met, carry = l.nothing(like), l.nothing(like)
+                    for word in range(frame.words):
+                        at = word * frame.places + line * l.LANES
+                        x = joined(op, l.load(left, at, like), l.load(right, at, like), carry)
+                        carry = l.earlier(x, top)
+                        looked = l.load(window, at, like)
+                        if (mode == ANY) == (op != NOT_SINCE):
+                            met = l.either(met, l.both(x, looked))
+                        else:
+                            met = l.either(met, l.but_not(looked, x))
+                    held = (l.somewhere(met) ^ flip) & judge.care[line]
+                    verdict[line] = held
+                    missed += _cost(judge.good[line] & ~held, line, judge)
+                    passed += _cost(held & ~judge.good[line], line, judge)
+                    if missed + passed > bound:
+                        break
+                scored += 1
+                if missed + passed <= bound and missed <= judge.most_missed and passed <= judge.most_passed:
+                    made[3], made[4] = lefts[i], rights[j]
+                    gap = min(gaps[lefts[i]], gaps[rights[j]])
+                    _met(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
+    return scored
+
+
+@njit(nogil=True)
+def costs(bits: Any, judge: Any, missed: Any, passed: Any) -> None:
+    """The weight of good traces that each set of verdicts judges bad, and of bad ones that it judges good."""
+    for k in range(len(bits)):
+        missed[k] = passed[k] = 0.0
+        for line in range(bits.shape[1]):
+            missed[k] += _cost(judge.good[line] & ~bits[k, line], line, judge)
+            passed[k] += _cost(bits[k, line] & ~judge.good[line], line, judge)
+
+
+@njit(nogil=True)
+def seen(mode: int, window: int, content: Any, ids: Any, frame: Any, care: Any, out: Any, like: Any) -> None:
+    """Writes to `out`, one bit a trace, whether each row holds somewhere or everywhere in the window."""
+    base, row = content.ctypes.data, content.shape[1] * 8
+    for k in range(len(ids)):
+        _seen(mode, window, base + ids[k] * row, frame, care, out[k], like)
+
+
+@njit(nogil=True)
+def _seen(mode: int, window: int, inner: int, frame: Any, care: Any, out: Any, like: Any) -> None:
+    for line in range(len(care)):
+        met = l.nothing(like)
+        for word in range(frame.words):
+            at = word * frame.places + line * l.LANES
+            x, looked = l.load(inner, at, like), l.load(window, at, like)
+            met = l.either(met, l.both(x, looked) if mode == ANY else l.but_not(looked, x))
+        held = l.somewhere(met)
+        out[line] = (~held if mode == ALL else held) & care[line]
+
+
+@njit(nogil=True)
+def seen_changed(
+    mode: int, window: int, op: int, spans: Any, content: Any, ids: Any, frame: Any, care: Any, spare: Any, out: Any,
+    like: Any,
+) -> None:  # fmt: skip
+    """As `seen`, of `op row`, where `op` is Once or Historically over the spans, or Not; `spare` has three rows."""
+    base, row = content.ctypes.data, content.shape[1] * 8
+    made = spare.ctypes.data
+    for k in range(len(ids)):
+        change(
+            op, base + ids[k] * row, spans, frame.valid, made, made + row, frame.words, frame.places, frame.bits, like
+        )
+        _seen(mode, window, made, frame, care, out[k], like)
+

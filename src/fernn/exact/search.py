@@ -1,0 +1,331 @@
+"""The search itself: behaviours of one length after the other, every formula of the next lengths scored.
+
+What is left out, and why nothing is lost by it:
+
+    merged    a formula that behaves as a shorter or equal one on all samples, or, where only verdicts matter, on
+              all verdicts
+    bounded   `a & b` holds for no trace for which `a` does not, so it misses at least what `a` misses; so for `|`
+              and what `a` lets pass, for `O (a & b)` and `O a`, and so on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formula.interval import ALL_TIME, Interval, interval
+from ..semantics.machine import PARALLEL_WORK, spread
+from . import compiled
+from .hits import Hits, hits
+from .jobs import EVER, NONE, NOW, Job, Operators, Unary, splits
+from .operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT_SINCE, ONCE, OR, SINCE, SYMMETRIC
+from .packed import Bits, Layout
+from .scoring import ALL, ANY, EPS, Judge
+from .shelf import Ids, Shelf, spans_of
+
+Floats = npt.NDArray[np.float64]
+CHUNK = 1 << 31
+"""Bytes of words read between two looks at the clock, about a tenth of a second's work."""
+
+
+@dataclass
+class Counts:
+    """Of formulas: how many there were, and what became of them."""
+
+    generated: int = 0
+    merged: int = 0
+    bounded: int = 0
+    scored: int = 0
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+
+@dataclass(eq=False)
+class Side:
+    """Verdicts of a family seen in one way, each once, and the row of each; what they miss and let pass."""
+
+    bits: Bits
+    ids: Ids
+    missed: Floats
+    passed: Floats
+
+    def within(self, keep: npt.NDArray[np.bool_]) -> Side:
+        if keep.all():
+            return self
+        return Side(self.bits[keep], self.ids[keep], self.missed[keep], self.passed[keep])
+
+
+@dataclass(eq=False)
+class Search:
+    layout: Layout
+    shelf: Shelf
+    judge: Judge
+    windows: list[Interval] = field(default_factory=lambda: [interval(0, 0), ALL_TIME])
+    prune: bool = True
+    pulse: Callable[[], None] = lambda: None
+    """Called often; what it raises ends the search."""
+    scored: int = 0
+    _masks: list[Any] = field(default_factory=list)
+    _sides: dict[Any, Side] = field(default_factory=dict)
+
+    def window(self, over: Interval) -> int:
+        """The number of a window."""
+        if over not in self.windows:
+            self.windows.append(over)
+        return self.windows.index(over)
+
+    def mask(self, number: int) -> int:
+        """The address of the samples that a window shows of every trace."""
+        while len(self._masks) <= number:
+            self._masks.append(self.layout.window(self.windows[len(self._masks)]))
+        return int(self._masks[number].ctypes.data)
+
+    def grown(self, parts: list[tuple[Unary, Ids, Ids | None]], scope: int = 0) -> tuple[Ids, int]:
+        """Files all of these as a new family; gives its rows, and how many formulas did not fit into memory."""
+        first, dropped = self.shelf.count, 0
+        chunk = max(1, CHUNK // (16 * self.shelf.bytes))
+        for (op, window), left, right in parts:
+            over = self.windows[window] if op in (ONCE, HISTORICALLY) else None
+            total = len(left) * (1 if right is None else len(right))
+            at = 0
+            while at < total and not self.shelf.is_full:
+                at = self.shelf.grow(op, left, right, over, window, scope, at, chunk)
+                self.pulse()
+            dropped += total - at
+        return np.arange(first, self.shelf.count), dropped
+
+    def of_length(self, n: int, families: dict[int, Ids], allowed: Operators) -> tuple[Ids, int]:
+        """The behaviours that no shorter formula has, from shorter families."""
+        parts: list[tuple[Unary, Ids, Ids | None]] = [(unary, families[n - 1], None) for unary in allowed.unary]
+        for op in allowed.binary:
+            parts += [((op, NOW), families[i], families[j]) for i, j in splits(n, op)]
+        return self.grown(parts)
+
+    def run(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
+        """Scores a job. `bounds` are errors of interest by length: without `found` they sink to below the best met,
+        with it all that are met are kept there."""
+        rows = self.shelf.rows
+        if not len(job.left) or (job.right is not None and not len(job.right)):
+            return Counts()
+        reach = int(rows.lengths[job.left].max()) + job.longer
+        reach += 0 if job.right is None else int(rows.lengths[job.right].max())
+        bound = float(bounds[min(reach, len(bounds) - 1)])
+        if job.right is None:
+            return self._singles(job, bounds, found)
+        op, (around, window) = job.op[0], job.around
+        mode = ALL if around == HISTORICALLY else ANY
+        window = NOW if job.around == NONE else window
+        if op in (SINCE, NOT_SINCE) and job.around == (ONCE, EVER) and op == SINCE:  # O (a S b) is O b
+            total = len(job.left) * len(job.right)
+            return Counts(total, merged=total)
+        if job.around == NONE and op in (AND, OR, IMPLIES):
+            return self._bit_pairs(job, (ANY, NOW), (ANY, NOW), bound, bounds, found)
+        if (op, mode) in ((AND, ALL), (OR, ANY)):
+            return self._bit_pairs(job, (mode, window), (mode, window), bound, bounds, found)
+        if (op, mode) == (IMPLIES, ANY):
+            return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, found)
+        return self._word_pairs(job, mode, window, bound, bounds, found)
+
+    def _singles(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
+        """One behaviour, with up to two operators around it."""
+        side = self.side(job.left, job.name, job.around, job.op)
+        self._score(len(side.ids), lambda low, high, *rest: self._score_bits(side, low, high, job, *rest), bounds, found)
+        return Counts(len(job.left), merged=len(job.left) - len(side.ids), scored=len(side.ids))
+
+    def _score_bits(self, side: Side, low: int, high: int, job: Job, bounds: Floats, tighten: bool, into: Hits) -> int:
+        rows = self.shelf.rows
+        return int(
+            compiled.score_bits(
+                side.bits[low:high], side.ids[low:high], rows.lengths, rows.gaps, _made(job), job.longer, self.judge,
+                bounds, tighten, into,
+            )
+        )  # fmt: skip
+
+    def _bit_pairs(
+        self, job: Job, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats, found: Hits | None
+    ) -> Counts:
+        """Pairs whose verdicts follow from those of the two sides."""
+        assert job.right is not None
+        paired = job.left is job.right and left == right and job.op[0] in SYMMETRIC
+        a = self._seen(job.left, (job.name, 0), *left)
+        b = a if paired else self._seen(job.right, (job.name, 1), *right)
+        total, kept = _pairs(len(job.left), len(job.right), paired), _pairs(len(a.ids), len(b.ids), paired)
+        op, rows = job.op[0], self.shelf.rows
+        if self.prune:
+            a, b = self._possible(op, a, b, bound)
+        scored = _pairs(len(a.ids), len(b.ids), paired)
+
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
+            return int(
+                compiled.score_bit_pairs(
+                    op, a.bits, a.ids, b.bits, b.ids, paired, low, high, rows.lengths, rows.gaps, _made(job),
+                    job.longer, self.judge, bounds, tighten, into,
+                )
+            )  # fmt: skip
+
+        self._score(len(b.ids), work, bounds, found, len(a.ids) * 8 * a.bits.shape[1])
+        return Counts(total, total - kept, kept - scored, scored)
+
+    def _possible(self, op: int, a: Side, b: Side, bound: float) -> tuple[Side, Side]:
+        """What is left of the sides of `&`, `|` or `->` when pairs that exceed the bound are left out."""
+        most_missed = min(bound, self.judge.most_missed) + EPS
+        most_passed = min(bound, self.judge.most_passed) + EPS
+        if op == AND:
+            return a.within(a.missed <= most_missed), b.within(b.missed <= most_missed)
+        if op == OR:
+            return a.within(a.passed <= most_passed), b.within(b.passed <= most_passed)
+        return a, b.within(b.passed <= most_passed)
+
+    def _word_pairs(
+        self, job: Job, mode: int, window: int, bound: float, bounds: Floats, found: Hits | None
+    ) -> Counts:
+        """Pairs that have to be looked at sample by sample."""
+        assert job.right is not None
+        op, rows = job.op[0], self.shelf.rows
+        paired = job.left is job.right and op in SYMMETRIC
+        left, right = job.left, job.right
+        total = _pairs(len(left), len(right), paired)
+        if self.prune:
+            left, right = self._likely(job, mode, window, bound)
+        scored = _pairs(len(left), len(right), paired)
+        mask = self.mask(window)
+
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
+            return int(
+                compiled.score_word_pairs(
+                    op, mode, mask, rows.content, left, right, paired, low, high, self.shelf.frame, rows.lengths,
+                    rows.gaps, _made(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
+                )
+            )  # fmt: skip
+
+        self._score(len(right), work, bounds, found, len(left) * self.shelf.bytes)
+        return Counts(total, 0, total - scored, scored)
+
+    def _likely(self, job: Job, mode: int, window: int, bound: float) -> tuple[Ids, Ids]:
+        """What is left of the sides when pairs that exceed the bound are left out."""
+        assert job.right is not None
+        most_missed = min(bound, self.judge.most_missed) + EPS
+        most_passed = min(bound, self.judge.most_passed) + EPS
+        op, left, right, name = job.op[0], job.left, job.right, job.name
+        if (op, mode) == (AND, ANY):  # O (a & b) needs O a and O b
+            keep = [self._all_seen(side, (name, k), ANY, window).missed <= most_missed for k, side in _two(left, right)]
+        elif (op, mode) == (OR, ALL):  # H a is enough for H (a | b)
+            keep = [self._all_seen(side, (name, k), ALL, window).passed <= most_passed for k, side in _two(left, right)]
+        elif op == SINCE:  # b is enough for a S b, somewhere and everywhere; and without b there is no a S b
+            good = self._all_seen(right, (name, 1), mode, window).passed <= most_passed
+            if window in (NOW, EVER):
+                good &= self._all_seen(right, (name, 1), ANY, EVER).missed <= most_missed
+            keep = [np.ones(len(left), bool), good]
+        else:
+            return left, right
+        if left is right and op in SYMMETRIC:
+            same = left[keep[0]]
+            return same, same
+        return left[keep[0]], right[keep[1]]
+
+    def _all_seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
+        """Of every row of the family, also where verdicts are the same."""
+        key = ("all", _name(name), mode, window)
+        if key not in self._sides:
+            bits = np.empty((len(family), self.layout.lines), np.uint64)
+            rows = self.shelf.rows
+            args = (self.shelf.frame, self.judge.care)
+            compiled.seen(mode, self.mask(window), rows.content, family, *args, bits, self.shelf.like)
+            self._sides[key] = self._side(bits, family)
+        return self._sides[key]
+
+    def _seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
+        """Of the family, each verdict once."""
+        key = ("once", _name(name), mode, window)
+        if key not in self._sides:
+            self._sides[key] = self._once(self._all_seen(family, name, mode, window))
+        return self._sides[key]
+
+    def side(self, family: Ids, name: Any, around: Unary, op: Unary) -> Side:
+        """Verdicts, each once, of a family with up to two operators around it."""
+        outer = op if around == NONE and op[0] != ATOM else around
+        inner = op if around != NONE else (ATOM, NOW)
+        mode = ALL if outer[0] == HISTORICALLY else ANY
+        window = NOW if outer == NONE else outer[1]
+        if inner[0] == ATOM:
+            return self._seen(family, (name, 0), mode, window)
+        bits = np.empty((len(family), self.layout.lines), np.uint64)
+        spare = np.empty((3, self.shelf.bytes), np.uint8)
+        rows, spans = self.shelf.rows, spans_of(self.windows[inner[1]])
+        compiled.seen_changed(
+            mode, self.mask(window), inner[0], spans, rows.content, family, self.shelf.frame, self.judge.care, spare,
+            bits, self.shelf.like,
+        )  # fmt: skip
+        return self._once(self._side(bits, family))
+
+    def _side(self, bits: Bits, ids: Ids) -> Side:
+        missed, passed = np.empty(len(ids)), np.empty(len(ids))
+        compiled.costs(bits, self.judge, missed, passed)
+        return Side(bits, ids, missed, passed)
+
+    def _once(self, side: Side) -> Side:
+        """Each verdict once, by the row that is shortest, then widest."""
+        rows = self.shelf.rows
+        order = np.lexsort((-rows.gaps[side.ids], rows.lengths[side.ids]))
+        content = np.ascontiguousarray(side.bits[order]).view(np.dtype((np.void, 8 * side.bits.shape[1])))[:, 0]
+        _, first = np.unique(content, return_index=True)
+        at = np.sort(order[first])
+        return Side(side.bits[at], side.ids[at], side.missed[at], side.passed[at])
+
+    def _score(
+        self, count: int, work: Callable[..., int], bounds: Floats, found: Hits | None, cost: int = 64
+    ) -> None:
+        """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time."""
+        chunk = max(1, min(count, CHUNK // max(cost, 1)))
+        for start in range(0, count, chunk):
+            size = min(chunk, count - start)
+            parts: list[tuple[Floats, Hits]] = []
+
+            def stretch(low: int, high: int, start: int = start, parts: Any = parts) -> int:
+                own = bounds.copy(), hits(1 if found is None else len(found.errors), self.layout.lines)
+                parts.append(own)
+                self.scored += work(start + low, start + high, own[0], found is None, own[1])
+                return 0
+
+            if size * cost < (1 << 20):
+                into = hits(1, self.layout.lines) if found is None else found
+                self.scored += work(start, start + size, bounds, found is None, into)
+            else:
+                spread(stretch, size, PARALLEL_WORK)
+            for own, kept in parts:
+                np.minimum(bounds, own, out=bounds)
+                if found is not None:
+                    compiled.absorb(found, kept)
+            self.pulse()
+
+
+def _made(job: Job) -> npt.NDArray[np.int64]:
+    """How a hit of this job came about, its rows still to be filled in."""
+    return np.array([job.around[0], job.around[1], job.op[0], -1, -1, job.op[1]])
+
+
+def _name(name: Any) -> Any:
+    """Of the family on one side of a job."""
+    names, side = name
+    return names[side]
+
+
+def _two(left: Ids, right: Ids) -> list[tuple[int, Ids]]:
+    return [(0, left), (1, right)]
+
+
+def _pairs(left: int, right: int, paired: bool) -> int:
+    return left * (left + 1) // 2 if paired else left * right
+
+
+def no_bounds(longest: int) -> Floats:
+    """Everything is of interest."""
+    return np.full(longest + 1, inf)
