@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .interrupt import Interrupt
@@ -43,17 +43,20 @@ class Outcome:
     seconds: float
     cases: tuple[int, int]
     """Learned on, tested on."""
+    notes: tuple[str, ...] = ()
+    """What the method has to say of its result."""
 
 
 def carried_out(job: Job, quiet: bool) -> Outcome:
     """Learn on one part of the data, test every formula on the other; finishes the run."""
     from ..runs import error, learned, learner, parts
+    from ..runs.certifying import with_split
 
     share, seed = job.settings["split"]["test"], job.settings["split"]["seed"]
     train, held = parts(job.data, share, seed)
     made = learner(job.settings["method"], job.settings["learner"], job.data)
     shown = display(quiet)
-    shown.note = "" if _is_compiled() else COMPILING
+    shown.note = "" if _is_compiled(job.settings["method"]) else COMPILING
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:
@@ -73,6 +76,7 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
                 raise KeyboardInterrupt
 
         fit = learned(made, train, job.run, watch, broken)
+    fit = replace(fit, papers=with_split(fit.papers, job.settings["split"]))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
     if job.run is not None:
         try:
@@ -81,7 +85,8 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
             broken(problem)
     if told_off:
         complain(told_off[-1])
-    return Outcome(job, fit.front, test, fit.ended, fit.seconds, (len(train), 0 if held is None else len(held)))
+    cases = (len(train), 0 if held is None else len(held))
+    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
 
 
 @contextmanager
@@ -92,8 +97,8 @@ def _quiet_warnings() -> Iterator[None]:
         yield
 
 
-def _is_compiled() -> bool:
-    from .. import network
-    from ..semantics.machine import is_compiled
+def _is_compiled(method: str) -> bool:
+    from ..exact.compiled import is_compiled as exact
+    from ..network.engine import is_compiled as network
 
-    return bool(getattr(network, "is_compiled", is_compiled)())
+    return bool(exact() if method == "enumerative" else network())

@@ -29,12 +29,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 def learn(
     file: LearnFile = None,
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
-    method: Annotated[str | None, typer.Option(help="How to learn: fernn, or paper (as published).")] = None,
+    method: Annotated[str | None, typer.Option(help="fernn, enumerative (exact), or paper (as published).")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")] = False,
-    atoms: Annotated[str | None, typer.Option(help="axis (v <= 3) or linear (2*v - w <= 3).")] = None,
+    atoms: Annotated[str | None, typer.Option(help="axis (v <= 3), linear (2*v - w <= 3) or differences.")] = None,
     class_weight: Annotated[str | None, typer.Option(help="balanced: both classes count the same.")] = None,
     miss_cost: Annotated[float | None, typer.Option(help="Cost of a bad trace judged good (1).", min=0)] = None,
     false_alarm_cost: Annotated[float | None, typer.Option(help="Cost of a good trace judged bad (1).", min=0)] = None,
@@ -42,6 +42,13 @@ def learn(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same rules (0).", min=0)] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds, at most.", min=0)] = None,
     restarts: Annotated[int | None, typer.Option(help="How often to begin anew (64).", min=1)] = None,
+    grid: Annotated[int | None, typer.Option(help="enumerative: thresholds a channel (32).", min=1)] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="enumerative: every threshold that matters.")] = False,
+    tolerance: Annotated[float | None, typer.Option(help="enumerative: how much worse a rival may be.", min=0)] = None,
+    max_misses: Annotated[float | None, typer.Option(help="enumerative: share of bad traces.", min=0)] = None,
+    max_false_alarms: Annotated[float | None, typer.Option(help="enumerative: share of good ones.", min=0)] = None,
+    memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
+    folds: Annotated[int | None, typer.Option(help="enumerative: for validation (5); 0 for none.", min=0)] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -56,10 +63,12 @@ def learn(
     given: dict[str, Any] = {
         "max_length": max_length, "template": template, "direction": "past" if past else None,
         "since": False if no_since else None, "intervals": intervals or None,
-        "atoms": _one_of("--atoms", atoms, ("axis", "linear")),
+        "atoms": _one_of("--atoms", atoms, ("axis", "linear", "differences")),
         "class_weight": _one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
-        "time_limit": time_limit, "restarts": restarts,
+        "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
+        "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
+        "folds": folds,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     if resume:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import demo, formulas, learning, live, recordings, traces
+from . import certify, demo, formulas, learning, live, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -35,6 +35,7 @@ for command in (
     learning.learn,
     demo.demo,
     recordings.check,
+    certify.certify,
     recordings.generate,
     traces.evaluate,
     traces.explain,

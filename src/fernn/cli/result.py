@@ -39,6 +39,7 @@ def told(done: Outcome) -> dict[str, Any]:
         "learned_on": done.cases[0],
         "tested_on": done.cases[1],
         "seed": done.job.settings["split"]["seed"],
+        "notes": list(done.notes),
         "ended": done.ended,
         "seconds": round(done.seconds, 3),
         "run": None if done.job.run is None else str(done.job.run.folder),
@@ -112,6 +113,7 @@ def _notes(done: Outcome) -> list[str]:
         else "; -> the simplest within one standard error of the best validation"
     )
     lines.append(f"error: {MEASURES[_measure(done)]}{rule}")
+    lines += done.notes
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")
     why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}

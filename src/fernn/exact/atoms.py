@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import floor, log10
 
 import numpy as np
@@ -40,20 +41,23 @@ class Column:
         return float(self.values[-1] - self.values[0]) or 1.0
 
     def atom(self, gap: int, relation: Relation) -> Atom:
-        """The atom whose threshold is in the gap behind value `gap`."""
-        low, high = float(self.values[gap]), float(self.values[gap + 1])
+        """The atom whose threshold is in the gap behind value `gap`; -1 is below all of them."""
+        high = float(self.values[gap + 1])
+        low = float(self.values[gap]) if gap >= 0 else high - max(self.range, 1e-3 * abs(high)) / 10
         threshold = between(low, high)
         if not low < threshold < high:  # neighbouring floats: nothing fits between
-            threshold = high if relation == ">=" else low
+            threshold = high if relation in (">=", "<") else low
         return Atom(self.sum, relation, threshold)
 
     def holds(self, gap: int, relation: Relation) -> list[npt.NDArray[np.bool_]]:
         """Where that atom holds, trace by trace."""
-        low = self.values[gap]
-        return [trace > low if relation == ">=" else trace <= low for trace in self.traces]
+        low = self.values[gap] if gap >= 0 else -np.inf
+        return [trace > low if relation in (">=", ">") else trace <= low for trace in self.traces]
 
     def width(self, gap: int) -> float:
         """Half of the gap, as a share of the range."""
+        if gap < 0:
+            return 0.0
         return float(self.values[gap + 1] - self.values[gap]) / 2 / self.range
 
 
@@ -70,7 +74,10 @@ def column(data: Dataset, total: Sum) -> Column:
     at = [(data.channels.index(name), weight) for name, weight in total]
     traces = tuple(sum(weight * trace[row] for row, weight in at) for trace in data.values)
     good = data.positive
-    both = [np.concatenate([t for t, g in zip(traces, good, strict=True) if g == side] or [[]]) for side in (False, True)]
+    both = [
+        np.concatenate([trace for trace, sign in zip(traces, good, strict=True) if sign == side] or [np.empty(0)])
+        for side in (False, True)
+    ]
     values = np.unique(np.concatenate(both))
     kind = np.zeros((2, len(values)), bool)
     for side in (0, 1):
@@ -81,13 +88,43 @@ def column(data: Dataset, total: Sum) -> Column:
 
 
 def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
-    """The gaps to try: all, or all that turn; at most so many, the widest of each of equal parts."""
-    open_gaps = np.flatnonzero(np.ones_like(column.turning) if every else column.turning)
-    if most is None or len(open_gaps) <= most:
-        return open_gaps
-    width = column.values[open_gaps + 1] - column.values[open_gaps]
-    edges = np.linspace(0, len(open_gaps), most + 1).astype(int)
-    return np.array([open_gaps[a + int(width[a:b].argmax())] for a, b in zip(edges, edges[1:], strict=False)])
+    """The gaps to try: all, or all that turn; at most so many, and -1, which makes atoms that are always true or false.
+
+    A grid has thirds: between values of all samples, between the highest of each trace, between the lowest of each.
+    The latter two are what G and F see. Each third is cut into parts of equally many gaps, the widest of each is
+    taken; and the outermost ones, beyond which there is one class only.
+    """
+    turning = np.flatnonzero(np.ones_like(column.turning) if every else column.turning)
+    if most is None or len(turning) <= most:
+        return np.concatenate([[-1], turning])
+    extremes = [np.array([f(trace) for trace in column.traces]) for f in (np.max, np.min)]
+    found: set[int] = set()
+    for k, values in enumerate((None, *extremes)):
+        here = turning if values is None else _seen_by(column, np.unique(values), turning)
+        found |= set(_spread(column, here, (most - len(found)) // (3 - k)))
+    return np.array([-1, *sorted(found)])
+
+
+def _seen_by(column: Column, values: Floats, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """One of the allowed gaps, the widest, between every two neighbours of these values."""
+    places = np.searchsorted(column.values, values)
+    width = np.diff(column.values)
+    found = []
+    for a, b in pairwise(places.tolist()):
+        inside = allowed[np.searchsorted(allowed, a) : np.searchsorted(allowed, b)]
+        if len(inside):
+            found.append(int(inside[width[inside].argmax()]))
+    return np.array(found, np.int64)
+
+
+def _spread(column: Column, at: npt.NDArray[np.int64], most: int) -> list[int]:
+    """At most so many of the gaps: the outermost, and between them the widest of each of equal parts."""
+    if len(at) <= most:
+        return at.tolist()  # type: ignore[no-any-return]
+    inner, width = at[1:-1], np.diff(column.values)
+    edges = np.linspace(0, len(inner), max(most - 2, 0) + 1).astype(int)
+    parts = [inner[a:b] for a, b in pairwise(edges.tolist()) if b > a]
+    return [int(at[0]), int(at[-1])][:most] + [int(part[width[part].argmax()]) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +141,7 @@ def candidates(
 ) -> Iterator[Candidate]:
     for gap in at.tolist():
         for relation in relations:
-            side: Relation = ">=" if relation in (">=", ">") else "<="
-            yield Candidate(column.atom(gap, side), column.holds(gap, side), column.width(gap))
+            yield Candidate(column.atom(gap, relation), column.holds(gap, relation), column.width(gap))
 
 
 def between(low: float, high: float) -> float:
@@ -114,12 +150,12 @@ def between(low: float, high: float) -> float:
     if not reach > 0:
         return middle
     for digits in range(1, 18):
-        short = _short(middle, digits)
+        short = shortened(middle, digits)
         if abs(short - middle) <= reach:
             return short
     return middle
 
 
-def _short(value: float, digits: int) -> float:
+def shortened(value: float, digits: int) -> float:
     """The value to so many significant digits."""
     return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

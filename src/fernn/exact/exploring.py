@@ -138,9 +138,7 @@ class Exploration:
             return
         if self._grown is None:
             samples = int(self.ground.layout.lengths.max())
-            self._grown = Grown(
-                self.search, self.reader, self.ground, self._open, lambda hole: within(hole, samples)
-            )
+            self._grown = Grown(self.search, self.reader, self.ground, self._open, lambda hole: within(hole, samples))
         yield from self._grown.jobs(self.space.template)
         if self._grown.dropped:
             self.dropped[stage] = self._grown.dropped

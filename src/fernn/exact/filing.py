@@ -55,7 +55,7 @@ def _hashed(content: Any, row: int, scope: int) -> Any:
 
 @njit(nogil=True)
 def _same(content: Any, row: int, other: int) -> bool:
-    for k in range(content.shape[1]):
+    for k in range(content.shape[1]):  # noqa: SIM110
         if content[row, k] != content[other, k]:
             return False
     return True

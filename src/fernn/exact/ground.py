@@ -28,9 +28,7 @@ class Ground:
         return float(self.weights.sum())
 
 
-def ground(
-    data: Dataset, weights: Floats, future: bool, most_missed: float = inf, most_passed: float = inf
-) -> Ground:
+def ground(data: Dataset, weights: Floats, future: bool, most_missed: float = inf, most_passed: float = inf) -> Ground:
     """Traces of equal weight stand together, so that their errors can be counted instead of added.
 
     The limits are weights: of good traces judged bad, of bad ones judged good.

@@ -75,7 +75,7 @@ def keep(hits: Any, verdict: Any, error: float, length: int, gap: float, made: A
 
 @njit(nogil=True)
 def _same(verdict: Any, other: Any) -> bool:
-    for k in range(len(verdict)):
+    for k in range(len(verdict)):  # noqa: SIM110
         if verdict[k] != other[k]:
             return False
     return True

@@ -46,13 +46,15 @@ def joined(op: int, left: Any, right: Any, carry: Any) -> Any:
         return l.both(left, right)
     if op == OR:
         return l.either(left, right)
-    if op == SINCE or op == NOT_SINCE:
+    if op in (SINCE, NOT_SINCE):
         return since(left, right, carry)
     return l.either(l.inverted(left), right)
 
 
 @njit(nogil=True)
-def combine(op: int, left: int, right: int, valid: int, out: int, words: int, places: int, bits: int, like: Any) -> None:
+def combine(
+    op: int, left: int, right: int, valid: int, out: int, words: int, places: int, bits: int, like: Any
+) -> None:
     """Writes `left op right` of every trace to `out`; addresses of rows, `valid` the samples that there are."""
     for first in range(0, places, l.LANES):
         carry = l.nothing(like)

@@ -103,7 +103,7 @@ class Layout:
         """One value a trace in the order of the data, `[..., trace]`."""
         raw = np.ascontiguousarray(bits).view(np.uint8)
         placed = np.unpackbits(raw, axis=-1, bitorder="little")[..., : len(self.order)].astype(bool)
-        found = np.empty(placed.shape[:-1] + (len(self.lengths),), bool)
+        found = np.empty((*placed.shape[:-1], len(self.lengths)), bool)
         found[..., self.order] = placed
         return found
 

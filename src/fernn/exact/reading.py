@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
-
-from ..formula import And, Formula, Historically, Implies, Not, Once, Or, Since, mirror
+from ..formula import And, Formula, Historically, Implies, Not, Once, Or, Since
+from ..formula.measures import facing
 from .operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR
 from .search import Search
 
@@ -50,14 +49,4 @@ class Reader:
 
     def facing(self, formula: Formula) -> Formula:
         """The formula in the direction of the data."""
-        return mirror(formula) if self.search.layout.future else formula
-
-
-def any_of(formulas: Sequence[Formula]) -> Formula:
-    return reduce(Or, formulas)
-
-
-def all_of(formulas: Sequence[Formula]) -> Formula:
-    return reduce(And, formulas)
-
-
+        return facing(formula, self.search.layout.future)

@@ -50,9 +50,7 @@ def _cost(wrong: Any, line: int, judge: Any) -> float:
 
 
 @njit(nogil=True)
-def _met(
-    verdict: Any, error: float, length: int, gap: float, made: Any, bounds: Any, tighten: bool, hits: Any
-) -> None:
+def _met(verdict: Any, error: float, length: int, gap: float, made: Any, bounds: Any, tighten: bool, hits: Any) -> None:
     """A candidate within its bound: in a race only better ones count from now on, else it is kept."""
     if tighten:
         for longer in range(length, len(bounds)):
@@ -131,7 +129,7 @@ def score_word_pairs(
     frame: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
     like: Any,
 ) -> int:  # fmt: skip
-    """Scores `left op right` seen through a window, somewhere or everywhere, for all lefts and rights `first` to `last`.
+    """Scores `left op right` seen through a window, somewhere or everywhere: all lefts, rights `first` to `last`.
 
     `window` is the address of the samples looked at from the last one.
     """
@@ -216,4 +214,3 @@ def seen_changed(
             op, base + ids[k] * row, spans, frame.valid, made, made + row, frame.words, frame.places, frame.bits, like
         )
         _seen(mode, window, made, frame, care, out[k], like)
-

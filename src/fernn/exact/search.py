@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..semantics.machine import PARALLEL_WORK, spread
 from . import compiled
 from .hits import Hits, hits
 from .jobs import EVER, NONE, NOW, Job, Operators, Unary, splits
-from .operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT_SINCE, ONCE, OR, SINCE, SYMMETRIC
+from .operators import AND, ATOM, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
 from .packed import Bits, Layout
 from .scoring import ALL, ANY, EPS, Judge
 from .shelf import Ids, Shelf, spans_of
@@ -123,7 +122,7 @@ class Search:
         op, (around, window) = job.op[0], job.around
         mode = ALL if around == HISTORICALLY else ANY
         window = NOW if job.around == NONE else window
-        if op in (SINCE, NOT_SINCE) and job.around == (ONCE, EVER) and op == SINCE:  # O (a S b) is O b
+        if op == SINCE and job.around == (ONCE, EVER):  # O (a S b) is O b
             total = len(job.left) * len(job.right)
             return Counts(total, merged=total)
         if job.around == NONE and op in (AND, OR, IMPLIES):
@@ -137,17 +136,18 @@ class Search:
     def _singles(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
         """One behaviour, with up to two operators around it."""
         side = self.side(job.left, job.name, job.around, job.op)
-        self._score(len(side.ids), lambda low, high, *rest: self._score_bits(side, low, high, job, *rest), bounds, found)
-        return Counts(len(job.left), merged=len(job.left) - len(side.ids), scored=len(side.ids))
 
-    def _score_bits(self, side: Side, low: int, high: int, job: Job, bounds: Floats, tighten: bool, into: Hits) -> int:
-        rows = self.shelf.rows
-        return int(
-            compiled.score_bits(
-                side.bits[low:high], side.ids[low:high], rows.lengths, rows.gaps, _made(job), job.longer, self.judge,
-                bounds, tighten, into,
-            )
-        )  # fmt: skip
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
+            rows = self.shelf.rows
+            return int(
+                compiled.score_bits(
+                    side.bits[low:high], side.ids[low:high], rows.lengths, rows.gaps, _made(job), job.longer,
+                    self.judge, bounds, tighten, into,
+                )
+            )  # fmt: skip
+
+        self._score(len(side.ids), work, bounds, found)
+        return Counts(len(job.left), merged=len(job.left) - len(side.ids), scored=len(side.ids))
 
     def _bit_pairs(
         self, job: Job, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats, found: Hits | None
@@ -184,9 +184,7 @@ class Search:
             return a.within(a.passed <= most_passed), b.within(b.passed <= most_passed)
         return a, b.within(b.passed <= most_passed)
 
-    def _word_pairs(
-        self, job: Job, mode: int, window: int, bound: float, bounds: Floats, found: Hits | None
-    ) -> Counts:
+    def _word_pairs(self, job: Job, mode: int, window: int, bound: float, bounds: Floats, found: Hits | None) -> Counts:
         """Pairs that have to be looked at sample by sample."""
         assert job.right is not None
         op, rows = job.op[0], self.shelf.rows
@@ -280,9 +278,7 @@ class Search:
         at = np.sort(order[first])
         return Side(side.bits[at], side.ids[at], side.missed[at], side.passed[at])
 
-    def _score(
-        self, count: int, work: Callable[..., int], bounds: Floats, found: Hits | None, cost: int = 64
-    ) -> None:
+    def _score(self, count: int, work: Callable[..., int], bounds: Floats, found: Hits | None, cost: int = 64) -> None:
         """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time."""
         chunk = max(1, min(count, CHUNK // max(cost, 1)))
         for start in range(0, count, chunk):
@@ -324,8 +320,3 @@ def _two(left: Ids, right: Ids) -> list[tuple[int, Ids]]:
 
 def _pairs(left: int, right: int, paired: bool) -> int:
     return left * (left + 1) // 2 if paired else left * right
-
-
-def no_bounds(longest: int) -> Floats:
-    """Everything is of interest."""
-    return np.full(longest + 1, inf)

@@ -27,9 +27,7 @@ class Shelf:
         self.like = layout.dtype(0)
         self._valid = layout.packed([np.ones(n, bool) for n in layout.lengths.tolist()])
         self._spare = np.zeros((2, *self._valid.shape), layout.dtype)
-        self.frame = Frame(
-            layout.words, layout.places, layout.bits, self._valid.ctypes.data, self._spare.ctypes.data
-        )
+        self.frame = Frame(layout.words, layout.places, layout.bits, self._valid.ctypes.data, self._spare.ctypes.data)
         self.rows = self._room(min(_FIRST, self.most + 1))
 
     def _room(self, capacity: int) -> Rows:
@@ -62,7 +60,7 @@ class Shelf:
         self.rows = wider
 
     def atom(self, words: Words, number: int, gap: float, length: int = 1, scope: int = 0) -> None:
-        """Files what is there from the start, under a number of the caller's; in each scope a behaviour is kept once."""
+        """Files what is there from the start under a number of the caller's; once for each scope."""
         if self.count >= self._fits:
             self._widen()
         self.rows.content[self.count] = words.reshape(-1).view(np.uint64)
@@ -94,4 +92,3 @@ def spans_of(over: Interval | None) -> npt.NDArray[np.int64]:
     """`[span, (start, end)]`, with -1 for an open end."""
     spans = () if over is None else over.spans
     return np.array([(a, -1 if b == float("inf") else b) for a, b in spans], np.int64).reshape(-1, 2)
-

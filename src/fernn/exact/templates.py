@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..formula import And, Formula, Historically, Implies, Not, Once, Or, Since, length
+from ..formula import And, Formula, Historically, Implies, Not, Once, Or, Since, length, mirror
 from ..formula.holes import expanded, is_template
 from ..formula.interval import Interval, OpenInterval
 from ..formula.measures import everywhere
@@ -41,8 +41,7 @@ class Grown:
 
     def jobs(self, template: Formula) -> Iterator[Job]:
         """All formulas of a template, looking back. An open atom that stands in several places is filled first."""
-        for settled in _without_shared_choices(template):
-            twice = _shared(settled)
+        for settled, twice in _without_shared_choices(template):
             if not twice:
                 yield from self._jobs(settled)
                 continue
@@ -114,14 +113,15 @@ class Grown:
 
     def _fixed(self, node: Formula) -> Ids:
         """What is not open is judged by the semantics, whatever it is made of."""
-        said = self.reader.facing(node)
+        said = mirror(node) if self.ground.layout.future else node
         holds = list(satisfied(said, self.ground.data, at="all"))
         shelf = self.search.shelf
-        shelf.atom(self.ground.layout.packed(holds), self.reader.number(node), np.inf, length(node), -len(self._known) - 1)
+        scope = -len(self._known) - 1
+        shelf.atom(self.ground.layout.packed(holds), self.reader.number(node), np.inf, length(node), scope)
         return np.array([shelf.count - 1])
 
     def _unaries(self, node: Formula) -> list[Unary]:
-        over, op = node.over, _UNARY[type(node)]  # type: ignore[attr-defined,index]
+        over, op = node.over, _UNARY[type(node)]  # type: ignore[attr-defined]
         if isinstance(over, OpenInterval):
             return [(op, self.search.window(each)) for each in self.windows(over)]
         return [(op, EVER if over.is_all_time else self.search.window(over))]
@@ -135,10 +135,11 @@ def _options(node: Formula) -> Iterator[Formula]:
         yield node
 
 
-def _without_shared_choices(template: Formula) -> Iterator[Formula]:
+def _without_shared_choices(template: Formula) -> Iterator[tuple[Formula, list[AnyAtom]]]:
     """The template; or, where something open stands in several places at once, every way to settle its choices.
 
-    An open atom that stands in one place is the same family whatever its name, so the name is taken off.
+    With each come the open atoms that stand in several places. One that stands in one place is the same family whatever its
+    name, so the name is taken off.
     """
     whole = not any(times > 1 for times in _places(template).values())
     for formula in [template] if whole else expanded(template):
@@ -148,16 +149,12 @@ def _without_shared_choices(template: Formula) -> Iterator[Formula]:
                 raise UnsupportedError(
                     f"the exact search cannot fill {open_part} in two places at once; name them differently"
                 )
-        yield everywhere(formula, lambda node, kept=places: _nameless(node, kept))  # type: ignore[misc]
+        shared = [part for part, times in places.items() if times > 1 and isinstance(part, AnyAtom)]
+        yield everywhere(formula, lambda node, kept=places: _nameless(node, kept)), shared  # type: ignore[misc]
 
 
 def _nameless(node: Formula, places: Counter[object]) -> Formula:
     return replace(node, name="p") if isinstance(node, AnyAtom) and places[node] == 1 else node
-
-
-def _shared(template: Formula) -> list[AnyAtom]:
-    """Open atoms that stand in more than one place."""
-    return [part for part, times in _places(template).items() if times > 1 and isinstance(part, AnyAtom)]
 
 
 def _places(template: Formula) -> Counter[object]:

@@ -7,6 +7,7 @@ from math import inf
 from typing import Literal
 
 from ..errors import FormulaError
+from .interval import interval
 from .nodes import (
     FUTURE,
     PAST,
@@ -98,6 +99,13 @@ def mirror(formula: Formula) -> Formula:
         return node
 
     return everywhere(formula, change)
+
+
+def facing(past: Formula, future: bool) -> Formula:
+    """A formula that looks back as it is told: looking ahead, or judged at the last sample even without operators."""
+    if future:
+        return mirror(past)
+    return Once(past, interval(0, 0)) if direction(past) == "now" else past
 
 
 def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:

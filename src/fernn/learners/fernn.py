@@ -15,17 +15,17 @@ from ..data import Dataset
 from ..data.split import blocks
 from ..errors import FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
+from ..formula.measures import facing
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from ..network.matching import State
-from ..network.readout import facing
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
 from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front, picked
-from .ground import floor, ground
-from .labels import counts, is_real, losses, targets
+from .ground import ground
+from .labels import counts, is_real, losses, targets, unavoidable, weighed
 from .moves import Moves
 from .rounding import rounded
 from .search import Search, in_turn
@@ -126,12 +126,14 @@ class Fernn:
 
     def _built(self, data: Dataset, given: Floats | None, template: Formula, future: bool, columns: Columns) -> Search:
         real, labels = is_real(data), targets(data)
-        weights = self._weights(data, counts(data, given))
+        weights = counts(data, given)
+        if not real:
+            weights = weighed(data, weights, self.class_weight, self.miss_cost, self.false_alarm_cost)
         made = ground(data, columns, labels, weights, future, self.seed, real)
         room = space(template, columns, future)
         task = Regressing(made) if real else Classifying(made)
         longest = max(branch.length for branch in room.branches)
-        least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else floor(data, weights)
+        least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
         return Search(task, room, Moves(made, self.since, self.intervals), longest, self.restarts, self.seed, least)
 
     def _turned(self, search: Search, data: Dataset, given: Floats | None) -> Search:
@@ -158,24 +160,6 @@ class Fernn:
 
     def _guessed_sums(self) -> list[Sum]:
         return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
-
-    def _weights(self, data: Dataset, weights: Floats) -> Floats:
-        """Of the traces, their classes and the costs of errors together."""
-        if is_real(data):
-            return weights
-        good = data.positive
-        if self.class_weight == "balanced":
-            total = weights.sum()
-            for side in (good, ~good):
-                weights[side] *= total / max(2 * weights[side].sum(), 1e-12)
-        elif isinstance(self.class_weight, dict):
-            for number, name in enumerate(data.classes):
-                weights[data.labels == number] *= self.class_weight.get(name, 1.0)
-        elif self.class_weight is not None:
-            raise UnsupportedError(f"class_weight is 'balanced' or a dict of classes, got {self.class_weight!r}")
-        weights[good] *= self.false_alarm_cost
-        weights[~good] *= self.miss_cost
-        return weights
 
     def _guess(self, search: Search) -> None:
         for guess in self.guesses:

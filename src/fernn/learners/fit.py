@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..data import Dataset
@@ -19,10 +19,11 @@ class Progress:
     share: float
     """How much of the planned work is done, 0 to 1."""
     restarts: int
-    """Restarts trained so far."""
+    """How many were tried so far, of whatever `unit` says."""
     front: Front
     state: dict[str, Any]
     """Plain JSON data from which `fit(..., resume=state)` goes on."""
+    unit: str = "restart"
 
     @property
     def seconds_left(self) -> float:
@@ -48,11 +49,18 @@ class Fit:
     seconds: float
     ended: Ended
     state: dict[str, Any]
+    papers: Mapping[str, Any] = field(default_factory=dict)
+    """What else there is to keep, by the name of its file: plain JSON data."""
 
     @property
     def formula(self) -> Formula:
         """The picked one."""
         return self.front.picked.formula
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the result, a sentence or two each."""
+        return ()
 
 
 class Learner(Protocol):

@@ -99,11 +99,3 @@ def _dealt(high: npt.NDArray[np.bool_], seed: int) -> npt.NDArray[np.int64]:
     places = np.empty(len(high), np.int64)
     places[np.argsort(share, kind="stable")] = np.arange(len(high))
     return places
-
-
-def floor(data: Dataset, weights: Floats) -> float:
-    """The weight that every rule must get wrong: identical traces with different labels."""
-    sides: dict[bytes, list[float]] = {}
-    for trace, good, weight in zip(data.values, data.positive, weights, strict=True):
-        sides.setdefault(trace.tobytes(), [0.0, 0.0])[int(good)] += weight
-    return sum(min(pair) for pair in sides.values())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import DataError
+from ..errors import DataError, UnsupportedError
 from ..formula import Formula
 from ..semantics import robustness, satisfied
 
@@ -34,6 +36,37 @@ def counts(data: Dataset, given: Floats | None) -> Floats:
     if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise DataError(f"weights are {len(data)} finite numbers, none negative, not all 0.")
     return weights
+
+
+def weighed(
+    data: Dataset,
+    weights: Floats,
+    class_weight: Literal["balanced"] | dict[str, float] | None,
+    miss_cost: float,
+    false_alarm_cost: float,
+) -> Floats:
+    """How much each trace, its class and the cost of its error count together."""
+    weights, good = weights.copy(), data.positive
+    if class_weight == "balanced":
+        total = weights.sum()
+        for side in (good, ~good):
+            weights[side] *= total / max(2 * weights[side].sum(), 1e-12)
+    elif isinstance(class_weight, dict):
+        for number, name in enumerate(data.classes):
+            weights[data.labels == number] *= class_weight.get(name, 1.0)
+    elif class_weight is not None:
+        raise UnsupportedError(f"class_weight is 'balanced' or a dict of classes, got {class_weight!r}")
+    weights[good] *= false_alarm_cost
+    weights[~good] *= miss_cost
+    return weights
+
+
+def unavoidable(data: Dataset, weights: Floats) -> float:
+    """The weight that every rule must get wrong: identical traces with different labels."""
+    sides: dict[bytes, list[float]] = {}
+    for trace, good, weight in zip(data.values, data.positive, weights, strict=True):
+        sides.setdefault(trace.tobytes(), [0.0, 0.0])[int(good)] += weight
+    return sum(min(pair) for pair in sides.values())
 
 
 def losses(formula: Formula, data: Dataset) -> Floats:

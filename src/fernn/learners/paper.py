@@ -16,12 +16,13 @@ from ..data import Dataset
 from ..errors import FernnError, FernnWarning, UnsupportedError
 from ..formula import Constant, Formula, direction, length, simplify
 from ..formula.holes import windows_open
+from ..formula.measures import facing
 from ..formula.templates import paper_length, paper_up_to, windowed
 from ..network.batches import Traces, dealt
 from ..network.forward import PIECES
 from ..network.gradient import ABSOLUTE, TANH
 from ..network.quantised import Compiled, Quantised
-from ..network.readout import facing, plain
+from ..network.readout import plain
 from ..network.training import Backend, Schedule, Training, epochs, start
 from ..network.wiring import wired
 from ..semantics import robustness

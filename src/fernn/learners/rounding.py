@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
-
+from ..exact.atoms import shortened
 from ..formula import Atom, Formula, thresholds, walk, with_thresholds
 from .search import Search
 
@@ -25,7 +24,7 @@ def rounded(search: Search, formula: Formula, slack: float = 0.0) -> Formula:
         reach = SHIFT * ground.levels.ranges[ground.columns.sums.index(node.weights)]
         for digits in range(2, 12):
             values = list(thresholds(formula))
-            values[i] = _short(node.threshold, digits)
+            values[i] = shortened(node.threshold, digits)
             if abs(values[i] - node.threshold) > reach:
                 continue
             short = with_thresholds(formula, values)
@@ -43,8 +42,3 @@ def _standing(search: Search, formula: Formula) -> tuple[float, float] | None:
         return None
     found = search.task.judged(placed[1])
     return float((found.losses * search.task.ground.weights).sum()), found.margin
-
-
-def _short(value: float, digits: int) -> float:
-    """The value to so many significant digits."""
-    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

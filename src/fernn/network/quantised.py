@@ -15,12 +15,13 @@ import numpy.typing as npt
 from ..errors import UnsupportedError
 from ..formula import Formula, Since
 from ..formula.interval import OpenInterval
+from ..formula.measures import facing
 from ..formula.nodes import walk
 from .batches import Deal, Traces
 from .engine import loss_and_gradient, outputs
 from .forward import Weights
 from .masks import offsets_allowed, settle
-from .readout import facing, read, scaled_atoms
+from .readout import read, scaled_atoms
 from .wiring import Wiring
 
 Floats = npt.NDArray[np.float64]

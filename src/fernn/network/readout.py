@@ -24,9 +24,6 @@ from ..formula import (
     Once,
     Or,
     Since,
-    direction,
-    interval,
-    mirror,
 )
 from ..formula.measures import everywhere
 from ..formula.nodes import Constant
@@ -141,10 +138,3 @@ def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float])
         return node
 
     return everywhere(formula, change)
-
-
-def facing(past: Formula, future: bool) -> Formula:
-    """A formula that looks back as it is told: looking ahead, or judged at the last sample even without operators."""
-    if future:
-        return mirror(past)
-    return Once(past, interval(0, 0)) if direction(past) == "now" else past

@@ -9,7 +9,7 @@ from typing import Any
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Fernn, Learner, PaperFernn
+from ..learners import Enumerative, Fernn, Learner, PaperFernn
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "fernn": Method(Fernn, {}),
+    "enumerative": Method(Enumerative, {}),
     "paper": Method(PaperFernn, {"max_length": "length"}),
 }
 

@@ -4,6 +4,7 @@
     front.json      the formulas found so far, simplest first; at the end with their test errors
     state.json      where the learner stands: enough to go on
     history.jsonl   a line for every formula that joined the front
+    and what a method has to show besides: certificate.json, rivals.json
 
 Each is whole at every moment. A process that is killed loses what it did since the state was last
 written, half a second ago or, with a learner that tells of itself twice a second, one second at most.
@@ -110,6 +111,8 @@ class Run:
         self._append(fit.front, fit.seconds)
         self._write_state(fit.seconds, fit.state)
         self._write_front(fit.front, fit.seconds, fit.ended, test)
+        for name, paper in fit.papers.items():
+            self._write(name, paper)
         if self._lock is not None:
             self._lock.release()
 

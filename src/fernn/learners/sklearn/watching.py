@@ -29,6 +29,6 @@ def printing(every: bool, write: Callable[[str], None] = print) -> Watch:
         if every or entry.formula != last[0]:
             last[0] = entry.formula
             spent = f"{progress.seconds:7.1f} s {progress.share:4.0%}"
-            write(f"{spent}  {progress.restarts:>5} restarts  error {entry.train:.4f}  {entry.formula}")
+            write(f"{spent}  {progress.restarts:>5} {progress.unit}s  error {entry.train:.4f}  {entry.formula}")
 
     return tell

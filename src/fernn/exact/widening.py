@@ -1,0 +1,174 @@
+"""Thresholds of a formula that is found: moved to the middle of where they may be, or to where they err least.
+
+With all other atoms settled, the verdict on a trace changes at one value of a threshold, its critical value. It is
+the robustness of the formula when this atom is measured from 0 and the others are as good as infinitely true or
+false: then every minimum and maximum picks a sample of this atom. So one evaluation gives the errors of all
+thresholds at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
+from ..formula.measures import everywhere
+from ..formula.nodes import children, walk
+from ..semantics import robustness, satisfied
+from .atoms import Column, Sum, between
+from .ground import Ground
+from .scoring import EPS
+
+Floats = npt.NDArray[np.float64]
+FAR = 1e300
+"""Beyond every value of the data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Critical:
+    """Of one atom of a formula: the value of its threshold at which each trace changes sides."""
+
+    at: Floats
+    """±FAR for traces that this threshold does not change."""
+    falls: bool
+    """Whether verdicts turn from good to bad when the threshold grows."""
+
+
+def critical(formula: Formula, k: int, data: Dataset) -> Critical:
+    """Of atom number k, left to right."""
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    sums = [_values(node.weights, data) for node in atoms]
+    rows = []
+    for j, node in enumerate(atoms):
+        if j == k:
+            rows.append([-row for row in sums[j]] if node.is_upper_bound else sums[j])
+        else:
+            rows.append([np.where(_holds(node, row), FAR, -FAR) for row in sums[j]])
+    traces = [np.stack(parts) for parts in zip(*rows, strict=True)]
+    names = [f"a{j}" for j in range(len(atoms))]
+    numbered = iter(names)
+    bare = everywhere(formula, lambda node: atom(next(numbered), ">=", 0.0) if isinstance(node, Atom) else node)
+    measured = np.asarray(robustness(bare, traces, names), np.float64)
+    measured = np.clip(measured, -FAR, FAR)  # an empty window is infinite
+    falls = _turned(formula, k) == atoms[k].is_upper_bound
+    return Critical(measured if falls else -measured, falls)
+
+
+def _turned(formula: Formula, k: int) -> bool:
+    """Whether atom k stands under an odd number of negations."""
+    found: list[bool] = []
+
+    def visit(node: Formula, odd: bool) -> None:
+        match node:
+            case Atom():
+                found.append(odd)
+            case Not(inner):
+                visit(inner, not odd)
+            case Implies(left, right):
+                visit(left, not odd)
+                visit(right, odd)
+            case _:
+                for child in children(node):
+                    visit(child, odd)
+
+    visit(formula, False)
+    return found[k]
+
+
+def _values(total: Sum, data: Dataset) -> list[Floats]:
+    at = [(data.channels.index(name), weight) for name, weight in total]
+    return [sum(weight * trace[row] for row, weight in at) for trace in data.values]
+
+
+def _holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
+    compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}[node.relation]
+    return np.asarray(compare(row, node.threshold))
+
+
+def widened(formula: Formula, data: Dataset) -> Formula:
+    """The formula with each threshold, in turn, in the middle of the values that leave all verdicts as they are."""
+    before = satisfied(formula, data)
+    for k, threshold in enumerate(thresholds(formula)):
+        at = critical(formula, k, data).at
+        at = np.unique(at[np.abs(at) < FAR / 2])
+        place = int(np.searchsorted(at, threshold))
+        if not 0 < place < len(at):
+            continue
+        wider = _with(formula, k, between(float(at[place - 1]), float(at[place])))
+        if (satisfied(wider, data) == before).all():  # a threshold that sits on a value may not move
+            formula = wider
+    return formula
+
+
+def refined(formula: Formula, ground: Ground) -> Formula:
+    """The formula with each threshold where it errs least, until none of them can be moved to err less."""
+    best = _error(formula, ground)
+    improving = not np.isinf(best)
+    while improving:
+        improving = False
+        for k in range(len(thresholds(formula))):
+            value = _least(critical(formula, k, ground.data), ground)
+            if value is None:
+                continue
+            moved = _with(formula, k, value)
+            error = _error(moved, ground)
+            if error < best - EPS:
+                formula, best, improving = moved, error, True
+    return formula
+
+
+def _least(at: Critical, ground: Ground) -> float | None:
+    """The middle of the widest gap between critical values in which errors are fewest; None where there is no value."""
+    values = np.unique(at.at[np.abs(at.at) < FAR / 2])
+    if not len(values):
+        return None
+    beyond = float(values[-1] - values[0]) / 10 or max(abs(float(values[0])), 1.0) / 10
+    values = np.array([values[0] - beyond, *values, values[-1] + beyond])
+    good, weights = ground.data.positive, ground.weights
+    # In gap i the threshold is above the traces whose critical value is values[i] or less.
+    below = np.searchsorted(values, at.at)  # the first gap in which the trace has changed
+    starts_good = np.full(len(good), at.falls)
+    wrong_before = starts_good != good
+    change = np.zeros(len(values) + 1)
+    np.add.at(change, np.minimum(below, len(values)), weights * np.where(wrong_before, -1.0, 1.0))
+    errors = float(weights[wrong_before].sum()) + np.cumsum(change)[: len(values) - 1]
+    widths = np.diff(values)
+    least = np.flatnonzero(errors <= errors.min() + EPS)
+    gap = int(least[widths[least].argmax()])
+    return between(float(values[gap]), float(values[gap + 1]))
+
+
+def _error(formula: Formula, ground: Ground) -> float:
+    """Weighted; infinite where a limit is passed."""
+    held, good, weights = satisfied(formula, ground.data), ground.data.positive, ground.weights
+    missed, passed = float(weights[good & ~held].sum()), float(weights[held & ~good].sum())
+    if missed > ground.judge.most_missed + EPS or passed > ground.judge.most_passed + EPS:
+        return inf
+    return missed + passed
+
+
+def _with(formula: Formula, k: int, value: float) -> Formula:
+    changed = list(thresholds(formula))
+    changed[k] = value
+    return with_thresholds(formula, changed)
+
+
+def margin(formula: Formula, data: Dataset, columns: Sequence[Column]) -> float:
+    """The least |robustness| of a rightly judged trace, every atom divided by the range of what it reads."""
+    ranges: dict[Sum, float] = {column.sum: column.range for column in columns}
+
+    def change(node: Formula) -> Formula:
+        if not isinstance(node, Atom):
+            return node
+        by = ranges.get(node.weights, 1.0)
+        return Atom(tuple((name, weight / by) for name, weight in node.weights), node.relation, node.threshold / by)
+
+    right = satisfied(formula, data) == data.positive
+    if not right.any():
+        return 0.0
+    return float(np.abs(robustness(everywhere(formula, change), data))[right].min())

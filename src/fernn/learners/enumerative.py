@@ -1,0 +1,361 @@
+"""Exact search: every formula of the space, the best of each length, and a proof that there is none better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, nan
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..data.split import blocks, folds
+from ..errors import FernnError, UnsupportedError
+from ..exact.atoms import columns
+from ..exact.certificate import Certificate, certificate
+from ..exact.exploring import Exploration, Space
+from ..exact.ground import ground
+from ..exact.rivals import Rivals, rivals
+from ..exact.search import Counts
+from ..exact.widening import margin, refined, widened
+from ..exact.windows import windows
+from ..formula import Formula, direction, length
+from .clock import Clock
+from .fit import Ended, Fit, Progress, Watch, silent
+from .front import Entry, Front, picked
+from .labels import counts, is_real, losses, targets, unavoidable, weighed
+from .memory import bytes_of
+from .space import looking_back
+
+SCHEMA = 1
+FEW = 256
+"""Atoms up to which every threshold is tried, where the choice is left open."""
+TRIED = 16
+"""Sets of equally good verdicts of which the margin is compared."""
+Floats = npt.NDArray[np.float64]
+
+
+class OutOfTime(Exception):
+    """The time limit has come."""
+
+
+@dataclass(frozen=True)
+class ExactFit(Fit):
+    """A fit with what only an exact search knows."""
+
+    certificate: Certificate | None = None
+    rivals: Rivals | None = None
+    """None where the search was cut off before they were gathered."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        said = []
+        if self.certificate is not None:
+            looked = sum(row["generated"] for row in self.certificate.content["lengths"])
+            said.append(f"certificate: {self.certificate.statement} ({looked:,} formulas)")
+        if self.rivals is not None:
+            said.append(f"rivals: {self.rivals.told()}")
+        return tuple(said)
+
+
+@dataclass(frozen=True)
+class Enumerative:
+    """The settings; `fit` does the work."""
+
+    max_length: int = 5
+    template: Formula | None = None
+    """A formula with open choices to search instead of all formulas up to `max_length`."""
+    direction: Literal["future", "past"] = "future"
+    since: bool = True
+    """Whether Until (Since, for the past) is among the operators."""
+    negation: bool = False
+    """Whether `!(a U b)` is too; all other negations say what atoms and the dual operators can say."""
+    intervals: bool = False
+    """Whether G, F, H and O are tried over windows, not over all time only."""
+    pieces: int = 1
+    """Of a window: 2 for unions such as [0,1]u[5,7]."""
+    atoms: Literal["axis", "differences"] = "axis"
+    """One channel an atom, or also differences of two."""
+    thresholds: Literal["auto", "exact", "grid"] = "auto"
+    """Between all neighbouring values that matter, or a grid that is refined around the best. By default all of
+    them where they give few atoms."""
+    grid: int = 32
+    """Thresholds a channel of the grid."""
+    class_weight: Literal["balanced"] | dict[str, float] | None = None
+    miss_cost: float = 1.0
+    """Of a bad trace judged good."""
+    false_alarm_cost: float = 1.0
+    """Of a good trace judged bad."""
+    max_misses: float | None = None
+    """Share of the bad traces that may be judged good."""
+    max_false_alarms: float | None = None
+    """Share of the good traces that may be judged bad."""
+    tolerance: float = 0.0
+    """How much more than the best, as a share of the traces, a rival may err."""
+    most_rivals: int = 1000
+    exhaust: bool = False
+    """Whether to go on to `max_length` when no longer formula can make fewer errors, so that all rivals are found."""
+    folds: int = 5
+    """The search is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
+    memory: str = "2GB"
+    """For behaviours kept."""
+    seed: int = 0
+    time_limit: float | None = None
+
+    def fit(
+        self,
+        data: Dataset,
+        watch: Watch = silent,
+        resume: dict[str, Any] | None = None,
+        weights: Floats | None = None,
+    ) -> ExactFit:
+        """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
+
+        `weights` says how much each trace counts. Ctrl-C ends the search with the best so far.
+        """
+        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
+        job = self._job(data, weights, watch, clock)
+        ended: Ended = "done"
+        found: Rivals | None = None
+        validation: dict[int, tuple[float, float]] = {}
+        try:
+            job.take_up(resume)
+            job.run()
+            found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
+            validation = self._validated(job, clock)
+        except OutOfTime:
+            ended = "time limit"
+        except KeyboardInterrupt:
+            if not job.entries:
+                raise
+            ended = "interrupted"
+        front = job.front(validation)
+        proof = job.certificate()
+        papers: dict[str, Any] = {"certificate.json": proof.to_json()}
+        if found is not None:
+            papers["rivals.json"] = found.to_json()
+        fit = ExactFit(front, clock.seconds, ended, job.state(), papers, proof, found)
+        if ended != "interrupted":
+            watch(replace(job.progress(), front=front, share=1.0))
+        return fit
+
+    def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Job:
+        if is_real(data):
+            raise UnsupportedError("the exact search tells two classes apart; for real labels use the method fernn")
+        targets(data)
+        weights = weighed(data, counts(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost)
+        if (weights == 0).any():  # what does not count is not looked at
+            data, weights = data.subset(weights > 0), weights[weights > 0]
+            targets(data)
+        space, future = self._space(data)
+        good = data.positive
+        made = ground(
+            data, weights, future,
+            inf if self.max_false_alarms is None else self.max_false_alarms * float(weights[good].sum()),
+            inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
+        )  # fmt: skip
+        explored = Exploration(made, space, bytes_of(self.memory))
+        return Job(self, explored, unavoidable(data, weights), watch, clock)
+
+    def _space(self, data: Dataset) -> tuple[Space, bool]:
+        """What to search, and whether it looks ahead."""
+        for name, value, allowed in (
+            ("atoms", self.atoms, ("axis", "differences")),
+            ("thresholds", self.thresholds, ("auto", "exact", "grid")),
+            ("direction", self.direction, ("future", "past")),
+        ):
+            if value not in allowed:
+                raise UnsupportedError(f"{name} are {' or '.join(map(repr, allowed))}, got {value!r}")
+        numbers = (("max_length", self.max_length, 1), ("grid", self.grid, 1), ("folds", self.folds, 0))
+        for name, number, least in numbers:
+            if number < least:
+                raise UnsupportedError(f"{name} is at least {least}, got {number}")
+        looks = direction(self.template) if self.template is not None else "now"
+        if looks == "mixed":
+            raise UnsupportedError("the exact search looks one way; the template mixes past and future operators")
+        future = looks == "future" if looks != "now" else self.direction == "future"
+        tried = windows(int(data.lengths.max()), self.pieces) if self.intervals else ()
+        space = Space(
+            self.max_length,
+            None if self.template is None else looking_back(self.template),
+            self.since,
+            self.negation,
+            tried,
+            "exact",
+            self.grid,
+            self.tolerance > 0 or self.template is not None,
+            self.atoms == "differences",
+        )
+        kind = self.thresholds
+        if kind == "auto":
+            many = 2 * sum(len(space.gaps(column)) for column in columns(data, space.differences))
+            kind = "exact" if many <= FEW else "grid"
+        return replace(space, thresholds="exact" if kind == "exact" else "grid"), future
+
+    def _validated(self, job: Job, clock: Clock) -> dict[int, tuple[float, float]]:
+        """By length: the error on traces that the search did not see, and one standard error of it."""
+        data = job.explored.ground.data
+        if self.folds < 2 or len(np.unique(blocks(data))) < self.folds:
+            return {}
+        place = {case: i for i, case in enumerate(data.cases)}
+        weights = job.explored.ground.weights
+        wrong = {n: np.full(len(data), nan) for n in job.entries}
+        bare = replace(self, folds=0, time_limit=None, max_misses=None, max_false_alarms=None)
+        bare = replace(bare, class_weight=None, miss_cost=1.0, false_alarm_cost=1.0)
+        for part, held in folds(data, self.folds, self.seed):
+            if part.positive.all() or not part.positive.any():
+                return {}
+            inner = bare._job(part, weights[[place[case] for case in part.cases]], silent, Clock(0.0, None))
+            inner.explored.search.pulse = job.pulse
+            inner.run()
+            at = [place[case] for case in held.cases]
+            for n in wrong:
+                short = [m for m in inner.entries if m <= n]
+                if short:
+                    wrong[n][at] = losses(inner.entries[max(short)].formula, held)
+        return {n: _estimated(each, weights) for n, each in wrong.items() if not np.isnan(each).any()}
+
+
+def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:
+    mean = float(np.average(each, weights=weights))
+    return mean, float(np.sqrt(np.average((each - mean) ** 2, weights=weights) / len(each)))
+
+
+@dataclass(eq=False)
+class Job:
+    """A search under way."""
+
+    settings: Enumerative
+    explored: Exploration
+    floor: float
+    watch: Watch
+    clock: Clock
+    reached: int = 0
+    """The last stage that is done."""
+    share: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+        self.explored.search.pulse = self.pulse
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every formula of the space was looked at."""
+        return self.reached >= self.explored.stages[-1] and not self.explored.dropped
+
+    @property
+    def at_floor(self) -> bool:
+        least = min((entry.train for entry in self.entries.values()), default=inf)
+        return least * self.explored.ground.total <= self.floor + 1e-9
+
+    def pulse(self) -> None:
+        """Tells of progress, and ends the search when its time is over."""
+        if self.clock.is_due(0.5) and self.entries:
+            self.watch(self.progress())
+        if perf_counter() > self.clock.deadline and self.entries:
+            raise OutOfTime
+
+    def take_up(self, state: dict[str, Any] | None) -> None:
+        """Goes on where an earlier search stopped: what was proved of shorter formulas need not be proved again."""
+        if state is None:
+            return
+        if state.get("schema") != SCHEMA:
+            raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
+        for stage in self.explored.stages:
+            if stage > state["reached"]:
+                break
+            self.explored.counts[stage] = _counts(state["counts"][str(stage)])
+            for n, least in state["best"].items():
+                self._lower(int(n), float(least))
+            self.explored.prepare(stage)
+            self.reached = stage
+        for n in sorted(self.explored.best):
+            self.entries[n] = self._entry(n)
+
+    def _lower(self, n: int, least: float) -> None:
+        self.explored.best[n] = least
+        self.explored.bounds[n:] = np.minimum(self.explored.bounds[n:], least - 1e-9)
+
+    def run(self) -> None:
+        """One stage after the other; ends early where nothing can be better."""
+        for stage in self.explored.stages:
+            if stage <= self.reached:
+                continue
+            if self.at_floor and not self.settings.exhaust:
+                break
+            self.explored.race(stage)
+            self.reached = stage
+            for n in sorted(set(self.explored.best) - set(self.entries)):
+                self.entries[n] = self._entry(n)
+            self._advance(stage)
+            if self.entries:
+                self.watch(self.progress())
+        if not self.entries:
+            raise UnsupportedError(
+                "no formula of the space keeps to max_misses and max_false_alarms; allow more, or a longer formula"
+            )
+
+    def _advance(self, stage: int) -> None:
+        """Guesses the share of the work that is done from how fast the lengths have been growing."""
+        sizes = [self.explored.counts[n].generated for n in self.explored.stages if n <= stage]
+        growth = max(4.0, sizes[-1] / max(sizes[-2], 1)) if len(sizes) > 1 else 20.0
+        left = sum(sizes[-1] * growth**k for k in range(1, self.explored.stages[-1] - stage + 1))
+        whole = sum(sizes) + left
+        self.share = max(self.share, sum(sizes) / whole / (1 + self.settings.folds))
+
+    def _entry(self, n: int) -> Entry:
+        """The best of a length: of equals the one whose verdicts have the widest margin."""
+        explored, ground = self.explored, self.explored.ground
+        found = explored.least(n)
+        order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
+        ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
+        if explored.space.thresholds == "grid":
+            ways = [refined(formula, ground) for formula in ways]
+        made = [self._judged(widened(formula, ground.data)) for formula in ways]
+        return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
+
+    def _judged(self, formula: Formula) -> Entry:
+        ground = self.explored.ground
+        train = float(np.average(losses(formula, ground.data), weights=ground.weights))
+        room = margin(formula, ground.data, self.explored.columns)
+        return Entry(formula, length(formula), train, nan, nan, room)
+
+    def front(self, validation: dict[int, tuple[float, float]]) -> Front:
+        """Longer formulas only where they do better than all shorter ones."""
+        entries: list[Entry] = []
+        for n, entry in sorted(self.entries.items(), key=lambda item: (item[1].length, item[1].train)):
+            error, spread = validation.get(n, (nan, nan))
+            if not entries or entry.train < entries[-1].train - 1e-12:
+                entries.append(replace(entry, validation=error, spread=spread))
+        return Front(tuple(entries), picked(entries))
+
+    def progress(self) -> Progress:
+        self.share = max(self.share, self.clock.share)
+        front = self.front({})
+        scored = sum(counts.generated for counts in self.explored.counts.values())
+        return Progress(self.clock.seconds, self.share, scored, front, self.state(), "formula")
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "seconds": self.clock.seconds,
+            "reached": self.reached,
+            "best": {str(n): least for n, least in self.explored.best.items()},
+            "counts": {str(n): vars(counts) for n, counts in self.explored.counts.items()},
+        }
+
+    def certificate(self) -> Certificate:
+        settings = {
+            "max_misses": self.settings.max_misses,
+            "max_false_alarms": self.settings.max_false_alarms,
+            "differences": self.settings.atoms == "differences",
+        }
+        total = self.explored.ground.total
+        front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front({})]
+        return certificate(self.explored, front, self.reached, self.floor, settings)
+
+
+def _counts(row: dict[str, int]) -> Counts:
+    return Counts(**row)

@@ -1,0 +1,46 @@
+"""A certificate brought back to the data it is about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..data import Dataset
+from ..errors import DataError
+from ..exact.certificate import Certificate
+from .learning import parts
+
+PAPER = "certificate.json"
+
+
+def with_split(papers: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str, Any]:
+    """The papers of a fit, their certificate saying which part of the data was learned on, and by which fernn."""
+    more = {"split": dict(split), "fernn": __version__}
+    return {name: {**paper, **more} if name == PAPER else paper for name, paper in papers.items()}
+
+
+def read_certificate(path: str | Path) -> Certificate:
+    """From a file, or from the folder of a run."""
+    path = Path(path)
+    path = path / PAPER if path.is_dir() else path
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no {path}. fernn learn FILE --method enumerative --out RUN writes a certificate into RUN."
+        ) from None
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON ({error}), so it is no certificate of fernn.") from None
+    return Certificate.from_json(content)
+
+
+def certified_part(proof: Certificate, data: Dataset) -> Dataset:
+    """The traces that the certificate is about: all of them, or those that were learned on."""
+    wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
+    if data.fingerprint != wanted and split is not None:
+        train, _ = parts(data, split["test"], split["seed"])
+        return train if train.fingerprint == wanted else data
+    return data

@@ -1,0 +1,57 @@
+"""Thresholds moved after the search."""
+
+import numpy as np
+import pytest
+from brute import noisy
+
+import fernn
+from fernn.exact.ground import ground
+from fernn.exact.widening import critical, refined, widened
+from fernn.formula import thresholds, with_thresholds
+
+RULES = [
+    "G (a >= 1.5)",
+    "F (a <= 3.5 & G (b >= 1.5))",
+    "(a >= 1.5) U (b <= 2.5)",
+    "!((a <= 2.5) U (b >= 4.5))",
+    "G (a >= 2.5 -> F (b <= 1.5))",
+    "H (a >= 1.5) | O (b <= 0.5)",
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_critical_value_is_where_the_verdict_changes(rule):
+    data, formula = noisy(1, 60, 5, levels=6), fernn.parse(rule)
+    values = np.arange(-1, 7) + 0.25
+    for k in range(len(thresholds(formula))):
+        at = critical(formula, k, data)
+        for value in values:
+            changed = list(thresholds(formula))
+            changed[k] = value
+            held = fernn.satisfied(with_thresholds(formula, changed), data)
+            below = value < at.at
+            assert np.array_equal(held, below if at.falls else ~below)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_widening_changes_no_verdict_and_no_margin_for_the_worse(rule):
+    data, formula = noisy(2, 60, 5, levels=6), fernn.parse(rule)
+    wide = widened(formula, data)
+    assert np.array_equal(fernn.satisfied(wide, data), fernn.satisfied(formula, data))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_refined_thresholds_cannot_be_moved_alone_to_err_less(rule):
+    data = noisy(3, 60, 5, levels=6)
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
+    found = refined(fernn.parse(rule), ground(data, weights, True))
+
+    def error(formula):
+        return weights[fernn.satisfied(formula, data) != data.positive].sum()
+
+    assert error(found) <= error(fernn.parse(rule)) + 1e-9
+    for k in range(len(thresholds(found))):
+        for value in np.arange(0, 5) + 0.5:
+            changed = list(thresholds(found))
+            changed[k] = value
+            assert error(with_thresholds(found, changed)) >= error(found) - 1e-9
