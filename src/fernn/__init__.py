@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from .formula import parse as parse
     from .formula import simplify as simplify
     from .formula import to_sentence as to_sentence
+    from .learners import Enumerative as Enumerative
     from .learners import Fernn as Fernn
     from .learners import Front as Front
+    from .learners.sklearn import EnumerativeClassifier as EnumerativeClassifier
     from .learners.sklearn import FernnClassifier as FernnClassifier
     from .learners.sklearn import FernnRegressor as FernnRegressor
     from .learners.sklearn import RobustnessTransformer as RobustnessTransformer
@@ -41,8 +43,8 @@ _HOME = {
     "data": ("Dataset", "read"),
     "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
     "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
-    "learners": ("Fernn", "Front"),
-    "learners.sklearn": ("FernnClassifier", "FernnRegressor", "RobustnessTransformer"),
+    "learners": ("Enumerative", "Fernn", "Front"),
+    "learners.sklearn": ("EnumerativeClassifier", "FernnClassifier", "FernnRegressor", "RobustnessTransformer"),
     "semantics": ("Monitor", "deciding", "robustness", "satisfied", "score", "signals"),
 }
 _ROOM = {name: room for room, names in _HOME.items() for name in names}

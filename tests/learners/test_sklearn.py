@@ -23,9 +23,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import fernn
-from fernn import FernnClassifier, FernnRegressor, RobustnessTransformer
-from fernn.learners import Entry, Fernn, Front, Progress
-from fernn.learners.sklearn import base
+from fernn import EnumerativeClassifier, FernnClassifier, FernnRegressor, RobustnessTransformer
+from fernn.learners import Entry, Enumerative, Fernn, Front, Progress
+from fernn.learners.sklearn import settings
 from fernn.learners.sklearn.cases import merged
 from fernn.learners.sklearn.selection import chosen
 
@@ -56,7 +56,7 @@ class Recorder(Fernn):
 
 @pytest.fixture
 def told(monkeypatch):
-    monkeypatch.setattr(base, "Fernn", Recorder)
+    monkeypatch.setattr(settings, "Fernn", Recorder)
     Recorder.told.clear()
     return Recorder.told
 
@@ -65,10 +65,11 @@ def told(monkeypatch):
     ("estimator", "least"),
     [
         (FernnClassifier(restarts=2, rounds=1), 50),
+        (EnumerativeClassifier(max_length=3, grid=4, folds=2), 50),
         (FernnRegressor(restarts=2, rounds=1), 50),
         (RobustnessTransformer(TEXTS), 45),  # scikit-learn has no more for transformers
     ],
-    ids=["classifier", "regressor", "transformer"],
+    ids=["classifier", "enumerative", "regressor", "transformer"],
 )
 def test_scikit_learns_own_checks_pass(estimator, least):
     with warnings.catch_warnings():
@@ -84,6 +85,9 @@ def test_every_setting_of_the_learner_is_a_parameter_with_its_default():
     for field in fields(Fernn):
         if field.name not in ("seed", "guesses"):
             assert own[field.name] == field.default
+    exact = EnumerativeClassifier().get_params()
+    for field in fields(Enumerative):
+        assert field.name == "seed" or exact[field.name] == field.default
     assert set(FernnRegressor().get_params()) == set(own) - {"class_weight", "miss_cost", "false_alarm_cost"}
 
 

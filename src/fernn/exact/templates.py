@@ -138,8 +138,8 @@ def _options(node: Formula) -> Iterator[Formula]:
 def _without_shared_choices(template: Formula) -> Iterator[tuple[Formula, list[AnyAtom]]]:
     """The template; or, where something open stands in several places at once, every way to settle its choices.
 
-    With each come the open atoms that stand in several places. One that stands in one place is the same family whatever its
-    name, so the name is taken off.
+    With each come the open atoms that stand in several places. One that stands in one place is the same family
+    whatever its name, so the name is taken off.
     """
     whole = not any(times > 1 for times in _places(template).values())
     for formula in [template] if whole else expanded(template):

@@ -101,6 +101,8 @@ class Enumerative:
     """The search is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     memory: str = "2GB"
     """For behaviours kept."""
+    preset: Literal["published"] | None = None
+    """The enumerative method as its authors describe it, to compare with: see `published`."""
     seed: int = 0
     time_limit: float | None = None
 

@@ -1,9 +1,9 @@
-"""What the classifier and the regressor share: settings in, a front of formulas out."""
+"""What all estimators share: a learner is fitted, and what it finds is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...data import Dataset
 from ...data.dataset import Floats
 from ...formula import Formula, parse
-from ..fernn import Fernn
 from ..fit import Fit, Watch
 from ..front import Front
 from .cases import at, merged
@@ -36,46 +35,16 @@ class Learned(BaseEstimator):  # type: ignore[misc]
     seed_: int
     n_features_in_: int
 
-    def __init__(
-        self,
-        max_length: int = Fernn.max_length,
-        intervals: bool = Fernn.intervals,
-        atoms: Literal["axis", "linear"] = Fernn.atoms,
-        random_state: int | np.random.RandomState | None = None,
-        time_limit: float | None = Fernn.time_limit,
-        *,
-        template: Formula | str | None = Fernn.template,
-        direction: Literal["future", "past"] = Fernn.direction,
-        since: bool = Fernn.since,
-        restarts: int = Fernn.restarts,
-        rounds: int = Fernn.rounds,
-        patience: int = Fernn.patience,
-        thresholds: Literal["auto", "steady", "exact"] = Fernn.thresholds,
-        guesses: Sequence[Formula | str] | None = None,
-        model_selection: Literal["one_se", "accurate", "simplest"] = "one_se",
-        warm_start: bool = False,
-        callbacks: Sequence[Watch] | None = None,
-        channels: Sequence[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_length = max_length
-        self.intervals = intervals
-        self.atoms = atoms
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.template = template
-        self.direction = direction
-        self.since = since
-        self.restarts = restarts
-        self.rounds = rounds
-        self.patience = patience
-        self.thresholds = thresholds
-        self.guesses = guesses
-        self.model_selection = model_selection
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.channels = channels
-        self.verbose = verbose
+    random_state: int | np.random.RandomState | None
+    model_selection: Literal["one_se", "accurate", "simplest"]
+    warm_start: bool
+    callbacks: Sequence[Watch] | None
+    channels: Sequence[str] | None
+    verbose: int
+
+    def _learner(self, **settings: Any) -> Any:
+        """The learner that these settings mean."""
+        raise NotImplementedError
 
     def _earlier(self) -> Fit | None:
         """The fit to go on from."""
@@ -115,13 +84,6 @@ class Learned(BaseEstimator):  # type: ignore[misc]
         random = check_random_state(self.random_state)
         return int(self.random_state) if isinstance(self.random_state, Integral) else int(random.randint(2**31 - 1))
 
-    def _learner(self, **settings: Any) -> Fernn:
-        own = self.get_params(deep=False)
-        own = {field.name: own[field.name] for field in fields(Fernn) if field.name in own}
-        own["template"] = None if self.template is None else _formula(self.template)
-        own["guesses"] = tuple(_formula(guess) for guess in self.guesses or ())
-        return Fernn(**{**own, **settings})
-
     def _rule(self, index: int | None) -> Formula:
         """The picked formula, or that of an entry of the front."""
         check_is_fitted(self, "front_")
@@ -144,5 +106,5 @@ class Learned(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _formula(given: Formula | str) -> Formula:
+def formula(given: Formula | str) -> Formula:
     return parse(given) if isinstance(given, str) else given

@@ -9,11 +9,11 @@ from sklearn.base import RegressorMixin
 
 from ...data.dataset import Floats
 from ...semantics import robustness
-from .base import Learned
 from .inputs import case_weights, matching
+from .settings import FernnLearned
 
 
-class FernnRegressor(RegressorMixin, Learned):  # type: ignore[misc]
+class FernnRegressor(RegressorMixin, FernnLearned):  # type: ignore[misc]
     """Learns a formula whose robustness is the label.
 
     X as in `FernnClassifier`; y is one real number a case. Parameters and attributes are those of

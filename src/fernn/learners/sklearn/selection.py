@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 
 from ..front import Front, picked
 
@@ -10,10 +11,16 @@ RULES: dict[str, Callable[[Front], int]] = {
     # the shortest within one standard error of the best validation error
     "one_se": lambda front: picked(front.entries),
     # the lowest validation error, the shortest among equals
-    "accurate": lambda front: min(range(len(front)), key=lambda i: front[i].validation),
+    "accurate": lambda front: min(range(len(front)), key=lambda i: _error(front, i)),
     # the shortest
     "simplest": lambda front: 0,
 }
+
+
+def _error(front: Front, index: int) -> float:
+    """On validation, or where that is not known in training."""
+    entry = front[index]
+    return entry.train if isnan(entry.validation) else entry.validation
 
 
 def chosen(front: Front, rule: str) -> Front:
