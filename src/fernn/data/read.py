@@ -24,6 +24,7 @@ from .numbers import is_number
 from .options import BadRows, Layout, Nonfinite, Options, as_tuple
 from .parquet import parquet_table
 from .problems import Ledger, Problem
+from .propositional import SUFFIXES, read_propositional
 from .quotes import broken_line
 from .roles import roles
 from .sniff import Start, has_header, start
@@ -56,7 +57,7 @@ def read(
     memory_limit: int | None = None,
     quiet: bool = False,
 ) -> Dataset:
-    """The dataset in a CSV (tidy or wide), Parquet (tidy) or NPZ file; `inspect` shows all problems.
+    """The dataset in a CSV (tidy or wide), Parquet (tidy), NPZ or TRACE file; `inspect` shows all problems.
 
     label, case, time, group, channels: column names. None for `label` reads no labels; None for the
         others looks for the usual names, and every other column is a channel.
@@ -112,6 +113,8 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
     kind = file.suffix.lower()
     if kind == ".npz":
         return read_npz(file, options, ledger)
+    if kind in SUFFIXES:
+        return read_propositional(file, options, ledger)
     if kind in (".parquet", ".pq"):
         found = parquet_table(file, options, ledger)
         draft = None

@@ -8,7 +8,6 @@ only, all in the same direction, so the errors are least at one end of the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, log10
@@ -49,10 +48,10 @@ class Column:
             threshold = high if relation in (">=", "<") else low
         return Atom(self.sum, relation, threshold)
 
-    def holds(self, gap: int, relation: Relation) -> list[npt.NDArray[np.bool_]]:
-        """Where that atom holds, trace by trace."""
+    def holds(self, values: Floats, gap: int, relation: Relation) -> npt.NDArray[np.bool_]:
+        """Where that atom holds among values of this column; nowhere among NaN."""
         low = self.values[gap] if gap >= 0 else -np.inf
-        return [trace > low if relation in (">=", ">") else trace <= low for trace in self.traces]
+        return values > low if relation in (">=", ">") else values <= low
 
     def width(self, gap: int) -> float:
         """Half of the gap, as a share of the range."""
@@ -67,24 +66,26 @@ def columns(data: Dataset, differences: bool = False) -> tuple[Column, ...]:
     if differences:
         names = data.channels
         sums += [((a, 1.0), (b, -1.0)) for i, a in enumerate(names) for b in names[i + 1 :]]
-    return tuple(column(data, total) for total in sums)
+    samples = np.concatenate(list(data.values), axis=1)
+    ends = np.cumsum(data.lengths)[:-1]
+    good = np.repeat(data.positive, data.lengths)
+    return tuple(_column(total, _summed(total, data.channels, samples), ends, good) for total in sums)
 
 
-def column(data: Dataset, total: Sum) -> Column:
-    at = [(data.channels.index(name), weight) for name, weight in total]
-    traces = tuple(sum(weight * trace[row] for row, weight in at) for trace in data.values)
-    good = data.positive
-    both = [
-        np.concatenate([trace for trace, sign in zip(traces, good, strict=True) if sign == side] or [np.empty(0)])
-        for side in (False, True)
-    ]
-    values = np.unique(np.concatenate(both))
+def _summed(total: Sum, channels: tuple[str, ...], samples: Floats) -> Floats:
+    parts = [weight * samples[channels.index(name)] for name, weight in total]
+    return np.asarray(sum(parts[1:], parts[0]))
+
+
+def _column(total: Sum, flat: Floats, ends: npt.NDArray[np.int64], good: npt.NDArray[np.bool_]) -> Column:
+    values, places = np.unique(flat, return_inverse=True)
     kind = np.zeros((2, len(values)), bool)
     for side in (0, 1):
-        kind[side, np.searchsorted(values, both[side])] = True
-    pure = (kind.sum(axis=0) == 1)[:-1] & (kind.sum(axis=0) == 1)[1:]
-    turning = ~(pure & (kind[0, :-1] == kind[0, 1:]))
-    return Column(total, traces, values, turning)
+        kind[side, places[good == side]] = True
+    pure = kind[0] != kind[1]
+    turning = ~(pure[:-1] & pure[1:] & (kind[0, :-1] == kind[0, 1:]))
+    edges = [0, *ends.tolist(), len(flat)]
+    return Column(total, tuple(flat[a:b] for a, b in pairwise(edges)), values, turning)
 
 
 def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
@@ -125,23 +126,6 @@ def _spread(column: Column, at: npt.NDArray[np.int64], most: int) -> list[int]:
     edges = np.linspace(0, len(inner), max(most - 2, 0) + 1).astype(int)
     parts = [inner[a:b] for a, b in pairwise(edges.tolist()) if b > a]
     return [int(at[0]), int(at[-1])][:most] + [int(part[width[part].argmax()]) for part in parts]
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """An atom, where it holds, and half the gap that its threshold has to itself."""
-
-    atom: Atom
-    holds: list[npt.NDArray[np.bool_]]
-    gap: float
-
-
-def candidates(
-    column: Column, at: npt.NDArray[np.int64], relations: Sequence[Relation] = (">=", "<=")
-) -> Iterator[Candidate]:
-    for gap in at.tolist():
-        for relation in relations:
-            yield Candidate(column.atom(gap, relation), column.holds(gap, relation), column.width(gap))
 
 
 def between(low: float, high: float) -> float:

@@ -103,11 +103,14 @@ class Exploration:
 
     def _filed(self, columns: tuple[at.Column, ...], relations: tuple[Relation, ...], scope: int = 0) -> Ids:
         """Files the atoms of these columns as a family."""
-        first = self.shelf.count
+        first, layout = self.shelf.count, self.ground.layout
         for column in columns:
-            for candidate in at.candidates(column, self.space.gaps(column), relations):
-                words = self.ground.layout.packed(candidate.holds)
-                self.shelf.atom(words, self.reader.number(candidate.atom), candidate.gap, 1, scope)
+            values = layout.aligned(column.traces, np.nan)
+            for gap in self.space.gaps(column).tolist():
+                for relation in relations:
+                    words = layout.words_of(column.holds(values, gap, relation))
+                    number = self.reader.number(column.atom(gap, relation))
+                    self.shelf.atom(words, number, column.width(gap), 1, scope)
         return np.arange(first, self.shelf.count)
 
     def _open(self, hole: AnyAtom) -> Ids:

@@ -63,18 +63,38 @@ class Layout:
         """Words of all traces together."""
         return self.words * self.places
 
-    def packed(self, signals: Sequence[npt.NDArray[np.bool_]]) -> Words:
-        """`[word, place]` of the signals, one for each trace, in the order of the data."""
+    @cached_property
+    def ago(self) -> npt.NDArray[np.int64]:
+        """`[place, sample]`: how many samples before the last each one is, in the order of the words; below 0 after it."""
+        return (self.lengths[self.order] - 1)[:, None] - np.arange(self.words * self.bits)
+
+    def aligned(self, traces: Sequence[npt.NDArray[Any]], fill: Any) -> npt.NDArray[Any]:
+        """`[place, sample]` of one row a trace, in the order of the words; `fill` after the end."""
+        longest = int(self.lengths.max())
+        if (self.lengths == longest).all():
+            rows = np.asarray(traces)[self.order]
+            return rows[:, ::-1] if self.future else rows
+        rows = np.full((len(self.order), longest), fill, traces[0].dtype)
+        for place, trace in enumerate(self.order.tolist()):
+            row = traces[trace]
+            rows[place, : len(row)] = row[::-1] if self.future else row
+        return rows
+
+    def words_of(self, bits: npt.NDArray[np.bool_]) -> Words:
+        """`[word, place]` of `[place, sample]`, which is False after the end of a trace."""
         filled = np.zeros((self.places, self.words * self.bits), bool)
-        if (self.lengths == self.lengths[0]).all():
-            bits = np.asarray(signals)[self.order]
-            filled[: len(bits), : bits.shape[1]] = bits[:, ::-1] if self.future else bits
-        else:
-            for place, trace in enumerate(self.order.tolist()):
-                bits = signals[trace]
-                filled[place, : len(bits)] = bits[::-1] if self.future else bits
+        filled[: bits.shape[0], : bits.shape[1]] = bits
         made = np.packbits(filled, axis=1, bitorder="little").view(self.dtype)
         return np.ascontiguousarray(made.T)
+
+    def packed(self, signals: Sequence[npt.NDArray[np.bool_]]) -> Words:
+        """`[word, place]` of the signals, one for each trace, in the order of the data."""
+        return self.words_of(self.aligned(signals, False))
+
+    @cached_property
+    def valid(self) -> Words:
+        """The samples that there are."""
+        return self.words_of(self.ago >= 0)
 
     def unpacked(self, words: Words) -> list[npt.NDArray[np.bool_]]:
         """The signals of `[word, place]`, in the order of the data."""
@@ -87,11 +107,11 @@ class Layout:
 
     def window(self, over: Interval) -> Words:
         """`[word, place]` of the samples that an operator looks at from the last one."""
-        signals = []
-        for size in self.lengths.tolist():
-            ago = np.arange(size)[::-1] if not self.future else np.arange(size)
-            signals.append(np.any([(ago >= a) & (ago <= (size if b == inf else b)) for a, b in over], axis=0))
-        return self.packed(signals)
+        ago = self.ago
+        shown = np.zeros(ago.shape, bool)
+        for a, b in over:
+            shown |= (ago >= a) if b == inf else (ago >= a) & (ago <= b)
+        return self.words_of(shown)
 
     def flags(self, values: npt.NDArray[np.bool_]) -> Bits:
         """One bit a trace, given in the order of the data."""

@@ -23,7 +23,7 @@ from . import compiled
 from .hits import Hits, hits
 from .jobs import EVER, NONE, NOW, Job, Operators, Unary, splits
 from .operators import AND, ATOM, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
-from .packed import Bits, Layout
+from .packed import Bits, Layout, Words
 from .scoring import ALL, ANY, EPS, Judge
 from .shelf import Ids, Shelf, spans_of
 
@@ -72,8 +72,12 @@ class Search:
     pulse: Callable[[], None] = lambda: None
     """Called often; what it raises ends the search."""
     scored: int = 0
-    _masks: list[Any] = field(default_factory=list)
+    _masks: list[tuple[Words, int]] = field(default_factory=list)
+    _longest: dict[int, tuple[Ids, int]] = field(default_factory=dict)
     _sides: dict[Any, Side] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._nowhere = hits(1, self.layout.lines)  # where nothing is kept, but something has to be named
 
     def window(self, over: Interval) -> int:
         """The number of a window."""
@@ -84,8 +88,9 @@ class Search:
     def mask(self, number: int) -> int:
         """The address of the samples that a window shows of every trace."""
         while len(self._masks) <= number:
-            self._masks.append(self.layout.window(self.windows[len(self._masks)]))
-        return int(self._masks[number].ctypes.data)
+            words = self.layout.window(self.windows[len(self._masks)])
+            self._masks.append((words, int(words.ctypes.data)))
+        return self._masks[number][1]
 
     def grown(self, parts: list[tuple[Unary, Ids, Ids | None]], scope: int = 0) -> tuple[Ids, int]:
         """Files all of these as a new family; gives its rows, and how many formulas did not fit into memory."""
@@ -111,12 +116,13 @@ class Search:
     def run(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
         """Scores a job. `bounds` are errors of interest by length: without `found` they sink to below the best met,
         with it all that are met are kept there."""
-        rows = self.shelf.rows
         if not len(job.left) or (job.right is not None and not len(job.right)):
             return Counts()
-        reach = int(rows.lengths[job.left].max()) + job.longer
-        reach += 0 if job.right is None else int(rows.lengths[job.right].max())
+        reach = self._reach(job.left) + job.longer + (0 if job.right is None else self._reach(job.right))
         bound = float(bounds[min(reach, len(bounds) - 1)])
+        if bound < 0 and self.prune:  # nothing errs less than not at all
+            total = len(job.left) if job.right is None else _pairs(len(job.left), len(job.right), self._paired(job))
+            return Counts(total, bounded=total)
         if job.right is None:
             return self._singles(job, bounds, found)
         op, (around, window) = job.op[0], job.around
@@ -133,28 +139,39 @@ class Search:
             return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, found)
         return self._word_pairs(job, mode, window, bound, bounds, found)
 
+    def _reach(self, family: Ids) -> int:
+        """The length of its longest formula."""
+        known = self._longest.get(id(family))
+        if known is None or known[0] is not family:
+            known = self._longest[id(family)] = family, int(self.shelf.rows.lengths[family].max())
+        return known[1]
+
+    def _paired(self, job: Job) -> bool:
+        """Whether `left op right` is `right op left` and both are of one family."""
+        return job.left is job.right and job.op[0] in SYMMETRIC
+
     def _singles(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
         """One behaviour, with up to two operators around it."""
-        side = self.side(job.left, job.name, job.around, job.op)
+        bits = self.bits(job.left, job.name, job.around, job.op)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
             rows = self.shelf.rows
             return int(
                 compiled.score_bits(
-                    side.bits[low:high], side.ids[low:high], rows.lengths, rows.gaps, _made(job), job.longer,
+                    bits[low:high], job.left[low:high], rows.lengths, rows.gaps, _made(job), job.longer,
                     self.judge, bounds, tighten, into,
                 )
             )  # fmt: skip
 
-        self._score(len(side.ids), work, bounds, found)
-        return Counts(len(job.left), merged=len(job.left) - len(side.ids), scored=len(side.ids))
+        self._score(len(bits), work, bounds, found)
+        return Counts(len(bits), scored=len(bits))
 
     def _bit_pairs(
         self, job: Job, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats, found: Hits | None
     ) -> Counts:
         """Pairs whose verdicts follow from those of the two sides."""
         assert job.right is not None
-        paired = job.left is job.right and left == right and job.op[0] in SYMMETRIC
+        paired = self._paired(job)
         a = self._seen(job.left, (job.name, 0), *left)
         b = a if paired else self._seen(job.right, (job.name, 1), *right)
         total, kept = _pairs(len(job.left), len(job.right), paired), _pairs(len(a.ids), len(b.ids), paired)
@@ -188,7 +205,7 @@ class Search:
         """Pairs that have to be looked at sample by sample."""
         assert job.right is not None
         op, rows = job.op[0], self.shelf.rows
-        paired = job.left is job.right and op in SYMMETRIC
+        paired = self._paired(job)
         left, right = job.left, job.right
         total = _pairs(len(left), len(right), paired)
         if self.prune:
@@ -247,22 +264,20 @@ class Search:
             self._sides[key] = self._once(self._all_seen(family, name, mode, window))
         return self._sides[key]
 
-    def side(self, family: Ids, name: Any, around: Unary, op: Unary) -> Side:
-        """Verdicts, each once, of a family with up to two operators around it."""
-        outer = op if around == NONE and op[0] != ATOM else around
-        inner = op if around != NONE else (ATOM, NOW)
-        mode = ALL if outer[0] == HISTORICALLY else ANY
-        window = NOW if outer == NONE else outer[1]
-        if inner[0] == ATOM:
-            return self._seen(family, (name, 0), mode, window)
+    def bits(self, family: Ids, name: Any, around: Unary, op: Unary) -> Bits:
+        """Verdicts of a family with up to two operators around it."""
+        mode = ALL if around[0] == HISTORICALLY else ANY
+        window = NOW if around == NONE else around[1]
+        if op[0] == ATOM:
+            return self._all_seen(family, (name, 0), mode, window).bits
         bits = np.empty((len(family), self.layout.lines), np.uint64)
         spare = np.empty((3, self.shelf.bytes), np.uint8)
-        rows, spans = self.shelf.rows, spans_of(self.windows[inner[1]])
+        rows, spans = self.shelf.rows, spans_of(self.windows[op[1]])
         compiled.seen_changed(
-            mode, self.mask(window), inner[0], spans, rows.content, family, self.shelf.frame, self.judge.care, spare,
+            mode, self.mask(window), op[0], spans, rows.content, family, self.shelf.frame, self.judge.care, spare,
             bits, self.shelf.like,
         )  # fmt: skip
-        return self._once(self._side(bits, family))
+        return bits
 
     def _side(self, bits: Bits, ids: Ids) -> Side:
         missed, passed = np.empty(len(ids)), np.empty(len(ids))
@@ -286,14 +301,16 @@ class Search:
             parts: list[tuple[Floats, Hits]] = []
 
             def stretch(low: int, high: int, start: int = start, parts: Any = parts) -> int:
-                own = bounds.copy(), hits(1 if found is None else len(found.errors), self.layout.lines)
+                into = self._nowhere if found is None else hits(len(found.errors), self.layout.lines)
+                own = bounds.copy(), into
                 parts.append(own)
                 self.scored += work(start + low, start + high, own[0], found is None, own[1])
                 return 0
 
             if size * cost < (1 << 20):
-                into = hits(1, self.layout.lines) if found is None else found
-                self.scored += work(start, start + size, bounds, found is None, into)
+                self.scored += work(
+                    start, start + size, bounds, found is None, self._nowhere if found is None else found
+                )
             else:
                 spread(stretch, size, PARALLEL_WORK)
             for own, kept in parts:

@@ -25,7 +25,7 @@ class Shelf:
         self.most = max(64, min(2**31 - 2, memory // (self.bytes + 48 + 16)))
         self.count = 0
         self.like = layout.dtype(0)
-        self._valid = layout.packed([np.ones(n, bool) for n in layout.lengths.tolist()])
+        self._valid = layout.valid
         self._spare = np.zeros((2, *self._valid.shape), layout.dtype)
         self.frame = Frame(layout.words, layout.places, layout.bits, self._valid.ctypes.data, self._spare.ctypes.data)
         self.rows = self._room(min(_FIRST, self.most + 1))

@@ -15,13 +15,14 @@ from ..data.split import blocks, folds
 from ..errors import FernnError, UnsupportedError
 from ..exact.atoms import columns
 from ..exact.certificate import Certificate, certificate
+from ..exact.cover import cover
 from ..exact.exploring import Exploration, Space
 from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
 from ..exact.search import Counts
 from ..exact.widening import margin, refined, widened
 from ..exact.windows import windows
-from ..formula import Formula, direction, length
+from ..formula import Formula, direction, interval, length, simplify
 from .clock import Clock
 from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front, picked
@@ -76,6 +77,8 @@ class Enumerative:
     """Whether G, F, H and O are tried over windows, not over all time only."""
     pieces: int = 1
     """Of a window: 2 for unions such as [0,1]u[5,7]."""
+    next: bool | None = None
+    """Whether the window [1,1], the next sample, is tried; by default where all values are 0 or 1."""
     atoms: Literal["axis", "differences"] = "axis"
     """One channel an atom, or also differences of two."""
     thresholds: Literal["auto", "exact", "grid"] = "auto"
@@ -126,6 +129,8 @@ class Enumerative:
             job.take_up(resume)
             job.run()
             found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
+            if self._is_propositional(job.explored.ground.data) and not job.at_floor:
+                job.combine()
             validation = self._validated(job, clock)
         except OutOfTime:
             ended = "time limit"
@@ -179,6 +184,8 @@ class Enumerative:
             raise UnsupportedError("the exact search looks one way; the template mixes past and future operators")
         future = looks == "future" if looks != "now" else self.direction == "future"
         tried = windows(int(data.lengths.max()), self.pieces) if self.intervals else ()
+        if self._is_propositional(data) if self.next is None else self.next:
+            tried = tuple(dict.fromkeys((interval(1, 1), *tried)))
         space = Space(
             self.max_length,
             None if self.template is None else looking_back(self.template),
@@ -195,6 +202,9 @@ class Enumerative:
             many = 2 * sum(len(space.gaps(column)) for column in columns(data, space.differences))
             kind = "exact" if many <= FEW else "grid"
         return replace(space, thresholds="exact" if kind == "exact" else "grid"), future
+
+    def _is_propositional(self, data: Dataset) -> bool:
+        return self.template is None and all(((trace == 0) | (trace == 1)).all() for trace in data.values)
 
     def _validated(self, job: Job, clock: Clock) -> dict[int, tuple[float, float]]:
         """By length: the error on traces that the search did not see, and one standard error of it."""
@@ -298,6 +308,13 @@ class Job:
             raise UnsupportedError(
                 "no formula of the space keeps to max_misses and max_false_alarms; allow more, or a longer formula"
             )
+
+    def combine(self) -> None:
+        """Adds a formula without error, put together from short ones, if there is one."""
+        together = cover(self.explored)
+        if together is not None:
+            entry = self._judged(simplify(together))
+            self.entries[entry.length] = entry
 
     def _advance(self, stage: int) -> None:
         """Guesses the share of the work that is done from how fast the lengths have been growing."""

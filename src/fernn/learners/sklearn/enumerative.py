@@ -24,7 +24,7 @@ class EnumerativeClassifier(Classifying):
 
     Parameters
     ----------
-    max_length, intervals, pieces, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
+    max_length, intervals, pieces, next, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
     miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, preset
         As in `Enumerative`. A template may be text.
     random_state
@@ -62,6 +62,7 @@ class EnumerativeClassifier(Classifying):
         since: bool = Enumerative.since,
         negation: bool = Enumerative.negation,
         pieces: int = Enumerative.pieces,
+        next: bool | None = Enumerative.next,
         thresholds: Literal["auto", "exact", "grid"] = Enumerative.thresholds,
         grid: int = Enumerative.grid,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = Enumerative.class_weight,
@@ -91,6 +92,7 @@ class EnumerativeClassifier(Classifying):
         self.since = since
         self.negation = negation
         self.pieces = pieces
+        self.next = next
         self.thresholds = thresholds
         self.grid = grid
         self.class_weight = class_weight
