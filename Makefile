@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
 	@echo "make check   lint, types, and the direction of imports"
 	@echo "make bench   measure speed beside other tools; writes docs/benchmarks.md"
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
+	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
 	@echo "make aeon    run aeon's own checks on the wrapper for aeon"
 	@echo "make clean   remove what the others made"
 
@@ -39,6 +40,10 @@ $(VENV)/.bench-fernn: pyproject.toml bench/fernn/requirements.txt | $(BIN)/pytho
 	$(BIN)/pip install -q -e . -r bench/fernn/requirements.txt
 	@touch $@
 
+$(VENV)/.bench-exact: pyproject.toml bench/exact/requirements.txt | $(BIN)/python
+	$(BIN)/pip install -q -e . -r bench/exact/requirements.txt
+	@touch $@
+
 demo: $(VENV)/.demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
@@ -58,6 +63,9 @@ bench: $(VENV)/.bench
 # The paper's data are read from the folder that FERNN_DATA names; what is not there is left out.
 bench-fernn: $(VENV)/.bench-fernn
 	$(BIN)/python -m bench.fernn $(ARGS)
+
+bench-exact: $(VENV)/.bench-exact
+	$(BIN)/python -m bench.exact $(ARGS)
 
 # aeon holds numba back, so its wrapper is tested in an environment of its own.
 $(VENV)/aeon/.done: pyproject.toml

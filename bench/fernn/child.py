@@ -15,14 +15,14 @@ from fernn.errors import DataError, FernnWarning
 from .store import Found
 
 
-def asked(part: str, units: Sequence[str]) -> Iterator[tuple[str, Found]]:
-    """Each unit with what a child process found, as soon as it is there.
+def asked(part: str, units: Sequence[str], bench: str = "bench.fernn") -> Iterator[tuple[str, Found]]:
+    """Each unit with what a child process of this bench found, as soon as it is there.
 
     A unit at which the child dies is told as failed, and another child goes on after it.
     """
     left = list(units)
     while left:
-        command = [sys.executable, "-m", "bench.fernn", "--child", part, *left]
+        command = [sys.executable, "-m", bench, "--child", part, *left]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
             for line in child.stdout:

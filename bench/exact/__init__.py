@@ -1,0 +1,1 @@
+"""How fast and how well the exact search works, beside others."""
