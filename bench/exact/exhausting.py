@@ -12,12 +12,12 @@ from fernn.learners import Enumerative
 from ..fernn.store import Found
 
 SPACES = {
-    "ecg/6/without U": Enumerative(max_length=6, since=False),
-    "ecg/5/with U": Enumerative(max_length=5),
-    "ecg/6/with U": Enumerative(max_length=6),
+    "ecg/6/without U": Enumerative(max_length=6, grid=44, since=False),
+    "ecg/5/with U": Enumerative(max_length=5, grid=44),
+    "ecg/6/with U": Enumerative(max_length=6, grid=44),
     "cct/5/with U": Enumerative(max_length=5, grid=26),
     "cct/6/with U": Enumerative(max_length=6, grid=26),
-    "hapt/6/with U": Enumerative(max_length=6),
+    "hapt/6/with U": Enumerative(max_length=6, tolerance=0.02),
 }
 
 

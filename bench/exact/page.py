@@ -113,11 +113,11 @@ def _rate(store: Store) -> Iterator[str]:
     rate = found["rate"]
     yield "## Candidates a second"
     yield (
-        f"ECG, {found['traces']} traces of {found['samples']} samples, up to length 6 with U, one core. Without bounds, "
-        f"so that all {found['scored']:,} candidates that are not merged are scored; storing and merging behaviours is "
-        f"in the time, {found['seconds']:.1f} s. NumPy and rtamt evaluate formulas of length 6 from the same atoms one "
-        "by one, NumPy on all traces at once in Boolean arrays. That is {:,.0f} a second here, {:,.0f} for NumPy, "
-        "{:.2f} for rtamt.".format(rate["words"], rate["numpy"], rate["rtamt"])
+        f"ECG, {found['traces']} traces of {found['samples']} samples, up to length 6 with U, one core. Without "
+        f"bounds, so that all {found['scored']:,} candidates that are not merged are scored; storing and merging "
+        f"behaviours is in the time, {found['seconds']:.1f} s. NumPy and rtamt evaluate formulas of length 6 from the "
+        "same atoms one by one, NumPy on all traces at once in Boolean arrays. "
+        f"That is {rate['words']:,.0f} a second here, {rate['numpy']:,.0f} for NumPy, {rate['rtamt']:.2f} for rtamt."
     )
 
 
@@ -129,9 +129,9 @@ def _ltlf(store: Store) -> Iterator[str]:
     yield "## Smallest LTLf formulas"
     sizes = ", ".join(f"{2 * t} traces of {n} letters on average over {w} propositions" for t, n, w in SIZES)
     yield (
-        f"{len(found)} tasks: {len(found) // len(SIZES)} planted formulas, {sizes}. Scarlet ({store.surroundings['Scarlet-ltl']}, "
-        f"F G X & | !) and `fernn.exact.smallest` (these and U) get the same traces in turn; Scarlet has {PATIENCE:g} s a "
-        f"task, and gave up on {len(found) - len(solved)}. Times are of the search alone, without reading files. "
+        f"{len(found)} tasks: {len(found) // len(SIZES)} planted formulas, {sizes}. Scarlet (F G X & | !) and "
+        f"`fernn.exact.smallest` (these and U) get the same traces in turn; Scarlet has {PATIENCE:g} s a task, and "
+        f" gave up on {len(found) - len(solved)}. Times are of the search alone, without reading files. "
         "Lengths are counted as fernn counts them, negations of propositions free."
     )
     ours = np.array([f["seconds"] for f in found])
@@ -158,7 +158,7 @@ def _accuracy(store: Store) -> Iterator[str]:
     yield "## Error on unseen traces"
     yield (
         f"Mean test error and standard deviation over {len(SPLITS)} splits, beside FERNN's on the same splits "
-        "([fernn.md](fernn.md)). `Enumerative(max_length=6)`, thresholds as they come (a grid of 32 a channel, refined); "
+        "([fernn.md](fernn.md)). `Enumerative(max_length=6)`, thresholds of a grid of 32 a channel, refined; "
         "a column is the most accurate formula of its front up to that length. *Train* is the error on the training "
         "traces at length 6; no formula of the space has less before its thresholds are refined."
     )

@@ -11,9 +11,9 @@ import fernn
 from fernn.data import Dataset, from_arrays
 
 FORMULAS = (
-    "G !p", "F p", "F p & G !q", "F p & F q", "G (!p | F q)", "G !p | F q", "F (p & F q)", "G (p | q)", "F G p", "p & F q",
-    "G (p | X q)", "F (p & X q)", "p | X X q", "G !p | G !q", "F (p & q)", "G (!q | G !p)", "(!p) U q", "p & G (!p | X q)",
-    "F (p & X F q)", "G (!p | X !q)", "(p | q) U (q & F p)",
+    "G !p", "F p", "F p & G !q", "F p & F q", "G (!p | F q)", "G !p | F q", "F (p & F q)", "G (p | q)", "F G p",
+    "p & F q", "G (p | X q)", "F (p & X q)", "p | X X q", "G !p | G !q", "F (p & q)", "G (!q | G !p)", "(!p) U q",
+    "p & G (!p | X q)", "F (p & X F q)", "G (!p | X !q)", "(p | q) U (q & F p)",
 )  # fmt: skip
 """Absence, existence, response, precedence and the like; X is the next letter."""
 SIZES = ((10, 6, 2), (50, 15, 3), (100, 50, 6))

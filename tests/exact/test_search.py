@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from brute import all_formulas, fillings, least, noisy, verdicts
 
+from fernn.exact import search
 from fernn.exact.exploring import Exploration, Space
 from fernn.exact.ground import ground
 from fernn.exact.rivals import rivals
 from fernn.formula import interval, length, mirror, parse
 
 EVEN = None
+
+
+@pytest.fixture(autouse=True)
+def _merge_and_bound_however_few(monkeypatch):
+    monkeypatch.setattr(search, "FEW", 0)
 
 
 def explored(data, space, weights=EVEN, future=True, **more):

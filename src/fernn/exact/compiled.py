@@ -37,11 +37,6 @@ def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
         return scoring.costs(*args)
 
     @njit(nogil=True, cache=True)
-    def score_bits(*args: Any) -> Any:
-        sources  # noqa: B018
-        return scoring.score_bits(*args)
-
-    @njit(nogil=True, cache=True)
     def score_bit_pairs(*args: Any) -> Any:
         sources  # noqa: B018
         return scoring.score_bit_pairs(*args)
@@ -57,14 +52,14 @@ def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
         return scoring.seen(*args)
 
     @njit(nogil=True, cache=True)
-    def seen_changed(*args: Any) -> Any:
+    def score_singles(*args: Any) -> Any:
         sources  # noqa: B018
-        return scoring.seen_changed(*args)
+        return scoring.score_singles(*args)
 
-    return file_atom, grow, refiled, absorb, costs, score_bits, score_bit_pairs, score_word_pairs, seen, seen_changed
+    return file_atom, grow, refiled, absorb, costs, score_bit_pairs, score_word_pairs, seen, score_singles
 
 
-file_atom, grow, refiled, absorb, costs, score_bits, score_bit_pairs, score_word_pairs, seen, seen_changed = _loops(
+file_atom, grow, refiled, absorb, costs, score_bit_pairs, score_word_pairs, seen, score_singles = _loops(
     tuple(Path(str(module.__file__)).read_text() for module in (filing, hits, lanes, operators, scoring))
 )
 

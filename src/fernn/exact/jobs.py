@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .operators import AND, ATOM, HISTORICALLY, NOT_SINCE, ONCE, OR, SINCE
+from .operators import AND, ATOM, HISTORICALLY, NOT_SINCE, ONCE, OR, SINCE, SYMMETRIC
 from .shelf import Ids
 
 NOW, EVER = 0, 1
@@ -17,23 +17,47 @@ NOW, EVER = 0, 1
 Unary = tuple[int, int]
 """An operator and the number of its window."""
 NONE: Unary = (-1, NOW)
+ATOMS: Unary = (ATOM, NOW)
+"""Nothing around a formula, and nothing in it but what is stored."""
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """`around (left op right)`; without `right`, `around (op left)`, where `op` may be ATOM for nothing."""
+class Singles:
+    """`around (inner left)`, for every one of `arounds` and of `inners`; NONE and ATOMS stand for nothing."""
+
+    arounds: tuple[Unary, ...]
+    inners: tuple[Unary, ...]
+    left: Ids
+
+    @property
+    def longer(self) -> int:
+        """Length of the formula beyond that of left; the same for all."""
+        return (self.arounds[0] != NONE) + (self.inners[0] != ATOMS)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """`around (left op right)`."""
 
     around: Unary
-    op: Unary
+    op: int
     left: Ids
-    right: Ids | None = None
-    name: object = None
+    right: Ids
+    name: tuple[object, object]
     """Of the two families: equal names mean equal families, so that what is known of them is known."""
 
     @property
     def longer(self) -> int:
         """Length of the formula beyond that of left and right."""
-        return (self.around != NONE) + (0 if self.op[0] == ATOM else 2 if self.op[0] == NOT_SINCE else 1)
+        return (self.around != NONE) + (2 if self.op == NOT_SINCE else 1)
+
+    @property
+    def paired(self) -> bool:
+        """Whether `left op right` is `right op left` and both are of one family."""
+        return self.left is self.right and self.op in SYMMETRIC
+
+
+Job = Singles | Pairs
 
 
 @dataclass(frozen=True)
@@ -47,19 +71,18 @@ class Operators:
 def of_length(n: int, families: Mapping[int, Ids], allowed: Operators) -> Iterator[Job]:
     """All formulas of this length, from the families of lengths up to n - 2 (and 1)."""
     if n == 1:
-        yield Job(NONE, (ATOM, NOW), families[1], name=(1,))
-    if n == 2:
-        for around in allowed.unary:
-            yield Job(around, (ATOM, NOW), families[1], name=(1,))
+        yield Singles((NONE,), (ATOMS,), families[1])
+    elif n == 2:
+        yield Singles(allowed.unary, (ATOMS,), families[1])
+    else:
+        yield Singles(allowed.unary, allowed.unary, families[n - 2])
     for op in allowed.binary:
         for i, j in splits(n, op):
-            yield Job(NONE, (op, NOW), families[i], families[j], name=(i, j))
+            yield Pairs(NONE, op, families[i], families[j], (i, j))
     for around in allowed.unary if n > 2 else ():
-        for inner in allowed.unary:
-            yield Job(around, inner, families[n - 2], name=(n - 2,))
         for op in allowed.binary:
             for i, j in splits(n - 1, op):
-                yield Job(around, (op, NOW), families[i], families[j], name=(i, j))
+                yield Pairs(around, op, families[i], families[j], (i, j))
 
 
 def splits(n: int, op: int) -> Iterator[tuple[int, int]]:

@@ -65,7 +65,7 @@ class Layout:
 
     @cached_property
     def ago(self) -> npt.NDArray[np.int64]:
-        """`[place, sample]`: how many samples before the last each one is, in the order of the words; below 0 after it."""
+        """`[place, sample]`: how long before the last sample each is, in the order of the words; below 0 after it."""
         return (self.lengths[self.order] - 1)[:, None] - np.arange(self.words * self.bits)
 
     def aligned(self, traces: Sequence[npt.NDArray[Any]], fill: Any) -> npt.NDArray[Any]:

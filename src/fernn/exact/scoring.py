@@ -14,7 +14,7 @@ from numba import njit
 
 from . import lanes as l
 from .hits import keep
-from .operators import AND, NOT_SINCE, OR, change, joined
+from .operators import AND, ATOM, HISTORICALLY, NOT_SINCE, OR, change, joined
 
 ANY, ALL = 0, 1
 """Whether the samples of a window have to hold it somewhere or everywhere."""
@@ -57,21 +57,6 @@ def _met(verdict: Any, error: float, length: int, gap: float, made: Any, bounds:
             bounds[longer] = min(bounds[longer], error - EPS)
     else:
         keep(hits, verdict, error, length, gap, made, 1)
-
-
-@njit(nogil=True)
-def score_bits(
-    bits: Any, ids: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any,
-    tighten: bool, hits: Any,
-) -> int:  # fmt: skip
-    """Scores verdicts that are there already; `made[3]` is filled in with the id of each."""
-    for k in range(len(bits)):
-        length = lengths[ids[k]] + longer
-        error = _error(bits[k], judge, bounds[length])
-        if error <= bounds[length]:
-            made[3] = ids[k]
-            _met(bits[k], error, length, gaps[ids[k]], made, bounds, tighten, hits)
-    return len(bits)
 
 
 @njit(nogil=True)
@@ -202,15 +187,38 @@ def _seen(mode: int, window: int, inner: int, frame: Any, care: Any, out: Any, l
 
 
 @njit(nogil=True)
-def seen_changed(
-    mode: int, window: int, op: int, spans: Any, content: Any, ids: Any, frame: Any, care: Any, spare: Any, out: Any,
-    like: Any,
-) -> None:  # fmt: skip
-    """As `seen`, of `op row`, where `op` is Once or Historically over the spans, or Not; `spare` has three rows."""
+def score_singles(
+    content: Any, ids: Any, first: int, last: int, arounds: Any, inners: Any, spans: Any, frame: Any, lengths: Any,
+    gaps: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any, work: int, like: Any,
+) -> int:  # fmt: skip
+    """Scores `around (inner row)` of rows `first` to `last`.
+
+    `arounds` has rows of (operator or -1, its window's number, the address of that window), `inners` of (operator,
+    its window's number); `spans[i]` are the spans of inner i, from the first with an end below -1 on unused.
+    `work` is the address of three rows. (An array made here would be given back while its address is in use.)
+    """
     base, row = content.ctypes.data, content.shape[1] * 8
-    made = spare.ctypes.data
-    for k in range(len(ids)):
-        change(
-            op, base + ids[k] * row, spans, frame.valid, made, made + row, frame.words, frame.places, frame.bits, like
-        )
-        _seen(mode, window, made, frame, care, out[k], like)
+    verdict, made = np.empty(len(judge.good), np.uint64), np.empty(6, np.int64)
+    made[4] = -1
+    for k in range(first, last):
+        length = lengths[ids[k]] + longer
+        for i in range(len(inners)):
+            inner, op = base + ids[k] * row, inners[i, 0]
+            if op != ATOM:
+                count = 0
+                while count < spans.shape[1] and spans[i, count, 1] >= -1:
+                    count += 1
+                change(
+                    op, inner, spans[i, :count], frame.valid, work, work + row, frame.words, frame.places, frame.bits,
+                    like,
+                )  # fmt: skip
+                inner = work
+            for j in range(len(arounds)):
+                mode = ALL if arounds[j, 0] == HISTORICALLY else ANY
+                _seen(mode, arounds[j, 2], inner, frame, judge.care, verdict, like)
+                error = _error(verdict, judge, bounds[length])
+                if error <= bounds[length]:
+                    made[0], made[1], made[2] = arounds[j, 0], arounds[j, 1], op
+                    made[3], made[5] = ids[k], inners[i, 1]
+                    _met(verdict, error, length, gaps[ids[k]], made, bounds, tighten, hits)
+    return (last - first) * len(inners) * len(arounds)

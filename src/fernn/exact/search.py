@@ -21,13 +21,15 @@ from ..formula.interval import ALL_TIME, Interval, interval
 from ..semantics.machine import PARALLEL_WORK, spread
 from . import compiled
 from .hits import Hits, hits
-from .jobs import EVER, NONE, NOW, Job, Operators, Unary, splits
-from .operators import AND, ATOM, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
+from .jobs import EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, splits
+from .operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
 from .packed import Bits, Layout, Words
 from .scoring import ALL, ANY, EPS, Judge
 from .shelf import Ids, Shelf, spans_of
 
 Floats = npt.NDArray[np.float64]
+FEW = 2048
+"""Pairs up to which scoring them all takes less time than finding out which of them need not be scored."""
 CHUNK = 1 << 31
 """Bytes of words read between two looks at the clock, about a tenth of a second's work."""
 
@@ -42,8 +44,10 @@ class Counts:
     scored: int = 0
 
     def __iadd__(self, other: Counts) -> Counts:
-        for name in vars(self):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.generated += other.generated
+        self.merged += other.merged
+        self.bounded += other.bounded
+        self.scored += other.scored
         return self
 
 
@@ -116,20 +120,19 @@ class Search:
     def run(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
         """Scores a job. `bounds` are errors of interest by length: without `found` they sink to below the best met,
         with it all that are met are kept there."""
-        if not len(job.left) or (job.right is not None and not len(job.right)):
-            return Counts()
-        reach = self._reach(job.left) + job.longer + (0 if job.right is None else self._reach(job.right))
-        bound = float(bounds[min(reach, len(bounds) - 1)])
-        if bound < 0 and self.prune:  # nothing errs less than not at all
-            total = len(job.left) if job.right is None else _pairs(len(job.left), len(job.right), self._paired(job))
-            return Counts(total, bounded=total)
-        if job.right is None:
+        if isinstance(job, Singles):
             return self._singles(job, bounds, found)
-        op, (around, window) = job.op[0], job.around
-        mode = ALL if around == HISTORICALLY else ANY
-        window = NOW if job.around == NONE else window
+        if not len(job.left) or not len(job.right):
+            return Counts()
+        reach = self._reach(job.left) + job.longer + self._reach(job.right)
+        bound = float(bounds[min(reach, len(bounds) - 1)])
+        total = _pairs(len(job.left), len(job.right), job.paired)
+        if bound < 0 and self.prune:  # nothing errs less than not at all
+            return Counts(total, bounded=total)
+        op = job.op
+        mode = ALL if job.around[0] == HISTORICALLY else ANY
+        window = NOW if job.around == NONE else job.around[1]
         if op == SINCE and job.around == (ONCE, EVER):  # O (a S b) is O b
-            total = len(job.left) * len(job.right)
             return Counts(total, merged=total)
         if job.around == NONE and op in (AND, OR, IMPLIES):
             return self._bit_pairs(job, (ANY, NOW), (ANY, NOW), bound, bounds, found)
@@ -146,37 +149,50 @@ class Search:
             known = self._longest[id(family)] = family, int(self.shelf.rows.lengths[family].max())
         return known[1]
 
-    def _paired(self, job: Job) -> bool:
-        """Whether `left op right` is `right op left` and both are of one family."""
-        return job.left is job.right and job.op[0] in SYMMETRIC
-
-    def _singles(self, job: Job, bounds: Floats, found: Hits | None) -> Counts:
+    def _singles(self, job: Singles, bounds: Floats, found: Hits | None) -> Counts:
         """One behaviour, with up to two operators around it."""
-        bits = self.bits(job.left, job.name, job.around, job.op)
+        rows, each = self.shelf.rows, len(job.arounds) * len(job.inners)
+        arounds = np.array([(op, number, self.mask(number)) for op, number in job.arounds])
+        inners, spans = np.array(job.inners), self._spans(job.inners)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
-            rows = self.shelf.rows
+            spare = np.empty((3, self.shelf.bytes), np.uint8)
             return int(
-                compiled.score_bits(
-                    bits[low:high], job.left[low:high], rows.lengths, rows.gaps, _made(job), job.longer,
-                    self.judge, bounds, tighten, into,
+                compiled.score_singles(
+                    rows.content, job.left, low, high, arounds, inners, spans, self.shelf.frame, rows.lengths,
+                    rows.gaps, job.longer, self.judge, bounds, tighten, into, spare.ctypes.data, self.shelf.like,
                 )
             )  # fmt: skip
 
-        self._score(len(bits), work, bounds, found)
-        return Counts(len(bits), scored=len(bits))
+        self._score(len(job.left), work, bounds, found, 2 * each * self.shelf.bytes)
+        return Counts(len(job.left) * each, scored=len(job.left) * each)
+
+    def _spans(self, unaries: tuple[Unary, ...]) -> npt.NDArray[np.int64]:
+        """`[unary, span, (start, end)]`; ends below -1 where a window has fewer spans than another."""
+        spans = [spans_of(self.windows[number]) for _, number in unaries]
+        made = np.full((len(spans), max(len(each) for each in spans), 2), -2)
+        for row, each in zip(made, spans, strict=True):
+            row[: len(each)] = each
+        return made
 
     def _bit_pairs(
-        self, job: Job, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats, found: Hits | None
+        self,
+        job: Pairs,
+        left: tuple[int, int],
+        right: tuple[int, int],
+        bound: float,
+        bounds: Floats,
+        found: Hits | None,
     ) -> Counts:
         """Pairs whose verdicts follow from those of the two sides."""
-        assert job.right is not None
-        paired = self._paired(job)
-        a = self._seen(job.left, (job.name, 0), *left)
-        b = a if paired else self._seen(job.right, (job.name, 1), *right)
-        total, kept = _pairs(len(job.left), len(job.right), paired), _pairs(len(a.ids), len(b.ids), paired)
-        op, rows = job.op[0], self.shelf.rows
-        if self.prune:
+        paired = job.paired
+        total = _pairs(len(job.left), len(job.right), paired)
+        seen = self._all_seen if total < FEW else self._seen
+        a = seen(job.left, (job.name, 0), *left)
+        b = a if paired else seen(job.right, (job.name, 1), *right)
+        kept = _pairs(len(a.ids), len(b.ids), paired)
+        op, rows = job.op, self.shelf.rows
+        if self.prune and kept >= FEW:
             a, b = self._possible(op, a, b, bound)
         scored = _pairs(len(a.ids), len(b.ids), paired)
 
@@ -201,14 +217,14 @@ class Search:
             return a.within(a.passed <= most_passed), b.within(b.passed <= most_passed)
         return a, b.within(b.passed <= most_passed)
 
-    def _word_pairs(self, job: Job, mode: int, window: int, bound: float, bounds: Floats, found: Hits | None) -> Counts:
+    def _word_pairs(
+        self, job: Pairs, mode: int, window: int, bound: float, bounds: Floats, found: Hits | None
+    ) -> Counts:
         """Pairs that have to be looked at sample by sample."""
-        assert job.right is not None
-        op, rows = job.op[0], self.shelf.rows
-        paired = self._paired(job)
+        op, rows, paired = job.op, self.shelf.rows, job.paired
         left, right = job.left, job.right
         total = _pairs(len(left), len(right), paired)
-        if self.prune:
+        if self.prune and total >= FEW:
             left, right = self._likely(job, mode, window, bound)
         scored = _pairs(len(left), len(right), paired)
         mask = self.mask(window)
@@ -224,12 +240,11 @@ class Search:
         self._score(len(right), work, bounds, found, len(left) * self.shelf.bytes)
         return Counts(total, 0, total - scored, scored)
 
-    def _likely(self, job: Job, mode: int, window: int, bound: float) -> tuple[Ids, Ids]:
+    def _likely(self, job: Pairs, mode: int, window: int, bound: float) -> tuple[Ids, Ids]:
         """What is left of the sides when pairs that exceed the bound are left out."""
-        assert job.right is not None
         most_missed = min(bound, self.judge.most_missed) + EPS
         most_passed = min(bound, self.judge.most_passed) + EPS
-        op, left, right, name = job.op[0], job.left, job.right, job.name
+        op, left, right, name = job.op, job.left, job.right, job.name
         if (op, mode) == (AND, ANY):  # O (a & b) needs O a and O b
             keep = [self._all_seen(side, (name, k), ANY, window).missed <= most_missed for k, side in _two(left, right)]
         elif (op, mode) == (OR, ALL):  # H a is enough for H (a | b)
@@ -263,21 +278,6 @@ class Search:
         if key not in self._sides:
             self._sides[key] = self._once(self._all_seen(family, name, mode, window))
         return self._sides[key]
-
-    def bits(self, family: Ids, name: Any, around: Unary, op: Unary) -> Bits:
-        """Verdicts of a family with up to two operators around it."""
-        mode = ALL if around[0] == HISTORICALLY else ANY
-        window = NOW if around == NONE else around[1]
-        if op[0] == ATOM:
-            return self._all_seen(family, (name, 0), mode, window).bits
-        bits = np.empty((len(family), self.layout.lines), np.uint64)
-        spare = np.empty((3, self.shelf.bytes), np.uint8)
-        rows, spans = self.shelf.rows, spans_of(self.windows[op[1]])
-        compiled.seen_changed(
-            mode, self.mask(window), op[0], spans, rows.content, family, self.shelf.frame, self.judge.care, spare,
-            bits, self.shelf.like,
-        )  # fmt: skip
-        return bits
 
     def _side(self, bits: Bits, ids: Ids) -> Side:
         missed, passed = np.empty(len(ids)), np.empty(len(ids))
@@ -320,9 +320,9 @@ class Search:
             self.pulse()
 
 
-def _made(job: Job) -> npt.NDArray[np.int64]:
+def _made(job: Pairs) -> npt.NDArray[np.int64]:
     """How a hit of this job came about, its rows still to be filled in."""
-    return np.array([job.around[0], job.around[1], job.op[0], -1, -1, job.op[1]])
+    return np.array([job.around[0], job.around[1], job.op, -1, -1, NOW])
 
 
 def _name(name: Any) -> Any:

@@ -17,8 +17,8 @@ from ..formula.measures import everywhere
 from ..formula.nodes import AnyAtom, AnyOf, children
 from ..semantics import satisfied
 from .ground import Ground
-from .jobs import EVER, NONE, NOW, Job, Unary
-from .operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR, SINCE
+from .jobs import ATOMS, EVER, NONE, NOW, Job, Pairs, Singles, Unary
+from .operators import AND, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR, SINCE
 from .reading import Reader
 from .search import Search
 from .shelf import Ids
@@ -58,29 +58,29 @@ class Grown:
                 for option in options:
                     yield from self._jobs(option)
             case Once(inner, _) | Historically(inner, _) if is_template(node):
-                for around in self._unaries(node):
-                    for option in _options(inner):
-                        yield from self._inside(around, option)
+                for option in _options(inner):
+                    yield from self._inside(self._unaries(node), option)
             case _:
-                yield from self._inside(NONE, node)
+                yield from self._inside((NONE,), node)
 
-    def _inside(self, around: Unary, node: Formula) -> Iterator[Job]:
-        """`around node`, with nothing around where that is NONE."""
+    def _inside(self, arounds: tuple[Unary, ...], node: Formula) -> Iterator[Job]:
+        """`around node` for each of `arounds`."""
         match node:
             case And(a, b) | Or(a, b) | Since(a, b) | Implies(a, b) if is_template(node):
-                yield self._pair(around, _BINARY[type(node)], a, b, node)
+                yield from self._pairs(arounds, _BINARY[type(node)], a, b, node)
             case Not(Since(a, b) as inner) if is_template(node):
-                yield self._pair(around, NOT_SINCE, a, b, inner)
-            case Once(a, _) | Historically(a, _) if is_template(node) and around != NONE:
-                for unary in self._unaries(node):
-                    yield Job(around, unary, self.family(a), name=(a,))
+                yield from self._pairs(arounds, NOT_SINCE, a, b, inner)
+            case Once(a, _) | Historically(a, _) if is_template(node) and arounds != (NONE,):
+                yield Singles(arounds, self._unaries(node), self.family(a))
             case _:
-                yield Job(around, (ATOM, NOW), self.family(node), name=(node,))
+                yield Singles(arounds, (ATOMS,), self.family(node))
 
-    def _pair(self, around: Unary, op: int, a: Formula, b: Formula, node: Formula) -> Job:
+    def _pairs(self, arounds: tuple[Unary, ...], op: int, a: Formula, b: Formula, node: Formula) -> Iterator[Job]:
         _check_window(node)
         left = self.family(a)
-        return Job(around, (op, NOW), left, left if a == b else self.family(b), name=(a, b))
+        right = left if a == b else self.family(b)
+        for around in arounds:
+            yield Pairs(around, op, left, right, (a, b))
 
     def family(self, node: Formula) -> Ids:
         """All behaviours of a part."""
@@ -120,11 +120,11 @@ class Grown:
         shelf.atom(self.ground.layout.packed(holds), self.reader.number(node), np.inf, length(node), scope)
         return np.array([shelf.count - 1])
 
-    def _unaries(self, node: Formula) -> list[Unary]:
+    def _unaries(self, node: Formula) -> tuple[Unary, ...]:
         over, op = node.over, _UNARY[type(node)]  # type: ignore[attr-defined]
         if isinstance(over, OpenInterval):
-            return [(op, self.search.window(each)) for each in self.windows(over)]
-        return [(op, EVER if over.is_all_time else self.search.window(over))]
+            return tuple((op, self.search.window(each)) for each in self.windows(over))
+        return ((op, EVER if over.is_all_time else self.search.window(over)),)
 
 
 def _options(node: Formula) -> Iterator[Formula]:
