@@ -15,6 +15,11 @@ LEARNERS = {
         long=Enumerative(max_length=12, grid=64, thresholds="grid", exhaust=True, memory="6GB", folds=0),
         real=False,
     ),
+    "published": Case(
+        quick=Enumerative(preset="published", max_length=2),
+        long=Enumerative(preset="published", max_length=6, target=0.0),
+        real=False,
+    ),
     "paper": Case(quick=PaperFernn(epochs=1500, winner="value", seed=1), long=PaperFernn(length=6, epochs=10**9)),
 }
 

@@ -49,6 +49,7 @@ def learn(
     max_false_alarms: Annotated[float | None, typer.Option(help="enumerative: share of good ones.", min=0)] = None,
     memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
     folds: Annotated[int | None, typer.Option(help="enumerative: for validation (5); 0 for none.", min=0)] = None,
+    preset: Annotated[str | None, typer.Option(help="enumerative: published, the method of the literature.")] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -68,7 +69,7 @@ def learn(
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
         "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
-        "folds": folds,
+        "folds": folds, "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     if resume:

@@ -28,6 +28,7 @@ from .fit import Ended, Fit, Progress, Watch, silent
 from .front import Entry, Front, picked
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
 from .memory import bytes_of
+from .published import Published
 from .space import looking_back
 
 SCHEMA = 1
@@ -105,7 +106,10 @@ class Enumerative:
     memory: str = "2GB"
     """For behaviours kept."""
     preset: Literal["published"] | None = None
-    """The enumerative method as its authors describe it, to compare with: see `published`."""
+    """The enumerative method as its authors describe it, to compare with; it takes only `max_length`, `direction`,
+    `since`, `target`, `seed` and `time_limit`."""
+    target: float = 0.05
+    """The error at which the published method ends."""
     seed: int = 0
     time_limit: float | None = None
 
@@ -120,6 +124,8 @@ class Enumerative:
 
         `weights` says how much each trace counts. Ctrl-C ends the search with the best so far.
         """
+        if self.preset is not None:
+            return self._published(data, watch, resume, weights)
         clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
         job = self._job(data, weights, watch, clock)
         ended: Ended = "done"
@@ -147,6 +153,16 @@ class Enumerative:
         if ended != "interrupted":
             watch(replace(job.progress(), front=front, share=1.0))
         return fit
+
+    def _published(
+        self, data: Dataset, watch: Watch, resume: dict[str, Any] | None, weights: Floats | None
+    ) -> ExactFit:
+        """As its authors describe it: nothing is proved."""
+        if self.preset != "published":
+            raise UnsupportedError(f"preset is None or 'published', got {self.preset!r}")
+        learner = Published(self.max_length, self.direction, self.since, self.target, self.seed, self.time_limit)
+        fit = learner.fit(data, watch, resume, weights)
+        return ExactFit(fit.front, fit.seconds, fit.ended, fit.state)
 
     def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Job:
         if is_real(data):

@@ -25,7 +25,8 @@ class EnumerativeClassifier(Classifying):
     Parameters
     ----------
     max_length, intervals, pieces, next, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
-    miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, preset
+    miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
+    preset, target
         As in `Enumerative`. A template may be text.
     random_state
         Deals the traces to the folds.
@@ -76,6 +77,7 @@ class EnumerativeClassifier(Classifying):
         folds: int = Enumerative.folds,
         memory: str = Enumerative.memory,
         preset: Literal["published"] | None = Enumerative.preset,
+        target: float = Enumerative.target,
         model_selection: Literal["one_se", "accurate", "simplest"] = "one_se",
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
@@ -106,6 +108,7 @@ class EnumerativeClassifier(Classifying):
         self.folds = folds
         self.memory = memory
         self.preset = preset
+        self.target = target
         self.model_selection = model_selection
         self.warm_start = warm_start
         self.callbacks = callbacks

@@ -1,0 +1,185 @@
+"""The enumerative method as it was published, to compare with.
+
+Structures are tried from short to long. One whose robustness, at a few parameters drawn once and on a few traces, is
+that of an earlier structure is passed over (its signature is known). Of the others the thresholds are searched: a
+formula is monotone in each of them, so between the loosest and the tightest corner a line crosses from true to false
+once for every trace, and many such lines are halved to where errors are fewest. The first formula with an error of at
+most `target` ends the search.
+
+Where it differs from the authors' description: lengths are counted as here, windows are all time, and the lines are
+drawn at random from a seed instead of by their solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from math import nan
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..formula import Formula, atom, length, parse
+from ..formula.holes import atoms_open, expanded, filled
+from ..formula.measures import facing
+from ..formula.nodes import Atom, Relation
+from ..formula.templates import Way, exactly_length
+from ..semantics import robustness, satisfied
+from .clock import Clock
+from .fit import Ended, Fit, Progress, Watch, silent
+from .front import Entry, Front
+from .labels import counts, targets
+
+SCHEMA = 1
+VALUATIONS, TRACES = 3, 8
+"""Of a signature."""
+LINES, HALVINGS = 12, 8
+"""Of a search for thresholds, for every threshold."""
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Published:
+    """The settings; `fit` does the work."""
+
+    max_length: int = 3
+    direction: Way = "future"
+    since: bool = True
+    target: float = 0.05
+    """The error that ends the search."""
+    seed: int = 0
+    time_limit: float | None = None
+
+    def fit(
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
+    ) -> Fit:
+        """Search; Ctrl-C ends it with the best so far."""
+        targets(data)
+        clock = Clock(0.0 if resume is None else float(resume["seconds"]), self.time_limit)
+        job = _Job(self, data, counts(data, weights), clock)
+        skip = 0 if resume is None else int(resume["structures"])
+        for text in [] if resume is None else resume["found"]:
+            job.offer(parse(text))
+        ended: Ended = "done"
+        try:
+            for number, structure in enumerate(job.structures()):
+                job.tried = number + 1
+                if number < skip:
+                    job.is_known(structure)
+                    continue
+                before = job.least
+                if not job.is_known(structure):
+                    job.look_at(structure)
+                if job.best and (job.least < before or clock.is_due(0.5)):
+                    watch(job.progress())
+                if job.best and perf_counter() > clock.deadline:
+                    ended = "time limit"
+                    break
+                if job.least <= self.target:
+                    break
+        except KeyboardInterrupt:
+            if not job.best:
+                raise
+            ended = "interrupted"
+        fit = Fit(job.front(), clock.seconds, ended, job.state())
+        if ended != "interrupted":
+            watch(Progress(clock.seconds, 1.0, job.tried, fit.front, fit.state, "structure"))
+        return fit
+
+
+@dataclass(eq=False)
+class _Job:
+    settings: Published
+    data: Dataset
+    weights: Floats
+    clock: Clock
+    tried: int = 0
+    best: dict[int, tuple[float, Formula]] = field(default_factory=dict)
+    known: set[bytes] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        data = self.data
+        rng = np.random.default_rng(self.settings.seed)
+        rows = [np.concatenate([trace[k] for trace in data.values]) for k in range(data.n_channels)]
+        self.ranges = {name: (float(r.min()), float(r.max())) for name, r in zip(data.channels, rows, strict=True)}
+        self.few = data.subset(rng.permutation(len(data))[:TRACES])
+        self.drawn = rng.random((VALUATIONS, 16))
+        self.rng = rng
+
+    @property
+    def least(self) -> float:
+        return min((error for error, _ in self.best.values()), default=1.0)
+
+    def structures(self) -> Iterator[tuple[Formula, tuple[tuple[str, Relation], ...]]]:
+        """Shapes of growing length, with every choice of channels and directions for their atoms."""
+        sides: tuple[Relation, ...] = (">=", "<=")
+        for n in range(1, self.settings.max_length + 1):
+            for shape in expanded(exactly_length(n, self.settings.direction, self.settings.since)):
+                holes = atoms_open(shape)
+                for reads in product(product(self.data.channels, sides), repeat=len(holes)):
+                    yield shape, reads
+
+    def formula(self, structure: Any, at: Any) -> Formula:
+        """The structure with thresholds at these shares of the ranges."""
+        shape, reads = structure
+        atoms: dict[str, Atom] = {}
+        for hole, (name, relation), share in zip(atoms_open(shape), reads, at, strict=True):
+            low, high = self.ranges[name]
+            atoms[hole.name] = atom(name, relation, low + (high - low) * float(share))
+        made = filled(shape, atoms)
+        return made if self.settings.direction == "future" else facing(made, future=False)
+
+    def is_known(self, structure: Any) -> bool:
+        """Whether an earlier structure has this signature."""
+        count = len(structure[1])
+        values = [robustness(self.formula(structure, row[:count]), self.few) for row in self.drawn]
+        signature = np.round(np.concatenate(values), 9).tobytes()
+        if signature in self.known:
+            return True
+        self.known.add(signature)
+        return False
+
+    def look_at(self, structure: Any) -> None:
+        """Searches the thresholds of a structure, and keeps the best formula of its length."""
+        sides = [relation for _, relation in structure[1]]
+        loose = np.array([0.0 if relation == ">=" else 1.0 for relation in sides])
+        for _ in range(LINES * len(sides)):
+            middle = self.rng.random(len(sides))
+            low, high = loose, 1 - loose
+            for _ in range(HALVINGS):
+                held = self.offer(self.formula(structure, middle))
+                # Tighten while more bad traces than good ones would still pass, else loosen.
+                good = self.data.positive
+                tight = self.weights[held & ~good].sum() > self.weights[~held & good].sum()
+                low, high = (middle, high) if tight else (low, middle)
+                middle = (low + high) / 2
+
+    def offer(self, formula: Formula) -> npt.NDArray[np.bool_]:
+        """Keeps the formula if it is the best of its length; gives its verdicts."""
+        held = np.asarray(satisfied(formula, self.data))
+        error = float(np.average(held != self.data.positive, weights=self.weights))
+        n = length(formula)
+        if n not in self.best or error < self.best[n][0]:
+            self.best[n] = error, formula
+        return held
+
+    def front(self) -> Front:
+        entries: list[Entry] = []
+        for n, (error, formula) in sorted(self.best.items()):
+            if not entries or error < entries[-1].train:
+                right = satisfied(formula, self.data) == self.data.positive
+                margin = float(np.abs(robustness(formula, self.data))[right].min()) if right.any() else 0.0
+                entries.append(Entry(formula, n, error, nan, nan, margin))
+        return Front(tuple(entries), len(entries) - 1)
+
+    def progress(self) -> Progress:
+        share = min(0.99, self.clock.share)
+        return Progress(self.clock.seconds, share, self.tried, self.front(), self.state(), "structure")
+
+    def state(self) -> dict[str, Any]:
+        found = [str(formula) for _, formula in self.best.values()]
+        return {"schema": SCHEMA, "seconds": self.clock.seconds, "structures": self.tried, "found": found}
