@@ -294,11 +294,11 @@ def test_no_progress_is_drawn_for_files_and_none_at_all_when_quiet(fernn, slow):
 
 
 def test_the_first_run_says_that_it_compiles(fernn, slow, monkeypatch):
-    from fernn import network
+    from fernn.network import engine
 
-    monkeypatch.setattr(network, "is_compiled", lambda: False, raising=False)
+    monkeypatch.setattr(engine, "is_compiled", lambda: False)
     assert "compiling (first run only" in fernn("learn", "cruise.csv").err
-    monkeypatch.setattr(network, "is_compiled", lambda: True, raising=False)
+    monkeypatch.setattr(engine, "is_compiled", lambda: True)
     assert "compiling" not in fernn("learn", "cruise.csv").err
 
 
@@ -307,3 +307,44 @@ def test_times_are_short_and_lines_are_cut_to_the_columns_they_take():
     assert fitted("abcdef", 6) == "abcdef"
     assert fitted("abcdef", 5) == "abcd…"
     assert fitted("速度速度", 5) == "速…"
+
+
+def test_an_exact_search_leaves_a_certificate_that_can_be_checked(fernn):
+    done = fernn(
+        "learn", "cruise.csv", "--method", "enumerative", "--max-length", "3", "--grid", "4", "--out", "run", "-q"
+    )
+    assert done.code == 0
+    assert "certificate: No formula of this space makes fewer errors on this data." in done.out
+    assert "rivals: " in done.out
+    assert {"certificate.json", "rivals.json"} <= {path.name for path in Path("run").iterdir()}
+    checked = fernn("certify", "run", "cruise.csv")
+    assert checked.code == 0
+    assert "none does better" in checked.out
+    told = json.loads(fernn("certify", "run/certificate.json", "cruise.csv", "--json").out)
+    assert told["stands"]
+    assert told["all"]
+
+    content = json.loads(Path("run/certificate.json").read_text())
+    content["front"][0]["error"] = 0
+    Path("forged.json").write_text(json.dumps(content))
+    forged = fernn("certify", "forged.json", "cruise.csv")
+    assert forged.code == 1
+    assert "wrong: " in forged.out
+    write_csv(load("cruise", cases=21), "other.csv")
+    assert "is not the data of the certificate" in fernn("certify", "run", "other.csv").out
+
+
+def test_a_certificate_that_is_none_is_told(fernn):
+    assert "there is no nowhere" in fernn("certify", "nowhere", "cruise.csv").err
+    Path("text.json").write_text("no")
+    assert "is not JSON" in fernn("certify", "text.json", "cruise.csv").err
+    Path("other.json").write_text("{}")
+    told = fernn("certify", "other.json", "cruise.csv")
+    assert "no certificate of fernn" in told.err
+    assert told.code == 2
+
+
+def test_settings_of_another_method_are_refused(fernn):
+    done = fernn("learn", "cruise.csv", "--method", "enumerative", "--restarts", "3")
+    assert done.code == 3
+    assert "--restarts: the method enumerative has no such setting" in done.err
