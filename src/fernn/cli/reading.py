@@ -42,11 +42,12 @@ READING: dict[str, Any] = {
     "nonfinite": Annotated[str, typer.Option(help="NaN and infinity: error, hold, interpolate or drop_case.")],
     "dt": Annotated[float | None, typer.Option(help="Time between samples.")],
     "unit": Annotated[str | None, typer.Option(help="Unit of the times.")],
+    "steps": Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")],
     "memory_limit": Annotated[int | None, typer.Option(help="Largest file to read, in bytes.")],
 }
 _DEFAULTS: dict[str, Any] = {
     "label": "label", "label_kind": "auto", "layout": "auto", "decimal": ".",
-    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "error",
+    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "error", "steps": False,
 }  # fmt: skip
 
 
@@ -82,6 +83,8 @@ def flags(options: dict[str, Any]) -> list[str]:
         flag, default = {"case": "case_column"}.get(name, name), _DEFAULTS.get(name)
         if name == "header" and value is not None:
             words.append("--header" if value else "--no-header")
+        elif name == "steps":
+            words += ["--steps"] if value else []
         elif value != default:
             text = "" if value is None else ",".join(value) if isinstance(value, list) else str(value)
             words += [f"--{flag.replace('_', '-')}", text]
@@ -90,10 +93,10 @@ def flags(options: dict[str, Any]) -> list[str]:
 
 def looked_at(file: str, options: dict[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
     """The dataset in a file, or made or found under a name, with every problem."""
-    from ..data import SOURCES, inspect, load
+    from ..data import SOURCES, inspect, load, with_steps
 
     if file in SOURCES and not Path(file).exists():
-        return load(file), ()
+        return with_steps(load(file)) if options.get("steps") else load(file), ()
     found = inspect(file, **options)
     if options["label"] == "label" and any(p.kind == "no-label-column" for p in found[1]):
         return inspect(file, **options | {"label": None})  # recordings to be judged may have no labels

@@ -13,6 +13,7 @@ from .problems import Problem
 from .read import inspect, read
 from .sources import SOURCES, load
 from .split import folds, paper_split, split
+from .steps import with_steps
 from .write import write_csv
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "read",
     "save",
     "split",
+    "with_steps",
     "write_csv",
 ]

@@ -44,6 +44,7 @@ class Options:
     nonfinite: Nonfinite = "error"
     dt: float | None = None
     unit: str | None = None
+    steps: bool = False
     name: str | None = None
     memory_limit: int | None = None
     classes: tuple[str, ...] | None = None

@@ -29,6 +29,7 @@ from .quotes import broken_line
 from .roles import roles
 from .sniff import Start, has_header, start
 from .sources import SOURCES
+from .steps import with_steps
 from .table import MISSING, text_table
 from .tidy import tidy
 from .wide import headerless_roles, wide
@@ -53,6 +54,7 @@ def read(
     nonfinite: Nonfinite = "error",
     dt: float | None = None,
     unit: str | None = None,
+    steps: bool = False,
     name: str | None = None,
     memory_limit: int | None = None,
     quiet: bool = False,
@@ -67,6 +69,7 @@ def read(
     header, delimiter: found by looking when None. decimal: '.' or ','.
     bad_rows: 'skip' leaves out rows that cannot be read. nonfinite: what to do with missing or
         infinite values: 'hold' the last one, 'interpolate', or 'drop_case'.
+    steps: also the change from sample to sample, as channels `NAME_diff`.
     dt, unit: the time between samples and its unit; dt is read from an even time column.
     memory_limit: the largest file to read, in bytes; a quarter of the free memory when None.
 
@@ -94,6 +97,8 @@ def inspect(
     if _is_file(file, ledger) and fits(file, asked.memory_limit, ledger):
         try:
             dataset = _dataset(file, asked, ledger)
+            if dataset is not None and asked.steps:
+                dataset = with_steps(dataset)
         except DataError as error:
             ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
         except UnicodeError:
