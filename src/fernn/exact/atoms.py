@@ -29,7 +29,10 @@ class Column:
     """What atoms compare: the value of a sum at every sample, and the gaps between its values."""
 
     sum: Sum
-    traces: tuple[Floats, ...]
+    flat: Floats
+    """Samples of all traces, one behind the other."""
+    starts: npt.NDArray[np.int64]
+    """Of each trace."""
     values: Floats
     """All there are, each once, ascending."""
     turning: npt.NDArray[np.bool_]
@@ -67,9 +70,9 @@ def columns(data: Dataset, differences: bool = False) -> tuple[Column, ...]:
         names = data.channels
         sums += [((a, 1.0), (b, -1.0)) for i, a in enumerate(names) for b in names[i + 1 :]]
     samples = np.concatenate(list(data.values), axis=1)
-    ends = np.cumsum(data.lengths)[:-1]
+    starts = np.cumsum(data.lengths) - data.lengths
     good = np.repeat(data.positive, data.lengths)
-    return tuple(_column(total, _summed(total, data.channels, samples), ends, good) for total in sums)
+    return tuple(_column(total, _summed(total, data.channels, samples), starts, good) for total in sums)
 
 
 def _summed(total: Sum, channels: tuple[str, ...], samples: Floats) -> Floats:
@@ -77,15 +80,14 @@ def _summed(total: Sum, channels: tuple[str, ...], samples: Floats) -> Floats:
     return np.asarray(sum(parts[1:], parts[0]))
 
 
-def _column(total: Sum, flat: Floats, ends: npt.NDArray[np.int64], good: npt.NDArray[np.bool_]) -> Column:
+def _column(total: Sum, flat: Floats, starts: npt.NDArray[np.int64], good: npt.NDArray[np.bool_]) -> Column:
     values, places = np.unique(flat, return_inverse=True)
     kind = np.zeros((2, len(values)), bool)
     for side in (0, 1):
         kind[side, places[good == side]] = True
     pure = kind[0] != kind[1]
     turning = ~(pure[:-1] & pure[1:] & (kind[0, :-1] == kind[0, 1:]))
-    edges = [0, *ends.tolist(), len(flat)]
-    return Column(total, tuple(flat[a:b] for a, b in pairwise(edges)), values, turning)
+    return Column(total, flat, starts, values, turning)
 
 
 def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
@@ -98,7 +100,7 @@ def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]
     turning = np.flatnonzero(np.ones_like(column.turning) if every else column.turning)
     if most is None or len(turning) <= most:
         return np.concatenate([[-1], turning])
-    extremes = [np.array([f(trace) for trace in column.traces]) for f in (np.max, np.min)]
+    extremes = [extreme.reduceat(column.flat, column.starts) for extreme in (np.maximum, np.minimum)]
     found: set[int] = set()
     for k, values in enumerate((None, *extremes)):
         here = turning if values is None else _seen_by(column, np.unique(values), turning)

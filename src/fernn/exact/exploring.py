@@ -105,7 +105,7 @@ class Exploration:
         """Files the atoms of these columns as a family."""
         first, layout = self.shelf.count, self.ground.layout
         for column in columns:
-            values = layout.aligned(column.traces, np.nan)
+            values = layout.aligned(column.flat, np.nan)
             for gap in self.space.gaps(column).tolist():
                 for relation in relations:
                     words = layout.words_of(column.holds(values, gap, relation))

@@ -68,17 +68,18 @@ class Layout:
         """`[place, sample]`: how long before the last sample each is, in the order of the words; below 0 after it."""
         return (self.lengths[self.order] - 1)[:, None] - np.arange(self.words * self.bits)
 
-    def aligned(self, traces: Sequence[npt.NDArray[Any]], fill: Any) -> npt.NDArray[Any]:
-        """`[place, sample]` of one row a trace, in the order of the words; `fill` after the end."""
-        longest = int(self.lengths.max())
-        if (self.lengths == longest).all():
-            rows = np.asarray(traces)[self.order]
-            return rows[:, ::-1] if self.future else rows
-        rows = np.full((len(self.order), longest), fill, traces[0].dtype)
-        for place, trace in enumerate(self.order.tolist()):
-            row = traces[trace]
-            rows[place, : len(row)] = row[::-1] if self.future else row
-        return rows
+    @cached_property
+    def _source(self) -> npt.NDArray[np.int64]:
+        """`[place, sample]`: where each sample is when all traces stand one behind the other; anywhere after an end."""
+        first = (np.cumsum(self.lengths) - self.lengths)[self.order][:, None]
+        ago = self.ago[:, : int(self.lengths.max())]
+        return np.maximum(first + (ago if self.future else (self.lengths[self.order] - 1)[:, None] - ago), 0)
+
+    def aligned(self, flat: npt.NDArray[Any], fill: Any) -> npt.NDArray[Any]:
+        """`[place, sample]`, in the order of the words, of traces one behind the other; `fill` after the ends."""
+        rows = flat[np.minimum(self._source, len(flat) - 1)]
+        beyond = self.ago[:, : rows.shape[1]] < 0
+        return np.where(beyond, fill, rows) if beyond.any() else rows
 
     def words_of(self, bits: npt.NDArray[np.bool_]) -> Words:
         """`[word, place]` of `[place, sample]`, which is False after the end of a trace."""
@@ -89,7 +90,7 @@ class Layout:
 
     def packed(self, signals: Sequence[npt.NDArray[np.bool_]]) -> Words:
         """`[word, place]` of the signals, one for each trace, in the order of the data."""
-        return self.words_of(self.aligned(signals, False))
+        return self.words_of(self.aligned(np.concatenate(list(signals)), False))
 
     @cached_property
     def valid(self) -> Words:

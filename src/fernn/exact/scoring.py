@@ -51,10 +51,13 @@ def _cost(wrong: Any, line: int, judge: Any) -> float:
 
 @njit(nogil=True)
 def _met(verdict: Any, error: float, length: int, gap: float, made: Any, bounds: Any, tighten: bool, hits: Any) -> None:
-    """A candidate within its bound: in a race only better ones count from now on, else it is kept."""
+    """A candidate within its bound: in a race it leads, and only better ones count from now on; else it is kept."""
     if tighten:
         for longer in range(length, len(bounds)):
             bounds[longer] = min(bounds[longer], error - EPS)
+        hits.verdicts[0] = verdict
+        hits.errors[0], hits.lengths[0], hits.gaps[0, 0], hits.state[0] = error, length, gap, 1
+        hits.made[0, 0] = made
     else:
         keep(hits, verdict, error, length, gap, made, 1)
 

@@ -30,6 +30,8 @@ from .shelf import Ids, Shelf, spans_of
 Floats = npt.NDArray[np.float64]
 FEW = 2048
 """Pairs up to which scoring them all takes less time than finding out which of them need not be scored."""
+SHORT = 1 << 23
+"""Bytes of words that one thread has read before another has been told of its share."""
 CHUNK = 1 << 31
 """Bytes of words read between two looks at the clock, about a tenth of a second's work."""
 
@@ -75,13 +77,13 @@ class Search:
     prune: bool = True
     pulse: Callable[[], None] = lambda: None
     """Called often; what it raises ends the search."""
-    scored: int = 0
     _masks: list[tuple[Words, int]] = field(default_factory=list)
     _longest: dict[int, tuple[Ids, int]] = field(default_factory=dict)
     _sides: dict[Any, Side] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._nowhere = hits(1, self.layout.lines)  # where nothing is kept, but something has to be named
+        self.lead = hits(1, self.layout.lines)
+        """The formula that errs least of all that were raced, the one met last where there are several."""
 
     def window(self, over: Interval) -> int:
         """The number of a window."""
@@ -301,22 +303,21 @@ class Search:
             parts: list[tuple[Floats, Hits]] = []
 
             def stretch(low: int, high: int, start: int = start, parts: Any = parts) -> int:
-                into = self._nowhere if found is None else hits(len(found.errors), self.layout.lines)
-                own = bounds.copy(), into
+                own = bounds.copy(), hits(1 if found is None else len(found.errors), self.layout.lines)
                 parts.append(own)
-                self.scored += work(start + low, start + high, own[0], found is None, own[1])
+                work(start + low, start + high, own[0], found is None, own[1])
                 return 0
 
-            if size * cost < (1 << 20):
-                self.scored += work(
-                    start, start + size, bounds, found is None, self._nowhere if found is None else found
-                )
+            if size * cost < SHORT:
+                work(start, start + size, bounds, found is None, self.lead if found is None else found)
             else:
                 spread(stretch, size, PARALLEL_WORK)
             for own, kept in parts:
                 np.minimum(bounds, own, out=bounds)
                 if found is not None:
                     compiled.absorb(found, kept)
+                elif kept.state[0] and (not self.lead.state[0] or kept.errors[0] < self.lead.errors[0]):
+                    self.lead = kept
             self.pulse()
 
 

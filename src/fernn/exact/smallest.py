@@ -61,7 +61,7 @@ def smallest(
                 break
             reached = stage
             if explored.best.get(stage) == 0:
-                found = explored.formulas(explored.least(stage), 0)[0]
+                found = explored.formulas(explored.search.lead, 0)[0]
                 break
     except _OutOfTime:
         explored.search.pulse = lambda: None
