@@ -146,8 +146,8 @@ def _ltlf(store: Store) -> Iterator[str]:
          f"{np.mean([f['scarlet']['length'] or 0 for f in solved]):.2f}"),
     ])  # fmt: skip
     yield (
-        f"Per task, Scarlet's time is {np.median(theirs / ours):.0f} times ours in the median, counting {PATIENCE:g} s where "
-        f"it gave up. The best published tool, Bolt (Rust), takes a median of {BOLT}, on other tasks."
+        f"Per task, Scarlet's time is {np.median(theirs / ours):.0f} times ours in the median, counting {PATIENCE:g} s "
+        f"where it gave up. The best published tool, Bolt (Rust), takes a median of {BOLT}, on other tasks."
     )
 
 

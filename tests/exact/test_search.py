@@ -119,6 +119,7 @@ def test_limits_are_kept():
         "F[1,2] ?p",
         "{G; F} ({G; F} ?p)",
         "!(F ?p) | G (?q & ?r)",
+        "{F {?p & ?q; ?p}; {G ?p; ?p} | {?q; F (?q & ?r)}}",
     ],
 )
 def test_templates_are_searched_whole(template):

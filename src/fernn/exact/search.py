@@ -23,9 +23,10 @@ from . import compiled
 from .hits import Hits, hits
 from .jobs import EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, splits
 from .operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
-from .packed import Bits, Layout, Words
+from .packed import Layout
 from .scoring import ALL, ANY, EPS, Judge
 from .shelf import Ids, Shelf, spans_of
+from .views import Side, Views
 
 Floats = npt.NDArray[np.float64]
 FEW = 2048
@@ -54,21 +55,6 @@ class Counts:
 
 
 @dataclass(eq=False)
-class Side:
-    """Verdicts of a family seen in one way, each once, and the row of each; what they miss and let pass."""
-
-    bits: Bits
-    ids: Ids
-    missed: Floats
-    passed: Floats
-
-    def within(self, keep: npt.NDArray[np.bool_]) -> Side:
-        if keep.all():
-            return self
-        return Side(self.bits[keep], self.ids[keep], self.missed[keep], self.passed[keep])
-
-
-@dataclass(eq=False)
 class Search:
     layout: Layout
     shelf: Shelf
@@ -77,11 +63,10 @@ class Search:
     prune: bool = True
     pulse: Callable[[], None] = lambda: None
     """Called often; what it raises ends the search."""
-    _masks: list[tuple[Words, int]] = field(default_factory=list)
-    _longest: dict[int, tuple[Ids, int]] = field(default_factory=dict)
-    _sides: dict[Any, Side] = field(default_factory=dict)
+    _known_lengths: dict[int, tuple[Ids, tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.views = Views(self.layout, self.shelf, self.judge, self.windows)
         self.lead = hits(1, self.layout.lines)
         """The formula that errs least of all that were raced, the one met last where there are several."""
 
@@ -90,13 +75,6 @@ class Search:
         if over not in self.windows:
             self.windows.append(over)
         return self.windows.index(over)
-
-    def mask(self, number: int) -> int:
-        """The address of the samples that a window shows of every trace."""
-        while len(self._masks) <= number:
-            words = self.layout.window(self.windows[len(self._masks)])
-            self._masks.append((words, int(words.ctypes.data)))
-        return self._masks[number][1]
 
     def grown(self, parts: list[tuple[Unary, Ids, Ids | None]], scope: int = 0) -> tuple[Ids, int]:
         """Files all of these as a new family; gives its rows, and how many formulas did not fit into memory."""
@@ -126,8 +104,8 @@ class Search:
             return self._singles(job, bounds, found)
         if not len(job.left) or not len(job.right):
             return Counts()
-        reach = self._reach(job.left) + job.longer + self._reach(job.right)
-        bound = float(bounds[min(reach, len(bounds) - 1)])
+        (least, most), (more, still) = self._lengths(job.left), self._lengths(job.right)
+        bound = float(bounds[least + more + job.longer : most + still + job.longer + 1].max())
         total = _pairs(len(job.left), len(job.right), job.paired)
         if bound < 0 and self.prune:  # nothing errs less than not at all
             return Counts(total, bounded=total)
@@ -144,17 +122,18 @@ class Search:
             return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, found)
         return self._word_pairs(job, mode, window, bound, bounds, found)
 
-    def _reach(self, family: Ids) -> int:
-        """The length of its longest formula."""
-        known = self._longest.get(id(family))
+    def _lengths(self, family: Ids) -> tuple[int, int]:
+        """Of its shortest and its longest formula."""
+        known = self._known_lengths.get(id(family))
         if known is None or known[0] is not family:
-            known = self._longest[id(family)] = family, int(self.shelf.rows.lengths[family].max())
+            lengths = self.shelf.rows.lengths[family]
+            known = self._known_lengths[id(family)] = family, (int(lengths.min()), int(lengths.max()))
         return known[1]
 
     def _singles(self, job: Singles, bounds: Floats, found: Hits | None) -> Counts:
         """One behaviour, with up to two operators around it."""
         rows, each = self.shelf.rows, len(job.arounds) * len(job.inners)
-        arounds = np.array([(op, number, self.mask(number)) for op, number in job.arounds])
+        arounds = np.array([(op, number, self.views.mask(number)) for op, number in job.arounds])
         inners, spans = np.array(job.inners), self._spans(job.inners)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
@@ -189,7 +168,7 @@ class Search:
         """Pairs whose verdicts follow from those of the two sides."""
         paired = job.paired
         total = _pairs(len(job.left), len(job.right), paired)
-        seen = self._all_seen if total < FEW else self._seen
+        seen = self.views.all_seen if total < FEW else self.views.seen
         a = seen(job.left, (job.name, 0), *left)
         b = a if paired else seen(job.right, (job.name, 1), *right)
         kept = _pairs(len(a.ids), len(b.ids), paired)
@@ -229,7 +208,7 @@ class Search:
         if self.prune and total >= FEW:
             left, right = self._likely(job, mode, window, bound)
         scored = _pairs(len(left), len(right), paired)
-        mask = self.mask(window)
+        mask = self.views.mask(window)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
             return int(
@@ -246,15 +225,15 @@ class Search:
         """What is left of the sides when pairs that exceed the bound are left out."""
         most_missed = min(bound, self.judge.most_missed) + EPS
         most_passed = min(bound, self.judge.most_passed) + EPS
-        op, left, right, name = job.op, job.left, job.right, job.name
+        op, left, right, name, see = job.op, job.left, job.right, job.name, self.views.all_seen
         if (op, mode) == (AND, ANY):  # O (a & b) needs O a and O b
-            keep = [self._all_seen(side, (name, k), ANY, window).missed <= most_missed for k, side in _two(left, right)]
+            keep = [see(side, (name, k), ANY, window).missed <= most_missed for k, side in _two(left, right)]
         elif (op, mode) == (OR, ALL):  # H a is enough for H (a | b)
-            keep = [self._all_seen(side, (name, k), ALL, window).passed <= most_passed for k, side in _two(left, right)]
+            keep = [see(side, (name, k), ALL, window).passed <= most_passed for k, side in _two(left, right)]
         elif op == SINCE:  # b is enough for a S b, somewhere and everywhere; and without b there is no a S b
-            good = self._all_seen(right, (name, 1), mode, window).passed <= most_passed
+            good = see(right, (name, 1), mode, window).passed <= most_passed
             if window in (NOW, EVER):
-                good &= self._all_seen(right, (name, 1), ANY, EVER).missed <= most_missed
+                good &= see(right, (name, 1), ANY, EVER).missed <= most_missed
             keep = [np.ones(len(left), bool), good]
         else:
             return left, right
@@ -262,38 +241,6 @@ class Search:
             same = left[keep[0]]
             return same, same
         return left[keep[0]], right[keep[1]]
-
-    def _all_seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
-        """Of every row of the family, also where verdicts are the same."""
-        key = ("all", _name(name), mode, window)
-        if key not in self._sides:
-            bits = np.empty((len(family), self.layout.lines), np.uint64)
-            rows = self.shelf.rows
-            args = (self.shelf.frame, self.judge.care)
-            compiled.seen(mode, self.mask(window), rows.content, family, *args, bits, self.shelf.like)
-            self._sides[key] = self._side(bits, family)
-        return self._sides[key]
-
-    def _seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
-        """Of the family, each verdict once."""
-        key = ("once", _name(name), mode, window)
-        if key not in self._sides:
-            self._sides[key] = self._once(self._all_seen(family, name, mode, window))
-        return self._sides[key]
-
-    def _side(self, bits: Bits, ids: Ids) -> Side:
-        missed, passed = np.empty(len(ids)), np.empty(len(ids))
-        compiled.costs(bits, self.judge, missed, passed)
-        return Side(bits, ids, missed, passed)
-
-    def _once(self, side: Side) -> Side:
-        """Each verdict once, by the row that is shortest, then widest."""
-        rows = self.shelf.rows
-        order = np.lexsort((-rows.gaps[side.ids], rows.lengths[side.ids]))
-        content = np.ascontiguousarray(side.bits[order]).view(np.dtype((np.void, 8 * side.bits.shape[1])))[:, 0]
-        _, first = np.unique(content, return_index=True)
-        at = np.sort(order[first])
-        return Side(side.bits[at], side.ids[at], side.missed[at], side.passed[at])
 
     def _score(self, count: int, work: Callable[..., int], bounds: Floats, found: Hits | None, cost: int = 64) -> None:
         """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time."""
@@ -324,12 +271,6 @@ class Search:
 def _made(job: Pairs) -> npt.NDArray[np.int64]:
     """How a hit of this job came about, its rows still to be filled in."""
     return np.array([job.around[0], job.around[1], job.op, -1, -1, NOW])
-
-
-def _name(name: Any) -> Any:
-    """Of the family on one side of a job."""
-    names, side = name
-    return names[side]
 
 
 def _two(left: Ids, right: Ids) -> list[tuple[int, Ids]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, nan
-from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -12,35 +11,25 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.split import blocks, folds
-from ..errors import FernnError, UnsupportedError
+from ..errors import UnsupportedError
 from ..exact.atoms import columns
-from ..exact.certificate import Certificate, certificate
-from ..exact.cover import cover
+from ..exact.certificate import Certificate
 from ..exact.exploring import Exploration, Space
 from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
-from ..exact.search import Counts
-from ..exact.widening import margin, refined, widened
 from ..exact.windows import windows
-from ..formula import Formula, direction, interval, length, simplify
+from ..formula import Formula, direction, interval
 from .clock import Clock
-from .fit import Ended, Fit, Progress, Watch, silent
-from .front import Entry, Front, picked
+from .enumeration import Enumeration, OutOfTime
+from .fit import Ended, Fit, Watch, silent
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
 from .memory import bytes_of
 from .published import Published
 from .space import looking_back
 
-SCHEMA = 1
 FEW = 256
 """Atoms up to which every threshold is tried, where the choice is left open."""
-TRIED = 16
-"""Sets of equally good verdicts of which the margin is compared."""
 Floats = npt.NDArray[np.float64]
-
-
-class OutOfTime(Exception):
-    """The time limit has come."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +153,7 @@ class Enumerative:
         fit = learner.fit(data, watch, resume, weights)
         return ExactFit(fit.front, fit.seconds, fit.ended, fit.state)
 
-    def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Job:
+    def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Enumeration:
         if is_real(data):
             raise UnsupportedError("the exact search tells two classes apart; for real labels use the method fernn")
         targets(data)
@@ -180,7 +169,7 @@ class Enumerative:
             inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
         )  # fmt: skip
         explored = Exploration(made, space, bytes_of(self.memory))
-        return Job(self, explored, unavoidable(data, weights), watch, clock)
+        return Enumeration(self, explored, unavoidable(data, weights), watch, clock)
 
     def _space(self, data: Dataset) -> tuple[Space, bool]:
         """What to search, and whether it looks ahead."""
@@ -222,7 +211,7 @@ class Enumerative:
     def _is_propositional(self, data: Dataset) -> bool:
         return self.template is None and all(((trace == 0) | (trace == 1)).all() for trace in data.values)
 
-    def _validated(self, job: Job, clock: Clock) -> dict[int, tuple[float, float]]:
+    def _validated(self, job: Enumeration, clock: Clock) -> dict[int, tuple[float, float]]:
         """By length: the error on traces that the search did not see, and one standard error of it."""
         data = job.explored.ground.data
         if self.folds < 2 or len(np.unique(blocks(data))) < self.folds:
@@ -249,148 +238,3 @@ class Enumerative:
 def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:
     mean = float(np.average(each, weights=weights))
     return mean, float(np.sqrt(np.average((each - mean) ** 2, weights=weights) / len(each)))
-
-
-@dataclass(eq=False)
-class Job:
-    """A search under way."""
-
-    settings: Enumerative
-    explored: Exploration
-    floor: float
-    watch: Watch
-    clock: Clock
-    reached: int = 0
-    """The last stage that is done."""
-    share: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.entries: dict[int, Entry] = {}
-        self.explored.search.pulse = self.pulse
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every formula of the space was looked at."""
-        return self.reached >= self.explored.stages[-1] and not self.explored.dropped
-
-    @property
-    def at_floor(self) -> bool:
-        least = min((entry.train for entry in self.entries.values()), default=inf)
-        return least * self.explored.ground.total <= self.floor + 1e-9
-
-    def pulse(self) -> None:
-        """Tells of progress, and ends the search when its time is over."""
-        if self.clock.is_due(0.5) and self.entries:
-            self.watch(self.progress())
-        if perf_counter() > self.clock.deadline and self.entries:
-            raise OutOfTime
-
-    def take_up(self, state: dict[str, Any] | None) -> None:
-        """Goes on where an earlier search stopped: what was proved of shorter formulas need not be proved again."""
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA:
-            raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
-        for stage in self.explored.stages:
-            if stage > state["reached"]:
-                break
-            self.explored.counts[stage] = _counts(state["counts"][str(stage)])
-            for n, least in state["best"].items():
-                self._lower(int(n), float(least))
-            self.explored.prepare(stage)
-            self.reached = stage
-        for n in sorted(self.explored.best):
-            self.entries[n] = self._entry(n)
-
-    def _lower(self, n: int, least: float) -> None:
-        self.explored.best[n] = least
-        self.explored.bounds[n:] = np.minimum(self.explored.bounds[n:], least - 1e-9)
-
-    def run(self) -> None:
-        """One stage after the other; ends early where nothing can be better."""
-        for stage in self.explored.stages:
-            if stage <= self.reached:
-                continue
-            if self.at_floor and not self.settings.exhaust:
-                break
-            self.explored.race(stage)
-            self.reached = stage
-            for n in sorted(set(self.explored.best) - set(self.entries)):
-                self.entries[n] = self._entry(n)
-            self._advance(stage)
-            if self.entries:
-                self.watch(self.progress())
-        if not self.entries:
-            raise UnsupportedError(
-                "no formula of the space keeps to max_misses and max_false_alarms; allow more, or a longer formula"
-            )
-
-    def combine(self) -> None:
-        """Adds a formula without error, put together from short ones, if there is one."""
-        together = cover(self.explored)
-        if together is not None:
-            entry = self._judged(simplify(together))
-            self.entries[entry.length] = entry
-
-    def _advance(self, stage: int) -> None:
-        """Guesses the share of the work that is done from how fast the lengths have been growing."""
-        sizes = [self.explored.counts[n].generated for n in self.explored.stages if n <= stage]
-        growth = max(4.0, sizes[-1] / max(sizes[-2], 1)) if len(sizes) > 1 else 20.0
-        left = sum(sizes[-1] * growth**k for k in range(1, self.explored.stages[-1] - stage + 1))
-        whole = sum(sizes) + left
-        self.share = max(self.share, sum(sizes) / whole / (1 + self.settings.folds))
-
-    def _entry(self, n: int) -> Entry:
-        """The best of a length: of equals the one whose verdicts have the widest margin."""
-        explored, ground = self.explored, self.explored.ground
-        found = explored.least(n)
-        order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
-        ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
-        if explored.space.thresholds == "grid":
-            ways = [refined(formula, ground) for formula in ways]
-        made = [self._judged(widened(formula, ground.data)) for formula in ways]
-        return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
-
-    def _judged(self, formula: Formula) -> Entry:
-        ground = self.explored.ground
-        train = float(np.average(losses(formula, ground.data), weights=ground.weights))
-        room = margin(formula, ground.data, self.explored.columns)
-        return Entry(formula, length(formula), train, nan, nan, room)
-
-    def front(self, validation: dict[int, tuple[float, float]]) -> Front:
-        """Longer formulas only where they do better than all shorter ones."""
-        entries: list[Entry] = []
-        for n, entry in sorted(self.entries.items(), key=lambda item: (item[1].length, item[1].train)):
-            error, spread = validation.get(n, (nan, nan))
-            if not entries or entry.train < entries[-1].train - 1e-12:
-                entries.append(replace(entry, validation=error, spread=spread))
-        return Front(tuple(entries), picked(entries))
-
-    def progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        front = self.front({})
-        scored = sum(counts.generated for counts in self.explored.counts.values())
-        return Progress(self.clock.seconds, self.share, scored, front, self.state(), "formula")
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "seconds": self.clock.seconds,
-            "reached": self.reached,
-            "best": {str(n): least for n, least in self.explored.best.items()},
-            "counts": {str(n): vars(counts) for n, counts in self.explored.counts.items()},
-        }
-
-    def certificate(self) -> Certificate:
-        settings = {
-            "max_misses": self.settings.max_misses,
-            "max_false_alarms": self.settings.max_false_alarms,
-            "differences": self.settings.atoms == "differences",
-        }
-        total = self.explored.ground.total
-        front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front({})]
-        return certificate(self.explored, front, self.reached, self.floor, settings)
-
-
-def _counts(row: dict[str, int]) -> Counts:
-    return Counts(**row)
