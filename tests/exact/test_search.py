@@ -120,6 +120,12 @@ def test_limits_are_kept():
         "{G; F} ({G; F} ?p)",
         "!(F ?p) | G (?q & ?r)",
         "{F {?p & ?q; ?p}; {G ?p; ?p} | {?q; F (?q & ?r)}}",
+        "{G ?p; ?p} & F ?q",
+        "{G ?p; F (?p U ?q)}",
+        "F (?p U ?q)",
+        "(?p & F ?p) | G ?q",
+        "{G ?r; !?p & F ?q}",
+        "F (a >= ?c)",
     ],
 )
 def test_templates_are_searched_whole(template):
@@ -129,7 +135,7 @@ def test_templates_are_searched_whole(template):
     shape = parse(template)
     space = Space(max_length=0, template=mirror(shape), grid=2, every=True)
     found = explored(data, space)
-    atoms = explored(data, Space(max_length=1, grid=2, every=True)).atoms
+    atoms = tuple(explored(data, Space(max_length=1, grid=2, every=True)).atoms)
     atoms += tuple(type(a)(a.weights, {">=": ">", "<=": "<"}[a.relation], a.threshold) for a in atoms)
     wanted = least(fillings(shape, atoms), data, np.ones(len(data)), True)
     assert found.best == errors(wanted)

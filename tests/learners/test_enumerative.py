@@ -47,6 +47,37 @@ def test_limits_are_kept_by_every_formula_of_the_front():
         Enumerative(max_length=1, grid=2, max_misses=0.0, max_false_alarms=0.0, folds=0).fit(data)
 
 
+def test_a_limit_that_a_coarse_grid_cannot_keep_is_kept_by_refining():
+    rng = np.random.default_rng(6)
+    X = rng.uniform(0, 60, (80, 1, 20))
+    y = (X[:, 0].max(axis=1) <= 58.5).astype(int)
+    data = from_arrays(X, y, classes=["bad", "good"])
+    fit = Enumerative(max_length=2, thresholds="grid", grid=6, max_false_alarms=0.0, folds=0).fit(data)
+    assert fit.front[-1].train == 0
+
+
+def test_limits_that_are_shares_of_sums_are_not_rounded_away():
+    X = np.arange(200.0).reshape(200, 1, 1)
+    y = np.r_[np.zeros(71), np.ones(100), np.zeros(29)].astype(int)
+    data = from_arrays(X, y, classes=["bad", "good"])
+    fit = Enumerative(max_length=1, thresholds="exact", max_misses=0.29, folds=0).fit(data)
+    assert fit.certificate.error == 29
+
+
+def test_what_a_template_fixes_stays():
+    data = spikes(100)
+    for thresholds in ("grid", "exact"):
+        fit = Enumerative(template=fernn.parse("F (?p & b >= 0.123)"), thresholds=thresholds, folds=0).fit(data)
+        assert all("b >= 0.123" in str(entry.formula) for entry in fit.front)
+
+
+def test_an_atom_in_two_places_may_have_very_many_thresholds():
+    values = np.arange(600.0)
+    data = from_arrays(values.reshape(600, 1, 1), (values <= 498).astype(int), classes=["bad", "good"])
+    fit = Enumerative(template=fernn.parse("?p & F ?p"), thresholds="exact", folds=0).fit(data)
+    assert fit.certificate.error == 0
+
+
 def test_the_margin_is_the_widest_of_equals():
     """Of thresholds that tell the classes apart, the one in the middle."""
     X = np.concatenate([np.full((10, 1, 3), 1.0), np.full((10, 1, 3), 9.0)])
@@ -89,6 +120,9 @@ def test_a_grid_is_refined():
         ({"atoms": "linear"}, "atoms are 'axis' or 'differences'"),
         ({"max_length": 0}, "max_length is at least 1"),
         ({"pieces": 3, "intervals": True}, "1 or 2 pieces"),
+        ({"template": fernn.parse("F[?w*3] ?p")}, "1 or 2 pieces"),
+        ({"max_misses": 5.0}, "max_misses is a share"),
+        ({"folds": 1}, "0 for no validation"),
         ({"preset": "other"}, "preset is None or 'published'"),
         ({"template": fernn.parse("G (O ?p)")}, "mixes past and future"),
         ({"template": fernn.parse("?p U[0,3] ?q")}, "U and S over all time only"),
@@ -98,7 +132,7 @@ def test_a_grid_is_refined():
 )
 def test_bad_settings_are_told(settings, said):
     with pytest.raises(UnsupportedError, match=said):
-        Enumerative(**settings, folds=0).fit(spikes())
+        Enumerative(**{"folds": 0, **settings}).fit(spikes())
 
 
 def test_real_labels_are_left_to_others():
@@ -115,6 +149,11 @@ def test_a_resumed_search_ends_as_an_unbroken_one():
     rest = Enumerative(max_length=4, grid=6, folds=0).fit(data, resume=first.state)
     assert rest.front == whole.front
     assert rest.certificate.to_json()["lengths"] == whole.certificate.to_json()["lengths"]
+
+
+def test_atoms_are_kept_whatever_they_take():
+    fit = Enumerative(max_length=3, grid=60, thresholds="grid", memory="1KB", folds=0).fit(spikes(100))
+    assert fit.certificate.holds
 
 
 def test_sizes_of_memory():

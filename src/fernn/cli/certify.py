@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .output import as_json
-from .reading import File, Json, reads_a_file, recording
+from .reading import File, Json, flags, reads_a_file, recording
 
 
 @reads_a_file
@@ -21,12 +21,15 @@ def certify(
 ) -> int:
     """Check that no formula of a certificate's space makes fewer errors on the data than it says.
 
-    Spaces of up to 200,000 formulas are gone through one by one; of larger ones formulas are drawn at random.
+    Spaces of up to 200,000 formulas (20,000 of a template) are gone through one by one; of larger ones formulas are
+    drawn at random. The file is read as it was for learning, unless reading options are given.
     """
     from ..exact.audit import audit
     from ..runs.certifying import certified_part, read_certificate
 
     proof = read_certificate(certificate)
+    if not flags(options):
+        options = proof.content.get("reading") or options
     found = audit(proof, certified_part(proof, recording(file, options)), samples, seed)
     how = "all" if found.whole else "drawn at random"
     if json:

@@ -50,7 +50,7 @@ class Outcome:
 def carried_out(job: Job, quiet: bool) -> Outcome:
     """Learn on one part of the data, test every formula on the other; finishes the run."""
     from ..runs import error, learned, learner, parts
-    from ..runs.certifying import with_split
+    from ..runs.certifying import with_origin
 
     share, seed = job.settings["split"]["test"], job.settings["split"]["seed"]
     train, held = parts(job.data, share, seed)
@@ -76,7 +76,7 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
                 raise KeyboardInterrupt
 
         fit = learned(made, train, job.run, watch, broken)
-    fit = replace(fit, papers=with_split(fit.papers, job.settings["split"]))
+    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
     if job.run is not None:
         try:

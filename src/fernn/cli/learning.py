@@ -45,10 +45,15 @@ def learn(
     grid: Annotated[int | None, typer.Option(help="enumerative: thresholds a channel (32).", min=1)] = None,
     exact: Annotated[bool, typer.Option("--exact", help="enumerative: every threshold that matters.")] = False,
     tolerance: Annotated[float | None, typer.Option(help="enumerative: how much worse a rival may be.", min=0)] = None,
-    max_misses: Annotated[float | None, typer.Option(help="enumerative: share of bad traces.", min=0)] = None,
-    max_false_alarms: Annotated[float | None, typer.Option(help="enumerative: share of good ones.", min=0)] = None,
+    max_misses: Annotated[
+        float | None, typer.Option(help="enumerative: most of the bad, as a share, judged good.", min=0, max=1)
+    ] = None,
+    max_false_alarms: Annotated[
+        float | None, typer.Option(help="enumerative: most of the good judged bad.", min=0, max=1)
+    ] = None,
     memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
     folds: Annotated[int | None, typer.Option(help="enumerative: for validation (5); 0 for none.", min=0)] = None,
+    exhaust: Annotated[bool, typer.Option("--exhaust", help="enumerative: all lengths, for all rivals.")] = False,
     preset: Annotated[str | None, typer.Option(help="enumerative: published, the method of the literature.")] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
@@ -69,7 +74,7 @@ def learn(
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
         "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
-        "folds": folds, "preset": _one_of("--preset", preset, ("published",)),
+        "folds": folds, "exhaust": exhaust or None, "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     if resume:
@@ -137,7 +142,8 @@ def _resumed(
         complain(f"{out} is finished: nothing is left to do")
         train, held = parts(data, split["test"], split["seed"])
         cases = (len(train), 0 if held is None else len(held))
-        return Outcome(Job(data, run.settings, file, reading, run), front, run.test(), "done", run.seconds, cases)
+        job = Job(data, run.settings, file, reading, run)
+        return Outcome(job, front, run.test(), "done", run.seconds, cases, run.notes)
     run.resume()
     plan = run.settings
     if limit is not None:

@@ -108,7 +108,7 @@ def _notes(done: Outcome) -> list[str]:
     on = f"learned on {counted(learned, 'trace')} in {clock(done.seconds)}"
     lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
     rule = (
-        ""
+        "; -> the least in training, as no validation was made"
         if isnan(done.front.picked.validation)
         else "; -> the simplest within one standard error of the best validation"
     )

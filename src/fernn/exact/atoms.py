@@ -43,9 +43,11 @@ class Column:
         return float(self.values[-1] - self.values[0]) or 1.0
 
     def atom(self, gap: int, relation: Relation) -> Atom:
-        """The atom whose threshold is in the gap behind value `gap`; -1 is below all of them."""
-        high = float(self.values[gap + 1])
-        low = float(self.values[gap]) if gap >= 0 else high - max(self.range, 1e-3 * abs(high)) / 10
+        """The atom whose threshold is in the gap behind value `gap`; -1 is below all of them, the last above."""
+        ends = float(self.values[0]), float(self.values[-1])
+        beyond = max(self.range, 1e-3 * max(map(abs, ends))) / 10
+        low = float(self.values[gap]) if gap >= 0 else ends[0] - beyond
+        high = float(self.values[gap + 1]) if gap + 1 < len(self.values) else ends[1] + beyond
         threshold = between(low, high)
         if not low < threshold < high:  # neighbouring floats: nothing fits between
             threshold = high if relation in (">=", "<") else low
@@ -58,7 +60,7 @@ class Column:
 
     def width(self, gap: int) -> float:
         """Half of the gap, as a share of the range."""
-        if gap < 0:
+        if not 0 <= gap < len(self.values) - 1:
             return 0.0
         return float(self.values[gap + 1] - self.values[gap]) / 2 / self.range
 
@@ -91,7 +93,7 @@ def _column(total: Sum, flat: Floats, starts: npt.NDArray[np.int64], good: npt.N
 
 
 def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
-    """The gaps to try: all, or all that turn; at most so many, and -1, which makes atoms that are always true or false.
+    """The gaps to try: all, or all that turn; at most so many. And those below and above all values.
 
     A grid has thirds: between values of all samples, between the highest of each trace, between the lowest of each.
     The latter two are what G and F see. Each third is cut into parts of equally many gaps, the widest of each is
@@ -99,13 +101,13 @@ def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]
     """
     turning = np.flatnonzero(np.ones_like(column.turning) if every else column.turning)
     if most is None or len(turning) <= most:
-        return np.concatenate([[-1], turning])
+        return np.array([-1, *turning.tolist(), len(column.values) - 1])
     extremes = [extreme.reduceat(column.flat, column.starts) for extreme in (np.maximum, np.minimum)]
     found: set[int] = set()
     for k, values in enumerate((None, *extremes)):
         here = turning if values is None else _seen_by(column, np.unique(values), turning)
         found |= set(_spread(column, here, (most - len(found)) // (3 - k)))
-    return np.array([-1, *sorted(found)])
+    return np.array([-1, *sorted(found), len(column.values) - 1])
 
 
 def _seen_by(column: Column, values: Floats, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

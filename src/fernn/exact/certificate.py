@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
 from ..errors import DataError
 from ..formula import Atom, Formula, length, mirror
-from .exploring import Exploration
+from .exploring import Exploration, Space
 
 SCHEMA = 1
 BEST = "No formula of this space makes fewer errors on this data."
@@ -39,7 +43,7 @@ class Certificate:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Certificate:
-        needed = {"schema", "certified", "statement", "data", "space", "lengths", "best"}
+        needed = {"schema", "certified", "certain", "statement", "data", "space", "lengths", "least", "best", "front"}
         if not isinstance(content, Mapping) or not needed <= content.keys():
             raise DataError("this is no certificate of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
         if content["schema"] != SCHEMA:
@@ -52,56 +56,70 @@ def certificate(
     front: Sequence[tuple[Formula, float]],
     reached: int,
     floor: float,
+    about: tuple[Dataset, npt.NDArray[np.float64]],
     settings: Mapping[str, Any],
 ) -> Certificate:
     """Of an exploration whose stages up to length `reached` are done.
 
     `front` has formulas and their weighted errors, the best last; where the thresholds of a grid were refined they
-    may err less than anything in the space.
+    may err less than anything in the space. `about` has all traces and what each counts, those that do not count
+    included.
     """
-    space, ground = explored.space, explored.ground
-    dropped = sum(explored.dropped.values())
-    formula, least = front[-1]
-    at_floor = bool(least <= floor + 1e-9)
+    space, (data, weights) = explored.space, about
+    dropped = sum(n for stage, n in explored.dropped.items() if stage <= reached)
+    formula, error = front[-1]
+    at_floor = bool(error <= floor + 1e-9)
     certified = at_floor or (reached >= space.longest and not dropped)
-    sure = space.longest if certified else max((n for n in explored.counts if not _lost(explored, n)), default=0)
+    counts = {n: explored.counts[n] for n in sorted(explored.counts) if n <= reached}
+    certain = space.longest if certified else max((n for n in counts if not _lost(explored, n)), default=0)
     content = {
         "schema": SCHEMA,
         "certified": certified,
-        "statement": _statement(certified, at_floor, least, sure, reached, dropped),
+        "certain": certain,
+        "statement": " ".join(
+            [_statement(certified, at_floor, error, certain, reached, dropped), *_remarks(space, settings)]
+        ),
         "data": {
-            "name": ground.data.name,
-            "fingerprint": ground.data.fingerprint,
-            "cases": len(ground.data),
-            "weight": ground.total,
-            "weights": None if (ground.weights == 1).all() else ground.weights.tolist(),
+            "name": data.name,
+            "fingerprint": data.fingerprint,
+            "cases": len(data),
+            "weight": float(weights.sum()),
+            "weights": None if (weights == 1).all() else weights.tolist(),
         },
         "space": {
-            "direction": "future" if ground.layout.future else "past",
+            "direction": "future" if explored.ground.layout.future else "past",
             "max_length": space.longest,
             "template": _template(explored),
             "since": space.since,
             "negation": space.negation,
-            "windows": [str(over) for over in space.windows],
+            "windows": [str(over) for over in (space.windows or explored.search.windows[2:])],
             "thresholds": space.thresholds,
-            "every_threshold": space.thresholds == "exact",
+            "every_gap": space.every,
             "atoms": _listed(explored.atoms),
             **settings,
         },
-        "lengths": [
-            {"length": n, **asdict(counts), "dropped": explored.dropped.get(n, 0), "best": explored.best.get(n)}
-            for n, counts in sorted(explored.counts.items())
-        ],
+        "lengths": [{"length": n, **asdict(row), "dropped": explored.dropped.get(n, 0)} for n, row in counts.items()],
+        "least": {str(n): least for n, least in sorted(explored.best.items()) if n <= reached},
         "unavoidable": float(floor),
         "best": {
-            "error": least,
-            "share": least / ground.total,
+            "error": error,
+            "share": error / float(weights.sum()),
             "length": length(formula),
             "formula": str(formula),
         },
-        "front": [{"length": length(said), "error": error, "formula": str(said)} for said, error in front],
+        "front": [{"length": length(said), "error": wrong, "formula": str(said)} for said, wrong in front],
     }
     return Certificate(content)
+
+
+def _remarks(space: Space, settings: Mapping[str, Any]) -> Iterator[str]:
+    """What the statement is about, where that is not plain."""
+    if space.thresholds == "grid":
+        yield "The thresholds of the space are those of a grid."
+    limits = ("max_misses", "max_false_alarms")
+    given = [f"{name}={settings[name]:g}" for name in limits if settings.get(name) is not None]
+    if given:
+        yield f"Formulas that pass a limit ({', '.join(given)}) do not count."
 
 
 def _template(explored: Exploration) -> str | None:
@@ -130,7 +148,7 @@ def _statement(certified: bool, at_floor: bool, least: float, sure: int, reached
     return f"{short} Beyond that nothing is certain: {why}."
 
 
-def _listed(atoms: tuple[Formula, ...]) -> list[dict[str, Any]]:
+def _listed(atoms: Sequence[Formula]) -> list[dict[str, Any]]:
     """Thresholds by what they are compared with."""
     found: dict[tuple[Any, str], list[float]] = {}
     for node in atoms:

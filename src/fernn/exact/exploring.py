@@ -77,16 +77,13 @@ class Exploration:
         self.reader = Reader(self.search)
         self.bounds = np.full(self.space.longest + 1, inf)
         self.families: dict[int, Ids] = {}
+        self.atoms: list[Formula] = []
+        """All that were tried where an atom is open."""
         self._atoms: dict[AnyAtom, Ids] = {}
         self._grown: Grown | None = None
         if self.space.template is None:
             self.families[1] = self._filed(self.columns, (">=", "<="))
         self.allowed = self._operators()
-
-    @property
-    def atoms(self) -> tuple[Formula, ...]:
-        """All atoms tried."""
-        return tuple(self.reader.atoms)
 
     @property
     def stages(self) -> range:
@@ -110,6 +107,7 @@ class Exploration:
                 for relation in relations:
                     words = layout.words_of(column.holds(values, gap, relation))
                     number = self.reader.number(column.atom(gap, relation))
+                    self.atoms.append(self.reader.atoms[number])
                     self.shelf.atom(words, number, column.width(gap), 1, scope)
         return np.arange(first, self.shelf.count)
 
@@ -122,7 +120,7 @@ class Exploration:
                 if name not in self.ground.data.channels:
                     raise UnsupportedError(f"?{hole.name} reads {name!r}, which is no channel of the data")
             kept = tuple(c for c in self.columns if not wanted or all(name in wanted for name, _ in c.sum))
-            self._atoms[plain] = self._filed(kept, plain.relations, scope=-1000 - len(self._atoms))
+            self._atoms[plain] = self._filed(kept, plain.relations, self.search.scope())
         return self._atoms[plain]
 
     def prepare(self, stage: int) -> None:

@@ -40,7 +40,9 @@ def ground(data: Dataset, weights: Floats, future: bool, most_missed: float = in
     for line in range(places.lines):
         here = each[line * LANES : (line + 1) * LANES][: len(weights) - line * LANES]
         cost[line] = here[0] if (here == here[0]).all() else -1.0
+    spare = 1e-9 * max(1.0, float(weights.sum()))  # a share of a sum is rounded
     judge = Judge(
-        places.flags(data.positive), places.flags(np.ones(len(data), bool)), cost, each, most_missed, most_passed
-    )
+        places.flags(data.positive), places.flags(np.ones(len(data), bool)), cost, each, most_missed + spare,
+        most_passed + spare,
+    )  # fmt: skip
     return Ground(data, weights, places, judge)

@@ -45,6 +45,8 @@ class Pairs:
     right: Ids
     name: tuple[object, object]
     """Of the two families: equal names mean equal families, so that what is known of them is known."""
+    closed: bool = False
+    """Whether what is left when an operator is dropped is in the space too."""
 
     @property
     def longer(self) -> int:
@@ -78,11 +80,11 @@ def of_length(n: int, families: Mapping[int, Ids], allowed: Operators) -> Iterat
         yield Singles(allowed.unary, allowed.unary, families[n - 2])
     for op in allowed.binary:
         for i, j in splits(n, op):
-            yield Pairs(NONE, op, families[i], families[j], (i, j))
+            yield Pairs(NONE, op, families[i], families[j], (i, j), closed=True)
     for around in allowed.unary if n > 2 else ():
         for op in allowed.binary:
             for i, j in splits(n - 1, op):
-                yield Pairs(around, op, families[i], families[j], (i, j))
+                yield Pairs(around, op, families[i], families[j], (i, j), closed=True)
 
 
 def splits(n: int, op: int) -> Iterator[tuple[int, int]]:

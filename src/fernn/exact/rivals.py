@@ -54,7 +54,8 @@ class Rivals:
         ways = f"{len(self)} ways" if len(self) != 1 else "1 way"
         count = sum(rival.count for rival in self)
         said = f"{count:,} formulas" if count != 1 else "1 formula"
-        return f"{least}{ways} to judge the training traces {near}, said by {least}{said}"
+        told = f"{least}{ways} to judge the training traces {near}, said by {least}{said}"
+        return told if self.complete else f"{told}; the search did not go through all of the space"
 
     def to_json(self) -> dict[str, Any]:
         rows = [

@@ -67,6 +67,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.views = Views(self.layout, self.shelf, self.judge, self.windows)
+        self._scopes = 0
         self.lead = hits(1, self.layout.lines)
         """The formula that errs least of all that were raced, the one met last where there are several."""
 
@@ -75,6 +76,11 @@ class Search:
         if over not in self.windows:
             self.windows.append(over)
         return self.windows.index(over)
+
+    def scope(self) -> int:
+        """A new one: what is filed in it is merged with nothing else."""
+        self._scopes += 1
+        return self._scopes
 
     def grown(self, parts: list[tuple[Unary, Ids, Ids | None]], scope: int = 0) -> tuple[Ids, int]:
         """Files all of these as a new family; gives its rows, and how many formulas did not fit into memory."""
@@ -112,7 +118,7 @@ class Search:
         op = job.op
         mode = ALL if job.around[0] == HISTORICALLY else ANY
         window = NOW if job.around == NONE else job.around[1]
-        if op == SINCE and job.around == (ONCE, EVER):  # O (a S b) is O b
+        if op == SINCE and job.around == (ONCE, EVER) and job.closed:  # O (a S b) is O b
             return Counts(total, merged=total)
         if job.around == NONE and op in (AND, OR, IMPLIES):
             return self._bit_pairs(job, (ANY, NOW), (ANY, NOW), bound, bounds, found)

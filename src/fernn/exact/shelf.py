@@ -61,6 +61,7 @@ class Shelf:
 
     def atom(self, words: Words, number: int, gap: float, length: int = 1, scope: int = 0) -> None:
         """Files what is there from the start under a number of the caller's; once for each scope."""
+        self.most = max(self.most, self.count + 1)  # atoms are kept whatever they take
         if self.count >= self._fits:
             self._widen()
         self.rows.content[self.count] = words.reshape(-1).view(np.uint64)

@@ -64,7 +64,8 @@ def smallest(
                 found = explored.formulas(explored.search.lead, 0)[0]
                 break
     except _OutOfTime:
-        explored.search.pulse = lambda: None
+        pass
+    explored.search.pulse = lambda: None
     sure = found is not None
     if found is None and reached:
         found = cover(explored)

@@ -14,6 +14,7 @@ from ..formula import And, Formula, Historically, Implies, Not, Once, Or, Since,
 from ..formula.holes import expanded, is_template
 from ..formula.interval import Interval, OpenInterval
 from ..formula.measures import everywhere
+from ..formula.negation import NEGATED
 from ..formula.nodes import AnyAtom, AnyOf, children
 from ..semantics import satisfied
 from .ground import Ground
@@ -25,6 +26,8 @@ from .shelf import Ids
 
 _BINARY = {And: AND, Or: OR, Since: SINCE, Implies: IMPLIES}
 _UNARY = {Once: ONCE, Historically: HISTORICALLY}
+NAMELESS = "<any>"
+"""No text gives an open atom this name."""
 
 
 @dataclass(eq=False)
@@ -107,7 +110,7 @@ class Grown:
         raise UnsupportedError(f"the exact search cannot open {node}")
 
     def _grown(self, parts: list[tuple[Unary, Ids, Ids | None]]) -> Ids:
-        ids, dropped = self.search.grown(parts, scope=len(self._known) + 1)
+        ids, dropped = self.search.grown(parts, self.search.scope())
         self.dropped += dropped
         return ids
 
@@ -116,8 +119,8 @@ class Grown:
         said = mirror(node) if self.ground.layout.future else node
         holds = list(satisfied(said, self.ground.data, at="all"))
         shelf = self.search.shelf
-        scope = -len(self._known) - 1
-        shelf.atom(self.ground.layout.packed(holds), self.reader.number(node), np.inf, length(node), scope)
+        words = self.ground.layout.packed(holds)
+        shelf.atom(words, self.reader.number(node), np.inf, length(node), self.search.scope())
         return np.array([shelf.count - 1])
 
     def _unaries(self, node: Formula) -> tuple[Unary, ...]:
@@ -154,7 +157,10 @@ def _without_shared_choices(template: Formula) -> Iterator[tuple[Formula, list[A
 
 
 def _nameless(node: Formula, places: Counter[object]) -> Formula:
-    return replace(node, name="p") if isinstance(node, AnyAtom) and places[node] == 1 else node
+    """What stands in one place loses its name, and a negation around it, which its relations can say."""
+    if isinstance(node, Not) and isinstance(node.inner, AnyAtom) and node.inner.name == NAMELESS:
+        return replace(node.inner, relations=tuple(NEGATED[relation] for relation in node.inner.relations))
+    return replace(node, name=NAMELESS) if isinstance(node, AnyAtom) and places[node] == 1 else node
 
 
 def _places(template: Formula) -> Counter[object]:

@@ -90,10 +90,13 @@ def _holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(compare(row, node.threshold))
 
 
-def widened(formula: Formula, data: Dataset) -> Formula:
-    """The formula with each threshold, in turn, in the middle of the values that leave all verdicts as they are."""
+def widened(formula: Formula, data: Dataset, fixed: frozenset[Atom] = frozenset()) -> Formula:
+    """The formula with each threshold, in turn, in the middle of the values that leave all verdicts as they are.
+
+    Atoms in `fixed` stay.
+    """
     before = satisfied(formula, data)
-    for k, threshold in enumerate(thresholds(formula)):
+    for k, threshold in _open(formula, fixed):
         at = critical(formula, k, data).at
         at = np.unique(at[np.abs(at) < FAR / 2])
         place = int(np.searchsorted(at, threshold))
@@ -105,21 +108,29 @@ def widened(formula: Formula, data: Dataset) -> Formula:
     return formula
 
 
-def refined(formula: Formula, ground: Ground) -> Formula:
-    """The formula with each threshold where it errs least, until none of them can be moved to err less."""
-    best = _error(formula, ground)
-    improving = not np.isinf(best)
+def refined(formula: Formula, ground: Ground, fixed: frozenset[Atom] = frozenset()) -> Formula:
+    """The formula with each threshold where it errs least, until none of them can be moved alone to err less.
+
+    Where limits are passed, first until they are passed as little as possible. Atoms in `fixed` stay.
+    """
+    best, improving = standing(formula, ground), True
     while improving:
         improving = False
-        for k in range(len(thresholds(formula))):
+        for k, _ in _open(formula, fixed):
             value = _least(critical(formula, k, ground.data), ground)
             if value is None:
                 continue
             moved = _with(formula, k, value)
-            error = _error(moved, ground)
-            if error < best - EPS:
+            error = standing(moved, ground)
+            if error[0] < best[0] - EPS or (error[0] <= best[0] + EPS and error[1] < best[1] - EPS):
                 formula, best, improving = moved, error, True
     return formula
+
+
+def _open(formula: Formula, fixed: frozenset[Atom]) -> list[tuple[int, float]]:
+    """Number and threshold of the atoms that may be moved."""
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    return [(k, node.threshold) for k, node in enumerate(atoms) if node not in fixed]
 
 
 def _least(at: Critical, ground: Ground) -> float | None:
@@ -131,25 +142,29 @@ def _least(at: Critical, ground: Ground) -> float | None:
     values = np.array([values[0] - beyond, *values, values[-1] + beyond])
     good, weights = ground.data.positive, ground.weights
     # In gap i the threshold is above the traces whose critical value is values[i] or less.
-    below = np.searchsorted(values, at.at)  # the first gap in which the trace has changed
-    starts_good = np.full(len(good), at.falls)
-    wrong_before = starts_good != good
-    change = np.zeros(len(values) + 1)
-    np.add.at(change, np.minimum(below, len(values)), weights * np.where(wrong_before, -1.0, 1.0))
-    errors = float(weights[wrong_before].sum()) + np.cumsum(change)[: len(values) - 1]
-    widths = np.diff(values)
+    below = np.minimum(np.searchsorted(values, at.at), len(values))  # the first gap in which the trace has changed
+    wrong = good != at.falls  # before it
+    sides = []
+    for side in (good, ~good):
+        change = np.zeros(len(values) + 1)
+        np.add.at(change, below[side], (weights * np.where(wrong, -1.0, 1.0))[side])
+        sides.append(float(weights[wrong & side].sum()) + np.cumsum(change)[: len(values) - 1])
+    missed, passed = sides
+    excess = np.maximum(missed - ground.judge.most_missed, 0) + np.maximum(passed - ground.judge.most_passed, 0)
+    fair = excess <= excess.min() + EPS
+    errors = np.where(fair, missed + passed, inf)
     least = np.flatnonzero(errors <= errors.min() + EPS)
+    widths = np.diff(values)
     gap = int(least[widths[least].argmax()])
     return between(float(values[gap]), float(values[gap + 1]))
 
 
-def _error(formula: Formula, ground: Ground) -> float:
-    """Weighted; infinite where a limit is passed."""
+def standing(formula: Formula, ground: Ground) -> tuple[float, float]:
+    """By how much limits are passed, and the error; both weighted."""
     held, good, weights = satisfied(formula, ground.data), ground.data.positive, ground.weights
     missed, passed = float(weights[good & ~held].sum()), float(weights[held & ~good].sum())
-    if missed > ground.judge.most_missed + EPS or passed > ground.judge.most_passed + EPS:
-        return inf
-    return missed + passed
+    excess = max(missed - ground.judge.most_missed, 0.0) + max(passed - ground.judge.most_passed, 0.0)
+    return excess, missed + passed
 
 
 def _with(formula: Formula, k: int, value: float) -> Formula:

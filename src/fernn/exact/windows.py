@@ -29,8 +29,10 @@ def windows(samples: int, pieces: int = 1) -> tuple[Interval, ...]:
 
 def within(hole: OpenInterval, samples: int) -> tuple[Interval, ...]:
     """Those that fill an open window; and all time, where that does."""
+    if hole.pieces > max(ENDS):
+        raise UnsupportedError(f"windows of the exact search have 1 or 2 pieces, {hole} may have {hole.pieces}")
     found = []
-    for over in (interval(0, samples - 1), interval(0, 0), *windows(samples, min(hole.pieces, 2))):
+    for over in (interval(0, samples - 1), interval(0, 0), *windows(samples, hole.pieces)):
         if all(any(a <= start and end <= b for a, b in hole.spans) for start, end in over.spans):
             found.append(over)
     if not found:

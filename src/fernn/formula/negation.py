@@ -21,7 +21,7 @@ from .nodes import (
 _DUAL: dict[type[Formula], type[Formula]] = {
     Eventually: Always, Always: Eventually, Once: Historically, Historically: Once,
 }  # fmt: skip
-_NEGATED: dict[Relation, Relation] = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
+NEGATED: dict[Relation, Relation] = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
 
 def negated(formula: Formula) -> Formula:
@@ -30,7 +30,7 @@ def negated(formula: Formula) -> Formula:
         case Constant(value):
             return Constant(not value)
         case Atom(weights, relation, threshold):  # !(x >= c)  ->  x < c
-            return Atom(weights, _NEGATED[relation], threshold)
+            return Atom(weights, NEGATED[relation], threshold)
         case Not(a):
             return negations_in(a)
         case And(a, b) | Or(a, b):

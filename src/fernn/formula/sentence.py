@@ -140,6 +140,8 @@ def _ahead(over: Interval, clock: _Clock) -> str:
         return " from then on"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the next {clock.amount(over.end)}"
+    if over.start == over.end:
+        return f", {clock.amount(over.end)} later"
     return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " later"
 
 
@@ -148,6 +150,8 @@ def _back(over: Interval, clock: _Clock) -> str:
         return " up to then"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the last {clock.amount(over.end)}"
+    if over.start == over.end:
+        return f", {clock.amount(over.end)} earlier"
     return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " earlier"
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from math import inf, nan
 from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..data import Dataset
 from ..errors import FernnError, UnsupportedError
 from ..exact.certificate import Certificate, certificate
 from ..exact.cover import cover
 from ..exact.exploring import Exploration
 from ..exact.search import Counts
-from ..exact.widening import margin, refined, widened
-from ..formula import Formula, length, simplify
+from ..exact.widening import margin, refined, standing, widened
+from ..formula import Atom, Formula, length, simplify, walk
 from .clock import Clock
 from .fit import Progress, Watch
 from .front import Entry, Front, picked
-from .labels import losses
+from .labels import Floats, losses
 
 SCHEMA = 1
 TRIED = 16
@@ -52,6 +54,8 @@ class Enumeration:
     settings: Wanted
     explored: Exploration
     floor: float
+    about: tuple[Dataset, Floats]
+    """All traces and how much each counts, those that do not count included."""
     watch: Watch
     clock: Clock
     reached: int = 0
@@ -60,6 +64,11 @@ class Enumeration:
 
     def __post_init__(self) -> None:
         self.entries: dict[int, Entry] = {}
+        self.patient = False
+        """Whether the clock is not looked at, so that what is begun is finished."""
+        template = self.explored.space.template
+        nodes = walk(template) if template is not None else ()
+        self.fixed = frozenset(node for node in nodes if isinstance(node, Atom))
         self.explored.search.pulse = self.pulse
 
     @property
@@ -74,6 +83,8 @@ class Enumeration:
 
     def pulse(self) -> None:
         """Tells of progress, and ends the search when its time is over."""
+        if self.patient:
+            return
         if self.clock.is_due(0.5) and self.entries:
             self.watch(self.progress())
         if perf_counter() > self.clock.deadline and self.entries:
@@ -85,15 +96,29 @@ class Enumeration:
             return
         if state.get("schema") != SCHEMA:
             raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
+        if state["about"] != self._mark:
+            raise FernnError("this state is of another search: other data or other settings. Begin anew.")
+        self.patient = True
+        self.explored.dropped.update({int(n): int(lost) for n, lost in state["dropped"].items()})
         for stage in self.explored.stages:
-            if stage > state["reached"]:
-                break
-            self.explored.counts[stage] = _counts(state["counts"][str(stage)])
-            for n, least in state["best"].items():
-                self._lower(int(n), float(least))
-            self.explored.prepare(stage)
-            self.reached = stage
-        for n in sorted(self.explored.best):
+            if stage <= state["reached"]:
+                self.explored.counts[stage] = Counts(**state["counts"][str(stage)])
+                self.explored.prepare(stage)
+        for n, least in state["best"].items():
+            self._lower(int(n), float(least))
+        self._settle()
+        self.reached = int(state["reached"])
+        self.patient = False
+
+    @property
+    def _mark(self) -> str:
+        """Of the data and the space."""
+        text = f"{self.about[0].fingerprint} {self.about[1].tolist()} {self.explored.space}"
+        return blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def _settle(self) -> None:
+        """The entries of lengths that have none yet."""
+        for n in sorted(set(self.explored.best) - set(self.entries)):
             self.entries[n] = self._entry(n)
 
     def _lower(self, n: int, least: float) -> None:
@@ -108,16 +133,30 @@ class Enumeration:
             if self.at_floor and not self.settings.exhaust:
                 break
             self.explored.race(stage)
+            self.patient = True
+            self._settle()
             self.reached = stage
-            for n in sorted(set(self.explored.best) - set(self.entries)):
-                self.entries[n] = self._entry(n)
+            self.patient = False
             self._advance(stage)
             if self.entries:
                 self.watch(self.progress())
+
+    def check(self) -> None:
+        """That there is anything."""
         if not self.entries:
             raise UnsupportedError(
                 "no formula of the space keeps to max_misses and max_false_alarms; allow more, or a longer formula"
             )
+
+    def take_over(self, other: Enumeration) -> None:
+        """Formulas that another search found without regard to the limits, moved to where they keep to them."""
+        ground = self.explored.ground
+        for n, entry in other.entries.items():
+            moved = widened(refined(entry.formula, ground, self.fixed), ground.data, self.fixed)
+            if standing(moved, ground)[0] <= 1e-9:
+                made = self._judged(moved)
+                if n not in self.entries or made.train < self.entries[n].train:
+                    self.entries[n] = made
 
     def combine(self) -> None:
         """Adds a formula without error, put together from short ones, if there is one."""
@@ -141,8 +180,8 @@ class Enumeration:
         order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
         ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
         if explored.space.thresholds == "grid":
-            ways = [refined(formula, ground) for formula in ways]
-        made = [self._judged(widened(formula, ground.data)) for formula in ways]
+            ways = [refined(formula, ground, self.fixed) for formula in ways]
+        made = [self._judged(widened(formula, ground.data, self.fixed)) for formula in ways]
         return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
 
     def _judged(self, formula: Formula) -> Entry:
@@ -171,8 +210,10 @@ class Enumeration:
             "schema": SCHEMA,
             "seconds": self.clock.seconds,
             "reached": self.reached,
-            "best": {str(n): least for n, least in self.explored.best.items()},
-            "counts": {str(n): vars(counts) for n, counts in self.explored.counts.items()},
+            "about": self._mark,
+            "best": {str(n): least for n, least in self.explored.best.items() if n in self.entries},
+            "dropped": {str(n): lost for n, lost in self.explored.dropped.items()},
+            "counts": {str(n): vars(c) for n, c in self.explored.counts.items() if n <= self.reached},
         }
 
     def certificate(self) -> Certificate:
@@ -183,8 +224,4 @@ class Enumeration:
         }
         total = self.explored.ground.total
         front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front({})]
-        return certificate(self.explored, front, self.reached, self.floor, settings)
-
-
-def _counts(row: dict[str, int]) -> Counts:
-    return Counts(**row)
+        return certificate(self.explored, front, self.reached, self.floor, self.about, settings)

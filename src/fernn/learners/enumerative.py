@@ -123,6 +123,9 @@ class Enumerative:
         try:
             job.take_up(resume)
             job.run()
+            if self._is_limited and job.explored.space.thresholds == "grid":
+                job.take_over(self._free(job))
+            job.check()
             found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
             if self._is_propositional(job.explored.ground.data) and not job.at_floor:
                 job.combine()
@@ -158,6 +161,9 @@ class Enumerative:
             raise UnsupportedError("the exact search tells two classes apart; for real labels use the method fernn")
         targets(data)
         weights = weighed(data, counts(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost)
+        heaviest = float(weights.max())
+        weights = weights if 1e-3 <= heaviest <= 1e6 else weights / heaviest  # so that rounding does not count
+        about = data, weights
         if (weights == 0).any():  # what does not count is not looked at
             data, weights = data.subset(weights > 0), weights[weights > 0]
             targets(data)
@@ -169,7 +175,20 @@ class Enumerative:
             inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
         )  # fmt: skip
         explored = Exploration(made, space, bytes_of(self.memory))
-        return Enumeration(self, explored, unavoidable(data, weights), watch, clock)
+        return Enumeration(self, explored, unavoidable(data, weights), about, watch, clock)
+
+    @property
+    def _is_limited(self) -> bool:
+        return self.max_misses is not None or self.max_false_alarms is not None
+
+    def _free(self, job: Enumeration) -> Enumeration:
+        """The same search without limits, which a coarse grid may keep from coming near a rule that keeps to them."""
+        free = replace(self, max_misses=None, max_false_alarms=None, folds=0, time_limit=None, class_weight=None)
+        free = replace(free, miss_cost=1.0, false_alarm_cost=1.0)
+        made = free._job(job.explored.ground.data, job.explored.ground.weights, silent, Clock(0.0, None))
+        made.explored.search.pulse = job.pulse
+        made.run()
+        return made
 
     def _space(self, data: Dataset) -> tuple[Space, bool]:
         """What to search, and whether it looks ahead."""
@@ -184,6 +203,11 @@ class Enumerative:
         for name, number, least in numbers:
             if number < least:
                 raise UnsupportedError(f"{name} is at least {least}, got {number}")
+        if self.folds == 1:
+            raise UnsupportedError("folds are 2 or more, or 0 for no validation; got 1")
+        for name, share in (("max_misses", self.max_misses), ("max_false_alarms", self.max_false_alarms)):
+            if share is not None and not 0 <= share <= 1:
+                raise UnsupportedError(f"{name} is a share, from 0 to 1; got {share}")
         looks = direction(self.template) if self.template is not None else "now"
         if looks == "mixed":
             raise UnsupportedError("the exact search looks one way; the template mixes past and future operators")
@@ -219,14 +243,15 @@ class Enumerative:
         place = {case: i for i, case in enumerate(data.cases)}
         weights = job.explored.ground.weights
         wrong = {n: np.full(len(data), nan) for n in job.entries}
-        bare = replace(self, folds=0, time_limit=None, max_misses=None, max_false_alarms=None)
-        bare = replace(bare, class_weight=None, miss_cost=1.0, false_alarm_cost=1.0)
+        bare = replace(self, folds=0, time_limit=None, class_weight=None, miss_cost=1.0, false_alarm_cost=1.0)
         for part, held in folds(data, self.folds, self.seed):
             if part.positive.all() or not part.positive.any():
                 return {}
             inner = bare._job(part, weights[[place[case] for case in part.cases]], silent, Clock(0.0, None))
             inner.explored.search.pulse = job.pulse
             inner.run()
+            if self._is_limited and inner.explored.space.thresholds == "grid":
+                inner.take_over(bare._free(inner))
             at = [place[case] for case in held.cases]
             for n in wrong:
                 short = [m for m in inner.entries if m <= n]

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..exact.widening import widened
 from ..formula import Formula, atom, length, parse
 from ..formula.holes import atoms_open, expanded, filled
 from ..formula.measures import facing
@@ -171,6 +172,7 @@ class _Job:
         entries: list[Entry] = []
         for n, (error, formula) in sorted(self.best.items()):
             if not entries or error < entries[-1].train:
+                formula = widened(formula, self.data)
                 right = satisfied(formula, self.data) == self.data.positive
                 margin = float(np.abs(robustness(formula, self.data))[right].min()) if right.any() else 0.0
                 entries.append(Entry(formula, n, error, nan, nan, margin))

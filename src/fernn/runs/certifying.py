@@ -16,9 +16,9 @@ from .learning import parts
 PAPER = "certificate.json"
 
 
-def with_split(papers: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str, Any]:
-    """The papers of a fit, their certificate saying which part of the data was learned on, and by which fernn."""
-    more = {"split": dict(split), "fernn": __version__}
+def with_origin(papers: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The papers of a fit; its certificate says how the data were read and split, and by which fernn."""
+    more = {"split": dict(settings["split"]), "reading": settings["reading"], "fernn": __version__}
     return {name: {**paper, **more} if name == PAPER else paper for name, paper in papers.items()}
 
 
@@ -30,7 +30,8 @@ def read_certificate(path: str | Path) -> Certificate:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise DataError(
-            f"there is no {path}. fernn learn FILE --method enumerative --out RUN writes a certificate into RUN."
+            f"there is no {path}. An exact search writes one: fernn learn FILE --method enumerative --out RUN, "
+            "without --preset."
         ) from None
     except ValueError as error:
         raise DataError(f"{path} is not JSON ({error}), so it is no certificate of fernn.") from None

@@ -110,7 +110,7 @@ class Run:
         """The last word: the front with the test error of each formula, and how the fit ended. Lets go of the run."""
         self._append(fit.front, fit.seconds)
         self._write_state(fit.seconds, fit.state)
-        self._write_front(fit.front, fit.seconds, fit.ended, test)
+        self._write_front(fit.front, fit.seconds, fit.ended, test, fit.notes)
         for name, paper in fit.papers.items():
             self._write(name, paper)
         if self._lock is not None:
@@ -140,6 +140,11 @@ class Run:
         return (self._read(FRONT) or {}).get("ended")
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the method had to say of its result."""
+        return tuple((self._read(FRONT) or {}).get("notes", ()))
+
+    @property
     def seconds(self) -> float:
         """How long was learned, as far as the front on disk tells."""
         return float((self._read(FRONT) or {}).get("seconds", 0.0))
@@ -167,12 +172,19 @@ class Run:
     def _write(self, name: str, value: dict[str, Any]) -> None:
         write(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
-    def _write_front(self, front: Front, seconds: float, ended: str | None, test: Sequence[float] | None) -> None:
+    def _write_front(
+        self,
+        front: Front,
+        seconds: float,
+        ended: str | None,
+        test: Sequence[float] | None,
+        notes: Sequence[str] = (),
+    ) -> None:
         told = _words(front.to_json())
         if test is not None:
             for row, error in zip(told["entries"], test, strict=True):
                 row["test"] = _word(float(error))
-        head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts}
+        head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts, "notes": list(notes)}
         self._write(FRONT, told | head)
         self._shown = front
 
