@@ -93,6 +93,12 @@ def _inside(formula: Formula, clock: _Clock) -> str:
             return f"{_grouped(a, Or, clock)} or {_grouped(b, Or, clock)}"
         case Implies(a, b):
             return f"if {_inside(a, clock)}, then {_inside(b, clock)}"
+        case Eventually(a, over) | Once(a, over) if 0 < over.start == over.end:
+            way = "later" if isinstance(formula, Eventually) else "earlier"
+            return f"{clock.amount(over.end)} {way} {_grouped(a, type(formula), clock)}"
+        case Always(a, over) | Historically(a, over) if 0 < over.start == over.end:
+            way = "later" if isinstance(formula, Always) else "earlier"
+            return f"{clock.amount(over.end)} {way}, if there is such a sample, {_grouped(a, type(formula), clock)}"
         case Eventually(a, over):
             return f"at some time{_ahead(over, clock)} {_grouped(a, Eventually, clock)}"
         case Always(a, over):
@@ -140,8 +146,6 @@ def _ahead(over: Interval, clock: _Clock) -> str:
         return " from then on"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the next {clock.amount(over.end)}"
-    if over.start == over.end:
-        return f", {clock.amount(over.end)} later"
     return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " later"
 
 
@@ -150,8 +154,6 @@ def _back(over: Interval, clock: _Clock) -> str:
         return " up to then"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the last {clock.amount(over.end)}"
-    if over.start == over.end:
-        return f", {clock.amount(over.end)} earlier"
     return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " earlier"
 
 
