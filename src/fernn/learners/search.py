@@ -25,7 +25,8 @@ from .tasks import Task
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 SMALL = 20_000
-"""Values of training data up to which one thread is faster: what Python does between restarts then takes longer."""
+"""Values of training data up to which one thread is faster: what Python does between restarts then takes longer. With
+so little data there is also less to be found by searching on."""
 Start = tuple[Branch, State, bool]
 """A restart: where it is, and whether it is new rather than a change of something found."""
 
@@ -60,6 +61,10 @@ class Search:
         self.settle(self.starts(rng))
         self.quiet = 0 if self.archive.heads() != before else self.quiet + 1
         self.rounds += 1
+
+    @property
+    def is_small(self) -> bool:
+        return self.task.ground.ranked.tiles.size < SMALL
 
     @property
     def at_floor(self) -> bool:
@@ -112,7 +117,7 @@ class Search:
                 self._file_all(finished)
                 self.pulse()
 
-        if self.task.ground.ranked.tiles.size < SMALL:
+        if self.is_small:
             for i in range(len(starts)):
                 one(i)
         else:

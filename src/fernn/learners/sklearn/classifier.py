@@ -74,7 +74,7 @@ class FernnClassifier(Classifying, FernnLearned):
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
         rounds: int = Fernn.rounds,
-        patience: int = Fernn.patience,
+        patience: int | None = Fernn.patience,
         thresholds: Literal["auto", "steady", "exact"] = Fernn.thresholds,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = Fernn.class_weight,
         miss_cost: float = Fernn.miss_cost,

@@ -30,7 +30,7 @@ class FernnLearned(Learned):
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
         rounds: int = Fernn.rounds,
-        patience: int = Fernn.patience,
+        patience: int | None = Fernn.patience,
         thresholds: Literal["auto", "steady", "exact"] = Fernn.thresholds,
         guesses: Sequence[Formula | str] | None = None,
         model_selection: Literal["one_se", "accurate", "simplest"] = "one_se",
