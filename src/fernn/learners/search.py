@@ -64,7 +64,7 @@ class Search:
 
     @property
     def is_small(self) -> bool:
-        return self.task.ground.ranked.tiles.size < SMALL
+        return bool(self.task.ground.ranked.tiles.size < SMALL)
 
     @property
     def at_floor(self) -> bool:
