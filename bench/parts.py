@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from .fernn.child import answer, asked
-from .fernn.store import Store
+from .child import answer, asked
+from .store import Store
 from .surroundings import source, surroundings
 
 ROOT = Path(__file__).resolve().parents[1]

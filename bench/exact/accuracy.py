@@ -10,7 +10,7 @@ from fernn.learners import Enumerative
 from fernn.semantics import score
 
 from ..fernn.accuracy import DATA, LENGTHS, SPLITS, picked
-from ..fernn.store import Found
+from ..store import Found
 
 
 def units(thorough: bool) -> Iterator[list[str]]:

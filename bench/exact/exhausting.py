@@ -9,7 +9,7 @@ from time import perf_counter
 from fernn.data import load, split
 from fernn.learners import Enumerative
 
-from ..fernn.store import Found
+from ..store import Found
 
 SPACES = {
     "ecg/6/without U": Enumerative(max_length=6, grid=44, since=False),

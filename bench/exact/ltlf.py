@@ -18,7 +18,7 @@ import fernn
 from fernn.exact.smallest import smallest
 from fernn.formula.negation import negations_in
 
-from ..fernn.store import Found
+from ..store import Found
 from .tasks import FORMULAS, SIZES, Task, tasks
 
 PATIENCE = 20.0

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ..fernn.accuracy import DATA, LENGTHS, SPLITS
-from ..fernn.aims import Aim
-from ..fernn.store import Found, Store
+from ..heading import Aim, heading
 from ..markdown import table
+from ..store import Found, Store
 from .ltlf import PATIENCE
 from .tasks import SIZES
 
@@ -63,20 +63,7 @@ def _beside(found: Found) -> float:
 
 
 def _sections(store: Store) -> Iterator[str]:
-    where = store.surroundings
-    yield "# The exact search, measured"
-    yield (
-        "Made by `make bench-exact`, which goes on where it was interrupted. "
-        f"{where['processor']}, {where['cores']} cores. "
-        + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". Load average {min(store.loads, default=0):.1f} to {max(store.loads, default=0):.1f} while it ran, itself "
-        "included."
-    )
-    if store.sources not in ([], [store.source]):
-        yield "**Some of these figures belong to an earlier version of the source.**"
-    yield "## Aims"
-    lines = ((aim.text, aim.wanted, aim.measured, "met" if aim.met else f"**{aim.verdict}**") for aim in aims(store))
-    yield table(("", "aim", "measured", ""), lines)
+    yield from heading("The exact search, measured", "bench-exact", store, aims(store))
     yield from _exhausted(store)
     yield from _rate(store)
     yield from _ltlf(store)

@@ -14,7 +14,7 @@ from fernn.exact.exploring import Exploration, Space
 from fernn.exact.ground import ground
 from fernn.formula import And, Atom, Formula, Historically, Once, Or, Since, mirror, to_rtamt
 
-from ..fernn.store import Found
+from ..store import Found
 
 SPACE = Space(max_length=6, grid=32)
 FORMULAS = 400

@@ -12,7 +12,7 @@ from fernn.learners import Fernn, Front
 from fernn.learners.labels import unavoidable
 from fernn.semantics import score
 
-from .store import Found
+from ..store import Found
 
 DATA = ("hapt", "cct", "ecg", "lyft")
 SPLITS, LENGTHS = range(10), (2, 3, 4, 5, 6)

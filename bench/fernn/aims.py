@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..heading import Aim
+from ..store import Store
 from .accuracy import DATA, LENGTHS
 from .figures import errors, floors, peak, recovered, seconds, speedup, splits, worsening
 from .planted import SEEDS
-from .store import Store
 
 ABOVE_FLOOR = 0.005
 NOISE = 2
@@ -29,20 +29,6 @@ WALL = {"cct": 20.0, "ecg": 5.0, "hapt": 5.0}
 GIGABYTE = 1e9
 STEPS_RATE, STEPS_TIMES, PAPER_TIMES = 200e6, 25.0, 100.0
 PLANTED = {"clean": 27, "flipped": 24}
-
-
-@dataclass(frozen=True)
-class Aim:
-    """`met` is None where nothing was measured."""
-
-    text: str
-    wanted: str
-    measured: str = "-"
-    met: bool | None = None
-
-    @property
-    def verdict(self) -> str:
-        return "not measured" if self.met is None else "met" if self.met else "not met"
 
 
 def aims(store: Store) -> list[Aim]:

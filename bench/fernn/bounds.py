@@ -11,7 +11,7 @@ from fernn.formula import walk, with_thresholds
 from fernn.learners import Fernn
 from fernn.semantics import score
 
-from .store import Found
+from ..store import Found
 
 SEEDS, FRESH = range(10), 1000
 """Fresh traces of each class."""

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
-from .store import Found
+from ..store import Found
 
 SCRIPT = """
 import json, resource, time

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..store import Found, Store
 from .accuracy import EACH, LENGTHS
 from .planted import RECOVERED
-from .store import Found, Store
 
 
 def splits(store: Store, name: str, each: bool = False) -> list[Found]:

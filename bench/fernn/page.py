@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..heading import heading
 from ..markdown import table
+from ..store import Store
 from .accuracy import DATA, LENGTHS, SPLITS
 from .aims import aims
 from .figures import errors, floors, peak, recovered, seconds, speedup, splits
 from .paper import WHOLE
 from .planted import FLIPS, RECOVERED
 from .steps import RESTARTS, SAMPLES, THREADS, TRACES
-from .store import Store
 
 PAPER = {
     "hapt": (0.00, 0.00, 0.00, 0.00, 0.00),
@@ -29,20 +30,7 @@ def page(store: Store) -> str:
 
 
 def _sections(store: Store) -> Iterator[str]:
-    where = store.surroundings
-    yield "# FERNN, measured"
-    yield (
-        "Made by `make bench-fernn`, which goes on where it was interrupted. "
-        f"{where['processor']}, {where['cores']} cores. "
-        + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". Load average {min(store.loads, default=0):.1f} to {max(store.loads, default=0):.1f} while it ran, itself "
-        "included."
-    )
-    if store.sources not in ([], [store.source]):
-        yield "**Some of these figures belong to an earlier version of the source.**"
-    yield "## Aims"
-    lines = ((aim.text, aim.wanted, aim.measured, "met" if aim.met else f"**{aim.verdict}**") for aim in aims(store))
-    yield table(("", "aim", "measured", ""), lines)
+    yield from heading("FERNN, measured", "bench-fernn", store, aims(store))
     yield from _accuracy(store)
     yield from _bounds(store)
     yield from _planted(store)

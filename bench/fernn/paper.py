@@ -9,8 +9,8 @@ from time import perf_counter
 from fernn.data import load, split
 from fernn.semantics import score
 
+from ..store import Found
 from .accuracy import DATA
-from .store import Found
 
 EPOCHS, WHOLE = 200, 5000
 FEW, MOST_SECONDS = 4, 120.0

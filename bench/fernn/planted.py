@@ -10,7 +10,7 @@ from fernn.learners import Fernn
 from fernn.planted import task
 from fernn.semantics import score
 
-from .store import Found
+from ..store import Found
 
 SEEDS = range(30)
 FLIPS = {"clean": 0.0, "flipped": 0.1}

@@ -16,7 +16,7 @@ from fernn.network.tiles import tiled
 from fernn.network.wiring import wired
 
 from ..clock import race
-from .store import Found
+from ..store import Found
 
 RESTARTS, TRACES, SAMPLES, CHANNELS = 32, 1600, 100, ("x", "y")
 THREADS, SECONDS = 2, 8.0

@@ -56,7 +56,7 @@ class Recorder(Fernn):
 
 @pytest.fixture
 def told(monkeypatch):
-    monkeypatch.setattr(settings, "Fernn", Recorder)
+    monkeypatch.setattr(settings.FernnLearned, "_kind", Recorder)
     Recorder.told.clear()
     return Recorder.told
 

@@ -23,7 +23,7 @@ from .reading import Reader
 from .scoring import EPS
 from .search import Counts, Floats, Search
 from .shelf import Ids, Shelf
-from .templates import Grown
+from .templates import NAMELESS, Grown
 from .windows import within
 
 
@@ -113,7 +113,7 @@ class Exploration:
 
     def _open(self, hole: AnyAtom) -> Ids:
         """The atoms that may fill a hole."""
-        plain = replace(hole, name="p")
+        plain = replace(hole, name=NAMELESS)
         if plain not in self._atoms:
             wanted = plain.channels
             for name in wanted:

@@ -43,7 +43,7 @@ class Pairs:
     op: int
     left: Ids
     right: Ids
-    name: tuple[object, object]
+    names: tuple[object, object]
     """Of the two families: equal names mean equal families, so that what is known of them is known."""
     closed: bool = False
     """Whether what is left when an operator is dropped is in the space too."""

@@ -63,6 +63,17 @@ def _met(verdict: Any, error: float, length: int, gap: float, made: Any, bounds:
 
 
 @njit(nogil=True)
+def _pair_met(
+    verdict: Any, missed: float, passed: float, length: int, gaps: Any, made: Any, judge: Any, bounds: Any,
+    tighten: bool, hits: Any,
+) -> None:  # fmt: skip
+    """A pair within its bound: it counts if it keeps to the limits too."""
+    if missed <= judge.most_missed and passed <= judge.most_passed:
+        gap = min(gaps[made[3]], gaps[made[4]])
+        _met(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
+
+
+@njit(nogil=True)
 def _error(verdict: Any, judge: Any, bound: float) -> float:
     """Infinite where a limit is passed, more than the bound where the bound is passed."""
     missed = passed = 0.0
@@ -78,12 +89,12 @@ def _error(verdict: Any, judge: Any, bound: float) -> float:
 def score_bit_pairs(
     op: int, left: Any, left_ids: Any, right: Any, right_ids: Any, paired: bool, first: int, last: int, lengths: Any,
     gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Scores `left op right` for AND, OR and IMPLIES, from the verdicts of all lefts and of rights `first` to `last`.
 
     Of `paired` sides, each unordered pair once.
     """
-    lines, scored = left.shape[1], 0
+    lines = left.shape[1]
     verdict = np.empty(lines, np.uint64)
     for start in range(first, last, BLOCK):
         for i in range(len(left)):
@@ -103,12 +114,9 @@ def score_bit_pairs(
                     passed += _cost(word & ~judge.good[line], line, judge)
                     if missed + passed > bound:
                         break
-                scored += 1
-                if missed + passed <= bound and missed <= judge.most_missed and passed <= judge.most_passed:
+                if missed + passed <= bound:
                     made[3], made[4] = left_ids[i], right_ids[j]
-                    gap = min(gaps[left_ids[i]], gaps[right_ids[j]])
-                    _met(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
-    return scored
+                    _pair_met(verdict, missed, passed, length, gaps, made, judge, bounds, tighten, hits)
 
 
 @njit(nogil=True)
@@ -116,13 +124,13 @@ def score_word_pairs(
     op: int, mode: int, window: int, content: Any, lefts: Any, rights: Any, paired: bool, first: int, last: int,
     frame: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
     like: Any,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Scores `left op right` seen through a window, somewhere or everywhere: all lefts, rights `first` to `last`.
 
     `window` is the address of the samples looked at from the last one.
     """
     base, row = content.ctypes.data, content.shape[1] * 8
-    lines, scored, top = len(judge.good), 0, frame.bits - 1
+    lines, top = len(judge.good), frame.bits - 1
     block = max(1, NEAR // row)
     verdict = np.empty(lines, np.uint64)
     flip = ~np.uint64(0) if mode == ALL else np.uint64(0)
@@ -151,12 +159,9 @@ def score_word_pairs(
                     passed += _cost(held & ~judge.good[line], line, judge)
                     if missed + passed > bound:
                         break
-                scored += 1
-                if missed + passed <= bound and missed <= judge.most_missed and passed <= judge.most_passed:
+                if missed + passed <= bound:
                     made[3], made[4] = lefts[i], rights[j]
-                    gap = min(gaps[lefts[i]], gaps[rights[j]])
-                    _met(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
-    return scored
+                    _pair_met(verdict, missed, passed, length, gaps, made, judge, bounds, tighten, hits)
 
 
 @njit(nogil=True)
@@ -193,7 +198,7 @@ def _seen(mode: int, window: int, inner: int, frame: Any, care: Any, out: Any, l
 def score_singles(
     content: Any, ids: Any, first: int, last: int, arounds: Any, inners: Any, spans: Any, frame: Any, lengths: Any,
     gaps: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any, work: int, like: Any,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Scores `around (inner row)` of rows `first` to `last`.
 
     `arounds` has rows of (operator or -1, its window's number, the address of that window), `inners` of (operator,
@@ -224,4 +229,3 @@ def score_singles(
                     made[0], made[1], made[2] = arounds[j, 0], arounds[j, 1], op
                     made[3], made[5] = ids[k], inners[i, 1]
                     _met(verdict, error, length, gaps[ids[k]], made, bounds, tighten, hits)
-    return (last - first) * len(inners) * len(arounds)

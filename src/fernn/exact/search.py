@@ -142,13 +142,11 @@ class Search:
         arounds = np.array([(op, number, self.views.mask(number)) for op, number in job.arounds])
         inners, spans = np.array(job.inners), self._spans(job.inners)
 
-        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> None:
             spare = np.empty((3, self.shelf.bytes), np.uint8)
-            return int(
-                compiled.score_singles(
-                    rows.content, job.left, low, high, arounds, inners, spans, self.shelf.frame, rows.lengths,
-                    rows.gaps, job.longer, self.judge, bounds, tighten, into, spare.ctypes.data, self.shelf.like,
-                )
+            compiled.score_singles(
+                rows.content, job.left, low, high, arounds, inners, spans, self.shelf.frame, rows.lengths,
+                rows.gaps, job.longer, self.judge, bounds, tighten, into, spare.ctypes.data, self.shelf.like,
             )  # fmt: skip
 
         self._score(len(job.left), work, bounds, found, 2 * each * self.shelf.bytes)
@@ -175,20 +173,18 @@ class Search:
         paired = job.paired
         total = _pairs(len(job.left), len(job.right), paired)
         seen = self.views.all_seen if total < FEW else self.views.seen
-        a = seen(job.left, (job.name, 0), *left)
-        b = a if paired else seen(job.right, (job.name, 1), *right)
+        a = seen(job.left, job.names[0], *left)
+        b = a if paired else seen(job.right, job.names[1], *right)
         kept = _pairs(len(a.ids), len(b.ids), paired)
         op, rows = job.op, self.shelf.rows
         if self.prune and kept >= FEW:
             a, b = self._possible(op, a, b, bound)
         scored = _pairs(len(a.ids), len(b.ids), paired)
 
-        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
-            return int(
-                compiled.score_bit_pairs(
-                    op, a.bits, a.ids, b.bits, b.ids, paired, low, high, rows.lengths, rows.gaps, _made(job),
-                    job.longer, self.judge, bounds, tighten, into,
-                )
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> None:
+            compiled.score_bit_pairs(
+                op, a.bits, a.ids, b.bits, b.ids, paired, low, high, rows.lengths, rows.gaps, _made(job),
+                job.longer, self.judge, bounds, tighten, into,
             )  # fmt: skip
 
         self._score(len(b.ids), work, bounds, found, len(a.ids) * 8 * a.bits.shape[1])
@@ -216,12 +212,10 @@ class Search:
         scored = _pairs(len(left), len(right), paired)
         mask = self.views.mask(window)
 
-        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> int:
-            return int(
-                compiled.score_word_pairs(
-                    op, mode, mask, rows.content, left, right, paired, low, high, self.shelf.frame, rows.lengths,
-                    rows.gaps, _made(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
-                )
+        def work(low: int, high: int, bounds: Floats, tighten: bool, into: Hits) -> None:
+            compiled.score_word_pairs(
+                op, mode, mask, rows.content, left, right, paired, low, high, self.shelf.frame, rows.lengths,
+                rows.gaps, _made(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
             )  # fmt: skip
 
         self._score(len(right), work, bounds, found, len(left) * self.shelf.bytes)
@@ -231,15 +225,16 @@ class Search:
         """What is left of the sides when pairs that exceed the bound are left out."""
         most_missed = min(bound, self.judge.most_missed) + EPS
         most_passed = min(bound, self.judge.most_passed) + EPS
-        op, left, right, name, see = job.op, job.left, job.right, job.name, self.views.all_seen
+        op, left, right, see = job.op, job.left, job.right, self.views.all_seen
+        sides = list(zip((left, right), job.names, strict=True))
         if (op, mode) == (AND, ANY):  # O (a & b) needs O a and O b
-            keep = [see(side, (name, k), ANY, window).missed <= most_missed for k, side in _two(left, right)]
+            keep = [see(side, name, ANY, window).missed <= most_missed for side, name in sides]
         elif (op, mode) == (OR, ALL):  # H a is enough for H (a | b)
-            keep = [see(side, (name, k), ALL, window).passed <= most_passed for k, side in _two(left, right)]
+            keep = [see(side, name, ALL, window).passed <= most_passed for side, name in sides]
         elif op == SINCE:  # b is enough for a S b, somewhere and everywhere; and without b there is no a S b
-            good = see(right, (name, 1), mode, window).passed <= most_passed
+            good = see(*sides[1], mode, window).passed <= most_passed
             if window in (NOW, EVER):
-                good &= see(right, (name, 1), ANY, EVER).missed <= most_missed
+                good &= see(*sides[1], ANY, EVER).missed <= most_missed
             keep = [np.ones(len(left), bool), good]
         else:
             return left, right
@@ -248,7 +243,7 @@ class Search:
             return same, same
         return left[keep[0]], right[keep[1]]
 
-    def _score(self, count: int, work: Callable[..., int], bounds: Floats, found: Hits | None, cost: int = 64) -> None:
+    def _score(self, count: int, work: Callable[..., None], bounds: Floats, found: Hits | None, cost: int = 64) -> None:
         """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time."""
         chunk = max(1, min(count, CHUNK // max(cost, 1)))
         for start in range(0, count, chunk):
@@ -277,10 +272,6 @@ class Search:
 def _made(job: Pairs) -> npt.NDArray[np.int64]:
     """How a hit of this job came about, its rows still to be filled in."""
     return np.array([job.around[0], job.around[1], job.op, -1, -1, NOW])
-
-
-def _two(left: Ids, right: Ids) -> list[tuple[int, Ids]]:
-    return [(0, left), (1, right)]
 
 
 def _pairs(left: int, right: int, paired: bool) -> int:

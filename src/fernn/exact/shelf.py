@@ -85,9 +85,6 @@ class Shelf:
             )  # fmt: skip
         return start
 
-    def words(self, row: int) -> Words:
-        return self.rows.content[row].view(self.layout.dtype).reshape(self.layout.words, self.layout.places)  # type: ignore[no-any-return]
-
 
 def spans_of(over: Interval | None) -> npt.NDArray[np.int64]:
     """`[span, (start, end)]`, with -1 for an open end."""

@@ -50,9 +50,9 @@ class Views:
             self._masks.append((words, int(words.ctypes.data)))
         return self._masks[number][1]
 
-    def all_seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
+    def all_seen(self, family: Ids, name: object, mode: int, window: int) -> Side:
         """Of every row of the family, also where verdicts are the same."""
-        key = ("all", _name(name), mode, window)
+        key = ("all", name, mode, window)
         if key not in self._sides:
             bits = np.empty((len(family), self.layout.lines), np.uint64)
             rows = self.shelf.rows
@@ -61,9 +61,9 @@ class Views:
             self._sides[key] = self._side(bits, family)
         return self._sides[key]
 
-    def seen(self, family: Ids, name: Any, mode: int, window: int) -> Side:
+    def seen(self, family: Ids, name: object, mode: int, window: int) -> Side:
         """Of the family, each verdict once."""
-        key = ("once", _name(name), mode, window)
+        key = ("once", name, mode, window)
         if key not in self._sides:
             self._sides[key] = self._once(self.all_seen(family, name, mode, window))
         return self._sides[key]
@@ -81,9 +81,3 @@ class Views:
         _, first = np.unique(content, return_index=True)
         at = np.sort(order[first])
         return Side(side.bits[at], side.ids[at], side.missed[at], side.passed[at])
-
-
-def _name(name: Any) -> Any:
-    """Of the family on one side of a job."""
-    names, side = name
-    return names[side]

@@ -122,14 +122,12 @@ class Enumerative:
         validation: dict[int, tuple[float, float]] = {}
         try:
             job.take_up(resume)
-            job.run()
-            if self._is_limited and job.explored.space.thresholds == "grid":
-                job.take_over(self._free(job))
+            self._searched(job)
             job.check()
             found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
             if self._is_propositional(job.explored.ground.data) and not job.at_floor:
                 job.combine()
-            validation = self._validated(job, clock)
+            validation = self._validated(job)
         except OutOfTime:
             ended = "time limit"
         except KeyboardInterrupt:
@@ -178,17 +176,27 @@ class Enumerative:
         return Enumeration(self, explored, unavoidable(data, weights), about, watch, clock)
 
     @property
-    def _is_limited(self) -> bool:
-        return self.max_misses is not None or self.max_false_alarms is not None
+    def _once(self) -> Enumerative:
+        """The search alone, for traces whose weights say all that costs and classes say."""
+        return replace(
+            self, folds=0, time_limit=None, class_weight=None, miss_cost=1.0, false_alarm_cost=1.0
+        )  # fmt: skip
 
-    def _free(self, job: Enumeration) -> Enumeration:
-        """The same search without limits, which a coarse grid may keep from coming near a rule that keeps to them."""
-        free = replace(self, max_misses=None, max_false_alarms=None, folds=0, time_limit=None, class_weight=None)
-        free = replace(free, miss_cost=1.0, false_alarm_cost=1.0)
-        made = free._job(job.explored.ground.data, job.explored.ground.weights, silent, Clock(0.0, None))
+    def _inside(self, job: Enumeration, data: Dataset, weights: Floats) -> Enumeration:
+        """Another search as a part of this one: it tells of the whole, and ends with it."""
+        made = self._once._job(data, weights, silent, Clock(0.0, None))
         made.explored.search.pulse = job.pulse
-        made.run()
         return made
+
+    def _searched(self, job: Enumeration) -> None:
+        """Runs the search; where a coarse grid may keep it from rules within the limits, also without limits."""
+        job.run()
+        limited = self.max_misses is not None or self.max_false_alarms is not None
+        if limited and job.explored.space.thresholds == "grid":
+            free = replace(self, max_misses=None, max_false_alarms=None)
+            other = free._inside(job, job.explored.ground.data, job.explored.ground.weights)
+            other.run()
+            job.take_over(other)
 
     def _space(self, data: Dataset) -> tuple[Space, bool]:
         """What to search, and whether it looks ahead."""
@@ -235,7 +243,7 @@ class Enumerative:
     def _is_propositional(self, data: Dataset) -> bool:
         return self.template is None and all(((trace == 0) | (trace == 1)).all() for trace in data.values)
 
-    def _validated(self, job: Enumeration, clock: Clock) -> dict[int, tuple[float, float]]:
+    def _validated(self, job: Enumeration) -> dict[int, tuple[float, float]]:
         """By length: the error on traces that the search did not see, and one standard error of it."""
         data = job.explored.ground.data
         if self.folds < 2 or len(np.unique(blocks(data))) < self.folds:
@@ -243,15 +251,11 @@ class Enumerative:
         place = {case: i for i, case in enumerate(data.cases)}
         weights = job.explored.ground.weights
         wrong = {n: np.full(len(data), nan) for n in job.entries}
-        bare = replace(self, folds=0, time_limit=None, class_weight=None, miss_cost=1.0, false_alarm_cost=1.0)
         for part, held in folds(data, self.folds, self.seed):
             if part.positive.all() or not part.positive.any():
                 return {}
-            inner = bare._job(part, weights[[place[case] for case in part.cases]], silent, Clock(0.0, None))
-            inner.explored.search.pulse = job.pulse
-            inner.run()
-            if self._is_limited and inner.explored.space.thresholds == "grid":
-                inner.take_over(bare._free(inner))
+            inner = self._inside(job, part, weights[[place[case] for case in part.cases]])
+            self._searched(inner)
             at = [place[case] for case in held.cases]
             for n in wrong:
                 short = [m for m in inner.entries if m <= n]

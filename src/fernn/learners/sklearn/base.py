@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,9 +42,18 @@ class Learned(BaseEstimator):  # type: ignore[misc]
     channels: Sequence[str] | None
     verbose: int
 
+    _kind: ClassVar[type[Any]]
+    """The learner, a dataclass whose fields are settings of the estimator too."""
+
     def _learner(self, **settings: Any) -> Any:
         """The learner that these settings mean."""
-        raise NotImplementedError
+        own = self.get_params(deep=False)
+        own = {field.name: own[field.name] for field in fields(self._kind) if field.name in own}
+        if own.get("template") is not None:
+            own["template"] = formula(own["template"])
+        if "guesses" in own:
+            own["guesses"] = tuple(formula(guess) for guess in own["guesses"] or ())
+        return self._kind(**{**own, **settings})
 
     def _earlier(self) -> Fit | None:
         """The fit to go on from."""
@@ -104,6 +113,13 @@ class Learned(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
+
+
+def keep(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
+    """Keeps what a constructor was called with, its `locals()`, under the same names, as scikit-learn wants it."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
 
 
 def formula(given: Formula | str) -> Formula:

@@ -10,6 +10,7 @@ import numpy as np
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch
+from .base import keep
 from .classifying import Classifying
 from .settings import FernnLearned
 
@@ -86,12 +87,4 @@ class FernnClassifier(Classifying, FernnLearned):
         channels: Sequence[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            max_length, intervals, atoms, random_state, time_limit, template=template, direction=direction,
-            since=since, restarts=restarts, rounds=rounds, patience=patience, thresholds=thresholds, guesses=guesses,
-            model_selection=model_selection, warm_start=warm_start, callbacks=callbacks, channels=channels,
-            verbose=verbose,
-        )  # fmt: skip
-        self.class_weight = class_weight
-        self.miss_cost = miss_cost
-        self.false_alarm_cost = false_alarm_cost
+        keep(self, locals())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ...exact.rivals import Rivals
 from ...formula import Formula
 from ..enumerative import Enumerative, ExactFit
 from ..fit import Watch
-from .base import formula
+from .base import keep
 from .classifying import Classifying
 
 
@@ -46,6 +45,7 @@ class EnumerativeClassifier(Classifying):
         None where the search was cut off.
     """
 
+    _kind: ClassVar[type[Enumerative]] = Enumerative
     fit_: ExactFit
     certificate_: Certificate | None
     rivals_: Rivals | None
@@ -84,44 +84,10 @@ class EnumerativeClassifier(Classifying):
         channels: Sequence[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.max_length = max_length
-        self.intervals = intervals
-        self.atoms = atoms
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.template = template
-        self.direction = direction
-        self.since = since
-        self.negation = negation
-        self.pieces = pieces
-        self.next = next
-        self.thresholds = thresholds
-        self.grid = grid
-        self.class_weight = class_weight
-        self.miss_cost = miss_cost
-        self.false_alarm_cost = false_alarm_cost
-        self.max_misses = max_misses
-        self.max_false_alarms = max_false_alarms
-        self.tolerance = tolerance
-        self.most_rivals = most_rivals
-        self.exhaust = exhaust
-        self.folds = folds
-        self.memory = memory
-        self.preset = preset
-        self.target = target
-        self.model_selection = model_selection
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.channels = channels
-        self.verbose = verbose
+        keep(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from labelled traces; a case of weight 2 counts as two cases."""
         super().fit(X, y, sample_weight)
         self.certificate_, self.rivals_ = self.fit_.certificate, self.fit_.rivals
         return self
-
-    def _learner(self, **settings: Any) -> Enumerative:
-        own = {field.name: getattr(self, field.name) for field in fields(Enumerative) if hasattr(self, field.name)}
-        own["template"] = None if self.template is None else formula(self.template)
-        return Enumerative(**{**own, **settings})

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch
-from .base import Learned, formula
+from .base import Learned, keep
 
 
 class FernnLearned(Learned):
     """An estimator that learns by FERNN."""
+
+    _kind: ClassVar[type[Fernn]] = Fernn
 
     def __init__(
         self,
@@ -39,28 +40,4 @@ class FernnLearned(Learned):
         channels: Sequence[str] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.max_length = max_length
-        self.intervals = intervals
-        self.atoms = atoms
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.template = template
-        self.direction = direction
-        self.since = since
-        self.restarts = restarts
-        self.rounds = rounds
-        self.patience = patience
-        self.thresholds = thresholds
-        self.guesses = guesses
-        self.model_selection = model_selection
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.channels = channels
-        self.verbose = verbose
-
-    def _learner(self, **settings: Any) -> Fernn:
-        own = self.get_params(deep=False)
-        own = {field.name: own[field.name] for field in fields(Fernn) if field.name in own}
-        own["template"] = None if self.template is None else formula(self.template)
-        own["guesses"] = tuple(formula(guess) for guess in self.guesses or ())
-        return Fernn(**{**own, **settings})
+        keep(self, locals())

@@ -15,7 +15,7 @@ from fernn.errors import DataError, FernnWarning
 from .store import Found
 
 
-def asked(part: str, units: Sequence[str], bench: str = "bench.fernn") -> Iterator[tuple[str, Found]]:
+def asked(part: str, units: Sequence[str], bench: str) -> Iterator[tuple[str, Found]]:
     """Each unit with what a child process of this bench found, as soon as it is there.
 
     A unit at which the child dies is told as failed, and another child goes on after it.
