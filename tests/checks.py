@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 
 import fernn
 from fernn.data import Dataset, from_arrays
+from fernn.errors import DataError
 from fernn.learners import Fit, Learner, Progress
 from fernn.learners.front import picked
+from fernn.runs import Run
 
 SLACK = 2.0  # seconds that a fit may go on after its time is up, on a busy machine
 
@@ -135,6 +138,27 @@ def check_hard_data(case: Case) -> None:
         _assert_front(fit)
         for entry in fit.front:
             assert entry.train == pytest.approx(fernn.score(entry.formula, data).mcr), name
+
+
+def check_one_class_is_refused(case: Case) -> None:
+    data = spikes()
+    with pytest.raises(DataError, match="good"):
+        case.quick.fit(data.subset(data.positive))
+
+
+def check_saved_and_loaded(case: Case) -> None:
+    """A finished run on disk holds what the fit found, and its state is one to go on from."""
+    data = spikes()
+    fit = case.quick.fit(data)
+    with TemporaryDirectory() as folder:
+        run = Run.create(f"{folder}/run", {"method": "any"}, data)
+        run.finish(fit)
+        again = Run.open(f"{folder}/run")
+        loaded = again.front()
+        again.resume()
+    assert str(loaded) == str(fit.front)
+    assert [entry.formula for entry in loaded or ()] == [entry.formula for entry in fit.front]
+    assert _no_worse(case.quick.fit(data, resume=again.state), fit.front)
 
 
 def check_weights(case: Case) -> None:

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from .learners import Enumerative as Enumerative
     from .learners import Fernn as Fernn
     from .learners import Front as Front
+    from .learners import Lattice as Lattice
+    from .learners import Tree as Tree
     from .learners.sklearn import EnumerativeClassifier as EnumerativeClassifier
     from .learners.sklearn import FernnClassifier as FernnClassifier
     from .learners.sklearn import FernnRegressor as FernnRegressor
+    from .learners.sklearn import LatticeClassifier as LatticeClassifier
     from .learners.sklearn import RobustnessTransformer as RobustnessTransformer
+    from .learners.sklearn import TreeClassifier as TreeClassifier
     from .semantics import Monitor as Monitor
     from .semantics import deciding as deciding
     from .semantics import robustness as robustness
@@ -43,8 +47,15 @@ _HOME = {
     "data": ("Dataset", "read"),
     "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
     "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
-    "learners": ("Enumerative", "Fernn", "Front"),
-    "learners.sklearn": ("EnumerativeClassifier", "FernnClassifier", "FernnRegressor", "RobustnessTransformer"),
+    "learners": ("Enumerative", "Fernn", "Front", "Lattice", "Tree"),
+    "learners.sklearn": (
+        "EnumerativeClassifier",
+        "FernnClassifier",
+        "FernnRegressor",
+        "LatticeClassifier",
+        "RobustnessTransformer",
+        "TreeClassifier",
+    ),
     "semantics": ("Monitor", "deciding", "robustness", "satisfied", "score", "signals"),
 }
 _ROOM = {name: room for room, names in _HOME.items() for name in names}

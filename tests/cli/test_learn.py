@@ -53,8 +53,8 @@ def slow(monkeypatch):
     """The learner is a slow one, whose settings this sets."""
 
     def sets(**settings):
-        method = type("Set", (Method,), {"defaults": Method(Slow, {}).defaults | settings})
-        monkeypatch.setitem(METHODS, "fernn", method(Slow, {}))
+        method = type("Set", (Method,), {"defaults": Method(Slow, "").defaults | settings})
+        monkeypatch.setitem(METHODS, "fernn", method(Slow, ""))
 
     sets(pause=0)
     return sets
@@ -348,3 +348,32 @@ def test_settings_of_another_method_are_refused(fernn):
     done = fernn("learn", "cruise.csv", "--method", "enumerative", "--restarts", "3")
     assert done.code == 3
     assert "--restarts: the method enumerative has no such setting" in done.err
+
+
+@pytest.mark.parametrize("method", ["enumerative", "lattice", "tree"])
+def test_every_method_learns_by_its_name(fernn, method):
+    found = fernn("learn", "cruise.csv", "--method", method, "--folds", "0", "--max-length", "5", "--json")
+    assert found.code == 0, found.err
+    told = json.loads(found.out)
+    assert told["front"][-1]["test"] <= 0.3
+    assert fernn("learn", "--resume", "--out", told["run"]).code == 0
+
+
+def test_any_setting_can_be_set(fernn):
+    found = fernn("learn", "cruise.csv", "--method", "tree", "--set", "depth=1", "--set", "purity=error", "--json")
+    assert found.code == 0, found.err
+    chosen = json.loads((Path(json.loads(found.out)["run"]) / "settings.json").read_text())["learner"]
+    assert (chosen["depth"], chosen["purity"]) == (1, "error")
+    assert "NAME=VALUE" in fernn("learn", "cruise.csv", "--set", "depth").err
+    wrong = fernn("learn", "cruise.csv", "--set", "depht=2")
+    assert wrong.code == 3
+    assert "has no such setting" in wrong.err
+
+
+def test_methods_are_listed_and_shown(fernn):
+    listed = fernn("methods").out
+    assert all(name in listed for name in METHODS)
+    shown = fernn("methods", "tree")
+    assert "node_length" in shown.out
+    assert json.loads(fernn("methods", "tree", "--json").out)["settings"]["depth"] == 3
+    assert fernn("methods", "forest").code == 3

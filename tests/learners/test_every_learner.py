@@ -3,7 +3,7 @@
 import pytest
 
 from checks import CHECKS, Case
-from fernn.learners import Enumerative, Fernn, PaperFernn
+from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
 
 LEARNERS = {
     "fernn": Case(
@@ -20,6 +20,22 @@ LEARNERS = {
         long=Enumerative(preset="published", max_length=6, target=0.0),
         real=False,
     ),
+    "lattice": Case(
+        quick=Lattice(max_parts=3, ends=4, width=2, folds=2),
+        long=Lattice(max_parts=60, width=200, ends=60),
+        real=False,
+    ),
+    "published lattice": Case(
+        quick=Lattice(preset="published", max_parts=2, ends=4, steps=20),
+        long=Lattice(preset="published", max_parts=40, target=0.0),
+        real=False,
+    ),
+    "tree": Case(
+        quick=Tree(depth=2, grid=8, folds=2),
+        long=Tree(depth=1000, folds=0, intervals=True, grid=128, thresholds="grid"),
+        real=False,
+    ),
+    "voting trees": Case(quick=Tree(depth=1, grid=8, folds=2, trees=3), long=Tree(depth=8, trees=7), real=False),
     "paper": Case(quick=PaperFernn(epochs=1500, winner="value", seed=1), long=PaperFernn(length=6, epochs=10**9)),
 }
 

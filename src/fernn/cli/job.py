@@ -100,5 +100,6 @@ def _quiet_warnings() -> Iterator[None]:
 def _is_compiled(method: str) -> bool:
     from ..exact.compiled import is_compiled as exact
     from ..network.engine import is_compiled as network
+    from ..semantics.machine import is_compiled as judge
 
-    return bool(exact() if method == "enumerative" else network())
+    return bool(exact() if method in ("enumerative", "tree") else judge() if method == "lattice" else network())

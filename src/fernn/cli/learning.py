@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_lib
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +30,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 def learn(
     file: LearnFile = None,
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
-    method: Annotated[str | None, typer.Option(help="fernn, enumerative (exact), or paper (as published).")] = None,
+    method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
@@ -52,9 +53,15 @@ def learn(
         float | None, typer.Option(help="enumerative: most of the good judged bad.", min=0, max=1)
     ] = None,
     memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
-    folds: Annotated[int | None, typer.Option(help="enumerative: for validation (5); 0 for none.", min=0)] = None,
+    folds: Annotated[int | None, typer.Option(help="Parts for validation (5); 0 for none.", min=0)] = None,
     exhaust: Annotated[bool, typer.Option("--exhaust", help="enumerative: all lengths, for all rivals.")] = False,
-    preset: Annotated[str | None, typer.Option(help="enumerative: published, the method of the literature.")] = None,
+    preset: Annotated[str | None, typer.Option(help="enumerative, lattice: published, as in the literature.")] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Any setting of the method, as NAME=VALUE; may be given again.", metavar="NAME=VALUE"
+        ),
+    ] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -76,7 +83,7 @@ def learn(
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
         "folds": folds, "exhaust": exhaust or None, "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
     if resume:
         fixed = {name for name in given if name != "time_limit"}
         fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
@@ -167,6 +174,22 @@ def _runs_here() -> str:
 
     found = run_folders()
     return f"; the latest here is {found[0]}" if found else ""
+
+
+def _set(given: list[str]) -> dict[str, Any]:
+    """`depth=2` and the like, values as JSON writes them or as plain words."""
+    from ..errors import UnsupportedError
+
+    chosen: dict[str, Any] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise UnsupportedError(f"--set takes NAME=VALUE, such as depth=2; found {text!r}")
+        try:
+            chosen[name.strip()] = json_lib.loads(value)
+        except ValueError:
+            chosen[name.strip()] = value
+    return chosen
 
 
 def _one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:

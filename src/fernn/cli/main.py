@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import certify, demo, formulas, learning, live, recordings, traces
+from . import certify, demo, formulas, learning, live, methods, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -33,6 +33,7 @@ app = typer.Typer(
 
 for command in (
     learning.learn,
+    methods.methods,
     demo.demo,
     recordings.check,
     certify.certify,

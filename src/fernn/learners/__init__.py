@@ -4,7 +4,9 @@ from .enumerative import Enumerative, ExactFit
 from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
+from .lattice import Lattice, LatticeFit
 from .paper import PaperFernn
+from .tree import Tree
 
 __all__ = [
     "Entry",
@@ -13,9 +15,12 @@ __all__ = [
     "Fernn",
     "Fit",
     "Front",
+    "Lattice",
+    "LatticeFit",
     "Learner",
     "PaperFernn",
     "Progress",
+    "Tree",
     "Watch",
     "silent",
 ]

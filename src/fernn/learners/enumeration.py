@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf, nan
 from time import perf_counter
@@ -20,7 +20,7 @@ from ..exact.widening import margin, refined, standing, widened
 from ..formula import Atom, Formula, length, simplify, walk
 from .clock import Clock
 from .fit import Progress, Watch
-from .front import Entry, Front, picked
+from .front import Entry, Front, front_of
 from .labels import Floats, losses
 
 SCHEMA = 1
@@ -192,12 +192,7 @@ class Enumeration:
 
     def front(self, validation: dict[int, tuple[float, float]]) -> Front:
         """Longer formulas only where they do better than all shorter ones."""
-        entries: list[Entry] = []
-        for n, entry in sorted(self.entries.items(), key=lambda item: (item[1].length, item[1].train)):
-            error, spread = validation.get(n, (nan, nan))
-            if not entries or entry.train < entries[-1].train - 1e-12:
-                entries.append(replace(entry, validation=error, spread=spread))
-        return Front(tuple(entries), picked(entries))
+        return front_of(self.entries.values(), validation)
 
     def progress(self) -> Progress:
         self.share = max(self.share, self.clock.share)

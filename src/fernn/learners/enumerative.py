@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.split import blocks, folds
 from ..errors import UnsupportedError
 from ..exact.atoms import columns
 from ..exact.certificate import Certificate
@@ -22,10 +21,12 @@ from ..formula import Formula, direction, interval
 from .clock import Clock
 from .enumeration import Enumeration, OutOfTime
 from .fit import Ended, Fit, Watch, silent
-from .labels import counts, is_real, losses, targets, unavoidable, weighed
+from .front import Front
+from .labels import counts, that_count, two_classes, unavoidable, weighed
 from .memory import bytes_of
 from .published import Published
 from .space import looking_back
+from .validating import check_folds, validated
 
 FEW = 256
 """Atoms up to which every threshold is tried, where the choice is left open."""
@@ -155,17 +156,11 @@ class Enumerative:
         return ExactFit(fit.front, fit.seconds, fit.ended, fit.state)
 
     def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Enumeration:
-        if is_real(data):
-            raise UnsupportedError("the exact search tells two classes apart; for real labels use the method fernn")
-        targets(data)
+        two_classes(data, "the exact search")
         weights = weighed(data, counts(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost)
-        heaviest = float(weights.max())
-        weights = weights if 1e-3 <= heaviest <= 1e6 else weights / heaviest  # so that rounding does not count
         about = data, weights
-        if (weights == 0).any():  # what does not count is not looked at
-            data, weights = data.subset(weights > 0), weights[weights > 0]
-            targets(data)
-        space, future = self._space(data)
+        data, weights = that_count(data, weights)
+        space, future = self.space(data)
         good = data.positive
         made = ground(
             data, weights, future,
@@ -198,7 +193,7 @@ class Enumerative:
             other.run()
             job.take_over(other)
 
-    def _space(self, data: Dataset) -> tuple[Space, bool]:
+    def space(self, data: Dataset) -> tuple[Space, bool]:
         """What to search, and whether it looks ahead."""
         for name, value, allowed in (
             ("atoms", self.atoms, ("axis", "differences")),
@@ -207,12 +202,10 @@ class Enumerative:
         ):
             if value not in allowed:
                 raise UnsupportedError(f"{name} are {' or '.join(map(repr, allowed))}, got {value!r}")
-        numbers = (("max_length", self.max_length, 1), ("grid", self.grid, 1), ("folds", self.folds, 0))
-        for name, number, least in numbers:
-            if number < least:
-                raise UnsupportedError(f"{name} is at least {least}, got {number}")
-        if self.folds == 1:
-            raise UnsupportedError("folds are 2 or more, or 0 for no validation; got 1")
+        for name, number in (("max_length", self.max_length), ("grid", self.grid)):
+            if number < 1:
+                raise UnsupportedError(f"{name} is at least 1, got {number}")
+        check_folds(self.folds)
         for name, share in (("max_misses", self.max_misses), ("max_false_alarms", self.max_false_alarms)):
             if share is not None and not 0 <= share <= 1:
                 raise UnsupportedError(f"{name} is a share, from 0 to 1; got {share}")
@@ -245,25 +238,12 @@ class Enumerative:
 
     def _validated(self, job: Enumeration) -> dict[int, tuple[float, float]]:
         """By length: the error on traces that the search did not see, and one standard error of it."""
-        data = job.explored.ground.data
-        if self.folds < 2 or len(np.unique(blocks(data))) < self.folds:
-            return {}
-        place = {case: i for i, case in enumerate(data.cases)}
-        weights = job.explored.ground.weights
-        wrong = {n: np.full(len(data), nan) for n in job.entries}
-        for part, held in folds(data, self.folds, self.seed):
-            if part.positive.all() or not part.positive.any():
-                return {}
-            inner = self._inside(job, part, weights[[place[case] for case in part.cases]])
+
+        def front(part: Dataset, weights: Floats) -> Front:
+            inner = self._inside(job, part, weights)
             self._searched(inner)
-            at = [place[case] for case in held.cases]
-            for n in wrong:
-                short = [m for m in inner.entries if m <= n]
-                if short:
-                    wrong[n][at] = losses(inner.entries[max(short)].formula, held)
-        return {n: _estimated(each, weights) for n, each in wrong.items() if not np.isnan(each).any()}
+            return inner.front({})
 
-
-def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:
-    mean = float(np.average(each, weights=weights))
-    return mean, float(np.sqrt(np.average((each - mean) ** 2, weights=weights) / len(each)))
+        ground = job.explored.ground
+        lengths = {entry.length for entry in job.entries.values()}
+        return validated(front, ground.data, ground.weights, lengths, self.folds, self.seed)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan, sqrt
 from typing import Any
 
@@ -90,6 +90,22 @@ class Front:
             for r in data["entries"]
         ]
         return cls(tuple(entries), data["pick"])
+
+
+def front_of(entries: Iterable[Entry], validation: Mapping[int, tuple[float, float]] | None = None) -> Front:
+    """Of these entries those that err less in training than all shorter ones, one of them picked.
+
+    `validation` has by length the error on traces not fitted, and one standard error of it.
+    """
+    kept: list[Entry] = []
+    for entry in sorted(entries, key=lambda entry: (entry.length, entry.train, -entry.margin)):
+        if not kept or entry.train < kept[-1].train - 1e-12:
+            kept.append(entry)
+    known = {} if validation is None else validation
+    made = [
+        replace(e, validation=known[e.length][0], spread=known[e.length][1]) if e.length in known else e for e in kept
+    ]
+    return Front(tuple(made), picked(made))
 
 
 def picked(entries: Sequence[Entry]) -> int:

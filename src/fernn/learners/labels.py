@@ -30,6 +30,13 @@ def targets(data: Dataset) -> Floats:
     return data.signs
 
 
+def two_classes(data: Dataset, method: str) -> None:
+    """An error unless there are traces of two classes, which is all that this method takes."""
+    if is_real(data):
+        raise UnsupportedError(f"{method} tells two classes apart; for real labels use the method fernn")
+    targets(data)
+
+
 def counts(data: Dataset, given: Floats | None) -> Floats:
     """How much each trace counts: as given, or 1."""
     weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
@@ -58,7 +65,19 @@ def weighed(
         raise UnsupportedError(f"class_weight is 'balanced' or a dict of classes, got {class_weight!r}")
     weights[good] *= false_alarm_cost
     weights[~good] *= miss_cost
-    return weights
+    heaviest = float(weights.max())
+    if not heaviest > 0:
+        raise UnsupportedError("with these costs and weights no error counts, so there is nothing to learn")
+    return weights if 1e-3 <= heaviest <= 1e6 else weights / heaviest  # so that rounding does not count
+
+
+def that_count(data: Dataset, weights: Floats) -> tuple[Dataset, Floats]:
+    """The traces of some weight, which must be of both classes, and their weights."""
+    if (weights > 0).all():
+        return data, weights
+    kept = data.subset(weights > 0)
+    targets(kept)
+    return kept, weights[weights > 0]
 
 
 def unavoidable(data: Dataset, weights: Floats) -> float:

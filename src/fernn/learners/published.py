@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..exact.widening import widened
+from ..exact.atoms import columns
+from ..exact.widening import margin, widened
 from ..formula import Formula, atom, length, parse
 from ..formula.holes import atoms_open, expanded, filled
 from ..formula.measures import facing
@@ -32,7 +33,7 @@ from ..formula.templates import Way, exactly_length
 from ..semantics import robustness, satisfied
 from .clock import Clock
 from .fit import Ended, Fit, Progress, Watch, silent
-from .front import Entry, Front
+from .front import Entry, Front, front_of
 from .labels import counts, targets
 
 SCHEMA = 1
@@ -110,6 +111,7 @@ class _Job:
         self.few = data.subset(rng.permutation(len(data))[:TRACES])
         self.drawn = rng.random((VALUATIONS, 16))
         self.rng = rng
+        self.columns = columns(data)
 
     @property
     def least(self) -> float:
@@ -173,10 +175,8 @@ class _Job:
         for n, (error, formula) in sorted(self.best.items()):
             if not entries or error < entries[-1].train:
                 formula = widened(formula, self.data)
-                right = satisfied(formula, self.data) == self.data.positive
-                margin = float(np.abs(robustness(formula, self.data))[right].min()) if right.any() else 0.0
-                entries.append(Entry(formula, n, error, nan, nan, margin))
-        return Front(tuple(entries), len(entries) - 1)
+                entries.append(Entry(formula, n, error, nan, nan, margin(formula, self.data, self.columns)))
+        return front_of(entries)
 
     def progress(self) -> Progress:
         share = min(0.99, self.clock.share)

@@ -2,7 +2,7 @@
 
 from .folders import new_folder, run_folders
 from .learning import error, learned, parts
-from .methods import METHODS, Method, learner, settings
+from .methods import METHODS, Method, learner, method, settings
 from .run import Run
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "error",
     "learned",
     "learner",
+    "method",
     "new_folder",
     "parts",
     "run_folders",

@@ -3,58 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Learner, PaperFernn
+from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
 
 
 @dataclass(frozen=True)
 class Method:
-    """A learner, and its own names for settings that the command line calls otherwise."""
+    """A learner, what it does in a line, and its own names for settings that the command line calls otherwise."""
 
     kind: type[Any]
-    names: Mapping[str, str]
+    line: str
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Every setting as plain data: formulas are text, tuples are lists."""
         plain = self.kind()
-        return {field.name: _plain(getattr(plain, field.name)) for field in fields(plain)}
+        return {each.name: _plain(getattr(plain, each.name)) for each in fields(plain)}
 
 
 METHODS: dict[str, Method] = {
-    "fernn": Method(Fernn, {}),
-    "enumerative": Method(Enumerative, {}),
-    "paper": Method(PaperFernn, {"max_length": "length"}),
+    "fernn": Method(Fernn, "networks whose weights are formulas, trained from many starts; any length, real labels"),
+    "enumerative": Method(Enumerative, "every formula of a space, with a certificate that none errs less"),
+    "lattice": Method(Lattice, "reactive rules, F (cause -> effect), along their order; can predict the effect"),
+    "tree": Method(Tree, "a decision tree of short formulas, read as one formula; several trees can vote"),
+    "paper": Method(PaperFernn, "FERNN as the paper trains it, to compare with", {"max_length": "length"}),
 }
 
 
-def settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def method(name: str) -> Method:
+    """By name."""
+    if name not in METHODS:
+        raise UnsupportedError(f"--method is one of {', '.join(METHODS)}; found {name!r}")
+    return METHODS[name]
+
+
+def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method as plain data, those given in the place of the defaults."""
-    if method not in METHODS:
-        raise UnsupportedError(f"--method is one of {', '.join(METHODS)}; found {method!r}")
-    chosen = METHODS[method].defaults
-    for name, value in given.items():
-        name = METHODS[method].names.get(name, name)
-        if name not in chosen:
-            flag = "--" + name.replace("_", "-")
-            raise UnsupportedError(f"{flag}: the method {method} has no such setting; it has {', '.join(chosen)}")
-        chosen[name] = _plain(value)
+    chosen = method(name).defaults
+    for key, value in given.items():
+        key = METHODS[name].names.get(key, key)
+        if key not in chosen:
+            flag = "--" + key.replace("_", "-")
+            raise UnsupportedError(f"{flag}: the method {name} has no such setting; it has {', '.join(chosen)}")
+        chosen[key] = _plain(value)
     return chosen
 
 
-def learner(method: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
+def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
     """The learner with these settings, its formulas read from text and fit for the data."""
     ready = dict(chosen)
     if ready.get("template") is not None:
         ready["template"] = _read("template", ready["template"], data)
     if "guesses" in ready:
         ready["guesses"] = tuple(_read("guess", text, data) for text in ready["guesses"])
-    made: Learner = METHODS[method].kind(**ready)
+    made: Learner = method(name).kind(**ready)
     return made
 
 

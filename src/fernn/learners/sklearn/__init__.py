@@ -2,7 +2,16 @@
 
 from .classifier import FernnClassifier
 from .enumerative import EnumerativeClassifier
+from .lattice import LatticeClassifier
 from .regressor import FernnRegressor
 from .transformer import RobustnessTransformer
+from .tree import TreeClassifier
 
-__all__ = ["EnumerativeClassifier", "FernnClassifier", "FernnRegressor", "RobustnessTransformer"]
+__all__ = [
+    "EnumerativeClassifier",
+    "FernnClassifier",
+    "FernnRegressor",
+    "LatticeClassifier",
+    "RobustnessTransformer",
+    "TreeClassifier",
+]

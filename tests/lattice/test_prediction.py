@@ -1,0 +1,71 @@
+"""Causes are seen early, effects come later: what a reactive formula predicts."""
+
+import numpy as np
+import pytest
+
+import fernn
+from fernn.data import from_arrays
+from fernn.errors import FormulaError
+from fernn.lattice import Reactive, below
+from fernn.lattice.graph import edges
+from fernn.learners import Lattice
+
+RULE = fernn.parse("G[0,2] (x >= 1) -> F[4,6] (x <= 0)")
+
+
+def brakes(count=60, samples=12):
+    """A push at the start is answered later in good traces; without one nothing is asked."""
+    random = np.random.default_rng(2)
+    X = random.uniform(0.2, 0.8, (count, 1, samples))
+    pushed, answered = random.random(count) < 0.7, random.random(count) < 0.5
+    X[pushed, 0, :3] = 2.0
+    X[answered, 0, 7] = -1.0
+    good = ~pushed | answered
+    return from_arrays(X, good.astype(int), ["x"], classes=["bad", "good"])
+
+
+def test_a_reactive_formula_is_taken_apart_and_put_together():
+    rule = Reactive.of(RULE)
+    assert (str(rule.cause), str(rule.effect)) == ("G[0,2] (x >= 1)", "F[4,6] (x <= 0)")
+    assert rule.formula == RULE
+    assert (rule.cause_known, rule.effect_from, rule.is_predictive) == (2, 4, True)
+    outer = fernn.parse("F[0,5] (G x >= 1 -> F[4,6] x <= 0)")
+    assert Reactive.of(outer).formula == outer
+    assert not Reactive.of(outer).is_predictive
+    with pytest.raises(FormulaError, match="not reactive"):
+        Reactive.of(fernn.parse("G (x >= 1)"))
+
+
+def test_what_is_expected_is_known_when_the_cause_is():
+    rule = Reactive.of(RULE)
+    trace = np.array([[2.0, 2.0, 2.0, 0.5, 0.5, -1.0, 0.5]])
+    assert [rule.expects(trace[:, :n], ("x",)) for n in (1, 2, 3, 7)] == [None, None, True, True]
+    assert rule.expects(trace[:, 1:], ("x",)) is False
+
+
+def test_the_forecast_counts_the_effects_that_followed():
+    data = brakes()
+    found = Reactive.of(fernn.parse("G[0,2] (x >= 1) -> F[3,11] (x <= 0)")).forecast(data)
+    X = np.asarray(data.values)[:, 0]
+    assert (found.cause == (X[:, :3] >= 1).all(axis=1)).all()
+    assert found.share(data.positive) == 1.0
+    assert found.share(~data.positive) == 0.0
+
+
+@pytest.mark.parametrize("settings", [{}, {"intervals": False}])
+def test_a_predictive_rule_is_learned(settings):
+    """The planted one, or another that says the same of new traces."""
+    fit = Lattice(delayed=True, max_parts=2, folds=0, **settings).fit(brakes())
+    assert fit.front.picked.train == 0
+    rule = Reactive.of(fit.formula)
+    assert rule.is_predictive
+    assert "known after sample" in fit.notes[0]
+    fresh = brakes(400)
+    assert fernn.score(fit.formula, fresh).mcr < 0.02
+
+
+def test_the_graph_is_ordered():
+    fit = Lattice(max_parts=3, width=3, ends=4, folds=0).fit(brakes())
+    found = edges(fit.graph)
+    assert found
+    assert all(below(a, b) and a != b for a, b in found)
