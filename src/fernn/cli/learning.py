@@ -140,7 +140,7 @@ def _resumed(
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
     run = Run.open(out)
-    file = file or _file_of(run)
+    file = file or file_of(run)
     reading, split = run.settings["reading"], run.settings["split"]
     data = recording(file, reading)
     run.check(data)
@@ -158,7 +158,8 @@ def _resumed(
     return carried_out(Job(data, plan, file, reading, run), quiet)
 
 
-def _file_of(run: Run) -> str:
+def file_of(run: Run) -> str:
+    """Where the data of a run are."""
     from ..data import SOURCES
     from ..errors import RunError
 

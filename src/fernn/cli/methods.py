@@ -10,6 +10,7 @@ from .output import as_json, table
 from .reading import Json
 
 TOOLS = {
+    "ask": "tells formulas apart that fit equally well: a person judges traces on which they differ",
     "certify": "checks by other means that no formula errs less",
 }
 """Commands that find something else than a front of formulas."""

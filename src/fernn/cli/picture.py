@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ..data import Dataset
     from ..formula import Formula
 
-GOOD, BAD, BOTH, LINE = "o", "x", "*", "-"
+GOOD, BAD, BOTH, LINE, CHANGED = "o", "x", "*", "-", "#"
 MOST = 2  # pictures of one formula
 
 
@@ -34,8 +35,38 @@ def picture(formula: Formula, data: Dataset, width: int = 80, height: int = 12) 
 def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Dataset, width: int, height: int) -> str:
     columns = width - 11
     curves = {mark: _middle(weights, data, good, columns) for mark, good in ((BAD, False), (GOOD, True))}
-    thresholds = [atom.threshold for atom in atoms]
+    lines = _grid(curves, [atom.threshold for atom in atoms], columns, height)
+    bad, good = data.classes
+    name = weighted_sum(weights)
+    limit = ", ".join(f"{name} {atom.relation} {number(atom.threshold)}" for atom in atoms)
+    foot = f"{'':>9}+{'-' * columns}\n{'':>10}{_axis(int(data.lengths.max()), data, columns)}"
+    key = f"the median {name}: {GOOD} {good}, {BAD} {bad}, {BOTH} both; {LINE} {LINE} {LINE} {limit}"
+    return "\n".join([key, *lines, foot])
+
+
+def trace_picture(
+    trace: Any, changed: Iterable[int], channel: str, thresholds: list[float], data: Dataset, width: int = 80
+) -> str:
+    """One channel of one trace, the samples that were changed marked, and the thresholds it is compared with."""
+    samples = len(trace)
+    columns = min(width - 11, max(samples, 10)) if samples <= width - 11 else width - 11
+    at = np.round(np.linspace(0, samples - 1, columns)).astype(int) if samples > columns else np.arange(samples)
+    marked = np.full(samples, np.nan)
+    marked[list(changed)] = trace[list(changed)]
+    near = {int(np.abs(at - t).argmin()): t for t in changed}  # so that no change falls between two columns
+    curve, marks = trace[at].astype(float), np.full(len(at), np.nan)
+    for column, t in near.items():
+        marks[column] = marked[t]
+    lines = _grid({GOOD: curve, CHANGED: marks}, thresholds, columns, 9)
+    foot = f"{'':>9}+{'-' * columns}\n{'':>10}{_axis(samples, data, columns)}"
+    key = f"{channel}: {GOOD} the trace, {CHANGED} changed, {LINE} {LINE} {LINE} what the rules compare it with"
+    return "\n".join([key, *lines, foot])
+
+
+def _grid(curves: dict[str, Any], thresholds: list[float], columns: int, height: int) -> list[str]:
+    """Rows of text, the highest first; curves are `[column]`, NaN where there is nothing to draw."""
     every = [*thresholds, *np.concatenate(list(curves.values())).tolist()]
+    every = [value for value in every if not math.isnan(value)]
     low, high = min(every), max(every)
     step = (high - low) / (height - 1) or 1.0
 
@@ -47,16 +78,11 @@ def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Datase
         grid[row(threshold)] = [LINE if i % 2 == 0 else " " for i in range(columns)]
     for mark, curve in curves.items():
         for i, value in enumerate(curve):
-            there = grid[row(value)][i]
-            grid[row(value)][i] = BOTH if there in (GOOD, BAD) else mark
+            if not math.isnan(value):
+                there = grid[row(value)][i]
+                grid[row(value)][i] = BOTH if mark != CHANGED and there in (GOOD, BAD) else mark
     named = {row(low): low, row(high): high} | {row(t): t for t in thresholds}
-    lines = [f"{_label(named.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
-    bad, good = data.classes
-    name = weighted_sum(weights)
-    limit = ", ".join(f"{name} {atom.relation} {number(atom.threshold)}" for atom in atoms)
-    foot = f"{'':>9}+{'-' * columns}\n{'':>10}{_axis(data, columns)}"
-    key = f"the median {name}: {GOOD} {good}, {BAD} {bad}, {BOTH} both; {LINE} {LINE} {LINE} {limit}"
-    return "\n".join([key, *lines, foot])
+    return [f"{_label(named.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
 
 
 def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, columns: int) -> Any:
@@ -72,8 +98,8 @@ def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, c
     return np.interp(at[at <= last], np.arange(last + 1), middle)
 
 
-def _axis(data: Dataset, columns: int) -> str:
-    end = int(data.lengths.max()) - 1
+def _axis(samples: int, data: Dataset, columns: int) -> str:
+    end = samples - 1
     last = f"sample {end}" if data.dt is None else f"{end * data.dt:g} {data.time_unit or ''}".rstrip()
     return "0" + last.rjust(columns - 1)
 

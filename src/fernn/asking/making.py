@@ -1,0 +1,105 @@
+"""Traces made to tell two formulas apart: a recorded one, changed in as few samples as it takes.
+
+The sample that decides a verdict is moved across the threshold it is compared with, and so on with the sample that
+decides then, until both formulas say what they are to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..formula import Formula
+from ..semantics import deciding, robustness, satisfied
+
+Floats = npt.NDArray[np.float64]
+NEAR = 4
+"""Recorded traces that are tried for each pair of formulas."""
+PAIRS = 16
+"""Pairs of formulas for which traces are made."""
+CLEAR = (0.05, 0.01, 1e-3, 1e-5)
+"""How far beyond a threshold a sample is moved, as a share of the range of its channel: less where thresholds are
+close to each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A trace, and which one it was made from."""
+
+    trace: Floats
+    case: str
+    changed: tuple[tuple[int, int], ...]
+
+
+def made(formulas: Sequence[Formula], data: Dataset) -> Iterator[Made]:
+    """Traces on which some two of these formulas differ."""
+    pairs = list(combinations(formulas, 2))
+    values = {formula: np.abs(np.asarray(robustness(formula, data))) for formula in formulas}
+    for f, g in pairs[:PAIRS]:
+        near = np.argsort(np.minimum(values[f], values[g]), kind="stable")[:NEAR]
+        for case in near.tolist():
+            for first, second in ((f, g), (g, f)):
+                trace = told_apart(np.array(data.values[case]), first, second, data)
+                if trace is not None and (trace != data.values[case]).any():  # what was recorded is judged already
+                    yield Made(trace, data.cases[case], changes(trace, data.values[case]))
+
+
+def told_apart(trace: Floats, holds: Formula, fails: Formula, data: Dataset) -> Floats | None:
+    """The trace changed so that one formula holds of it and the other does not; None where that did not come about."""
+    ranges = {name: high - low or 1.0 for name, (low, high) in spans(data).items()}
+    for clear in CLEAR:
+        steps = {name: clear * span for name, span in ranges.items()}
+        found = _changed(trace, ((holds, True), (fails, False)), data.channels, steps)
+        if found is not None:
+            return found
+    return None
+
+
+def _changed(
+    trace: Floats, wanted: Sequence[tuple[Formula, bool]], channels: tuple[str, ...], steps: dict[str, float]
+) -> Floats | None:
+    for _ in range(2 * trace.shape[1] + 4):
+        wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], channels)[0]) != want]
+        if not wrong:
+            return trace
+        moved = _moved(trace, *wrong[0], channels, steps)
+        if moved is None or (moved == trace).all():
+            return None
+        trace = moved
+    return None
+
+
+def _moved(
+    trace: Floats, formula: Formula, want: bool, channels: tuple[str, ...], steps: dict[str, float]
+) -> Floats | None:
+    """The sample that decides, moved to the other side of its threshold; None where no sample decides."""
+    (found,) = deciding(formula, trace[None], channels)
+    if found is None:
+        return None
+    atom, at = found.atom, found.sample
+    rows = {name: channels.index(name) for name in atom.channels}
+    total = sum(weight * trace[rows[name], at] for name, weight in atom.weights)
+    own = atom.threshold - total if atom.is_upper_bound else total - atom.threshold
+    upright = np.sign(own) == np.sign(found.robustness) or own == 0
+    up = (want == upright) != atom.is_upper_bound
+    name, weight = max(atom.weights, key=lambda term: abs(term[1] * steps[term[0]]))
+    goal = atom.threshold + (1 if up else -1) * steps[name] * abs(weight)
+    changed = trace.copy()
+    changed[rows[name], at] += (goal - total) / weight
+    return changed
+
+
+def changes(trace: Floats, near: Floats) -> tuple[tuple[int, int], ...]:
+    """(channel, sample) where two traces differ."""
+    return tuple((int(channel), int(sample)) for channel, sample in np.argwhere(trace != near))
+
+
+def spans(data: Dataset) -> dict[str, tuple[float, float]]:
+    """The lowest and the highest value of each channel."""
+    samples = np.concatenate(list(data.values), axis=1)
+    return {name: (float(row.min()), float(row.max())) for name, row in zip(data.channels, samples, strict=True)}

@@ -1,0 +1,54 @@
+"""A trace to be judged by a person, and what the rules say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formula import Formula, parse
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Is this trace good or bad?"""
+
+    trace: Floats
+    """`[channel, time]`"""
+    origin: str
+    """The case it is, or was made from."""
+    changed: tuple[tuple[int, int], ...]
+    """(channel, sample) where it differs from the case it was made from; empty for a trace that was recorded."""
+    good: tuple[Formula, ...]
+    """The formulas left that say good."""
+    bad: tuple[Formula, ...]
+
+    @property
+    def is_made(self) -> bool:
+        return bool(self.changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A question and the answer to it; None is for `cannot say`."""
+
+    question: Question
+    answer: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads back."""
+        q = self.question
+        return {
+            "trace": q.trace.tolist(), "origin": q.origin, "changed": [list(at) for at in q.changed],
+            "good": [str(f) for f in q.good], "bad": [str(f) for f in q.bad], "answer": self.answer,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Answered:
+        good, bad = (tuple(parse(text) for text in row[side]) for side in ("good", "bad"))
+        changed = tuple((int(channel), int(sample)) for channel, sample in row["changed"])
+        return cls(Question(np.array(row["trace"]), str(row["origin"]), changed, good, bad), row["answer"])

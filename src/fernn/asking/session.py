@@ -1,0 +1,167 @@
+"""Question after question, until one behaviour is left or the person stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..errors import DataError, UnsupportedError
+from ..formula import Formula, channels, direction, length
+from ..semantics import satisfied
+from .making import Made, made
+from .proving import Unknown, difference
+from .question import Answered, Question
+
+Answer = Callable[[Question], bool | None]
+"""Good, bad, or None for `cannot say`; raising KeyboardInterrupt ends the asking."""
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What came of it."""
+
+    left: tuple[Formula, ...]
+    """The formulas that agree best with the answers, the shortest first."""
+    transcript: tuple[Answered, ...]
+    ended: str
+    """`decided`, `stopped`, or `undecided` where no trace was found that tells those left apart."""
+    is_proved: bool
+    """Whether one is left, or those left judge every trace alike that is as long as those recorded, with values as
+    they have them."""
+    disagreements: int
+    """Answers with which those left do not agree."""
+
+    @property
+    def formula(self) -> Formula:
+        return self.left[0]
+
+    def traces(self, like: Dataset) -> Dataset | None:
+        """The traces that were judged, labelled as answered, to learn from; None if there are none."""
+        told = [a for a in self.transcript if a.answer is not None]
+        if not told:
+            return None
+        names = tuple(f"asked-{i + 1}" for i in range(len(told)))
+        labels = np.array([int(bool(a.answer)) for a in told])
+        values = tuple(a.question.trace for a in told)
+        return Dataset(values, labels, like.classes, like.channels, like.dt, like.time_unit, names, name="asked")
+
+
+@dataclass(eq=False)
+class Session:
+    """The formulas that may be meant, traces like those to be judged, and the answers so far.
+
+    `pool` has recorded traces that nobody has judged; they are asked about first where they tell as much.
+    """
+
+    formulas: Sequence[Formula]
+    data: Dataset
+    pool: Dataset | None = None
+    answers: list[Answered] = field(default_factory=list)
+    is_proved: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.formulas:
+            raise UnsupportedError("there is no formula to ask about")
+        self.formulas = sorted(dict.fromkeys(self.formulas), key=lambda f: (length(f), str(f)))
+        for formula in self.formulas:
+            if direction(formula) == "mixed":
+                raise UnsupportedError(f"{formula} looks both back and ahead, so no one sample is judged")
+            for name in channels(formula):
+                if name not in self.data.channels:
+                    raise DataError(f"{formula} reads {name!r}, {self.data.name} has {', '.join(self.data.channels)}")
+        if self.pool is not None and self.pool.channels != self.data.channels:
+            self.pool = self.pool.select(self.data.channels)
+
+    @property
+    def left(self) -> tuple[Formula, ...]:
+        """Those that disagree with the fewest answers."""
+        least = min(self._wrong(formula) for formula in self.formulas)
+        return tuple(formula for formula in self.formulas if self._wrong(formula) == least)
+
+    def _wrong(self, formula: Formula) -> int:
+        return sum(self._holds(formula, a.question.trace) != a.answer for a in self.answers if a.answer is not None)
+
+    def _holds(self, formula: Formula, trace: npt.NDArray[np.float64]) -> bool:
+        return bool(satisfied(formula, trace[None], self.data.channels)[0])
+
+    def next(self) -> Question | None:
+        """The trace whose verdict would halve what is left most evenly; None where none is known that would part it."""
+        left = self.left
+        if len(left) < 2:
+            return None
+        found = [self._question(each, left) for each in (*self._recorded(), *made(left, self.data))]
+        fair = [question for question in found if question.good and question.bad and not self._was_asked(question)]
+        if not fair:
+            return self._last_resort(left)
+        return max(fair, key=lambda q: (min(len(q.good), len(q.bad)), not q.is_made, -len(q.changed)))
+
+    def _recorded(self) -> list[Made]:
+        if self.pool is None:
+            return []
+        return [Made(trace, case, ()) for trace, case in zip(self.pool.values, self.pool.cases, strict=True)]
+
+    def _question(self, each: Made, left: Sequence[Formula]) -> Question:
+        good = tuple(formula for formula in left if self._holds(formula, each.trace))
+        bad = tuple(formula for formula in left if formula not in good)
+        return Question(each.trace, each.case, each.changed, good, bad)
+
+    def _was_asked(self, question: Question) -> bool:
+        return any(np.array_equal(a.question.trace, question.trace) for a in self.answers)
+
+    def _last_resort(self, left: Sequence[Formula]) -> Question | None:
+        """A trace found by proof, or the proof that there is none."""
+        self.is_proved = False
+        for other in left[1:]:
+            try:
+                found = difference(left[0], other, self.data)
+            except Unknown:
+                return None
+            question = None if found is None else self._question(found, left)
+            if question is not None:
+                return None if self._was_asked(question) else question
+        self.is_proved = True
+        return None
+
+    def take(self, question: Question, answer: bool | None) -> Answered:
+        self.answers.append(Answered(question, answer))
+        return self.answers[-1]
+
+    def take_back(self) -> None:
+        """Forgets the last answer."""
+        if self.answers:
+            self.answers.pop()
+
+    def asked(self, ended: str) -> Asked:
+        left = self.left
+        proved = len(left) == 1 or self.is_proved
+        return Asked(left, tuple(self.answers), ended, proved, self._wrong(left[0]))
+
+
+def ask(
+    formulas: Sequence[Formula],
+    data: Dataset,
+    answer: Answer,
+    pool: Dataset | None = None,
+    most: int = 50,
+    answers: Sequence[Answered] = (),
+) -> Asked:
+    """Ask until one behaviour is left, at most so many questions; `answers` are those given before.
+
+    `answer` is called with a question. Ctrl-C, raised in it, ends the asking with what is known.
+    """
+    session = Session(formulas, data, pool, list(answers))
+    for _ in range(most):
+        question = session.next()
+        if question is None:
+            left = session.left
+            return session.asked("decided" if len(left) == 1 or session.is_proved else "undecided")
+        try:
+            session.take(question, answer(question))
+        except KeyboardInterrupt:
+            return session.asked("stopped")
+    return session.asked("decided" if len(session.left) == 1 else "stopped")

@@ -1,0 +1,137 @@
+"""The command that asks which of several rules is meant."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import as_json, complain, counted
+from .reading import Json, recording
+
+if TYPE_CHECKING:
+    from ..asking import Question, Session
+    from ..data import Dataset
+    from ..runs import Run
+
+SHOWN = 3
+"""Formulas told of each side."""
+KEYS = "g good, b bad, enter cannot say, u take the last answer back, q stop"
+
+
+def ask(
+    run: Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")],
+    pool: Annotated[str | None, typer.Option(help="A file of traces that nobody has judged, to ask about.")] = None,
+    tolerance: Annotated[float, typer.Option(help="How much worse than the best a rule may be.", min=0)] = 0.0,
+    most: Annotated[int, typer.Option(help="Questions, at most.", min=1)] = 50,
+    anew: Annotated[bool, typer.Option("--anew", help="Forget the answers given before.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the judged traces, .csv.")] = None,
+    json: Json = False,
+) -> int:
+    """Tell rules apart that fit the data equally well: you judge traces on which they differ.
+
+    Answers come from the terminal or, one a line, from standard input. They are kept in the run; the command goes on
+    where it was left.
+    """
+    from ..asking import Session
+    from ..data import write_csv
+    from ..runs import Run, parts
+    from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
+    from .learning import file_of
+
+    found = Run.open(run)
+    data = recording(file_of(found), found.settings["reading"])
+    found.check(data)
+    split = found.settings["split"]
+    train, _ = parts(data, split["test"], split["seed"])
+    unjudged = None if pool is None else recording(pool, found.settings["reading"] | {"label": None})
+    if anew:
+        (found.folder / "asked.jsonl").unlink(missing_ok=True)
+    session = Session(candidates(found, train, tolerance), train, unjudged, transcript(found))
+    ended = ""
+    while not ended and len(session.answers) < most:
+        question = session.next()
+        if question is None:
+            break
+        if not json:
+            typer.echo(_told(question, session, train))
+        word = _answer(json)
+        if word in ("q", None):
+            ended = "stopped"
+        elif word == "u":
+            session.take_back()
+            forget_last(found)
+        else:
+            keep_answer(found, session.take(question, {"g": True, "b": False}.get(word or "")))
+    decided = len(session.left) == 1 or session.is_proved
+    asked = session.asked(ended or ("decided" if decided else "undecided"))
+    where = keep_outcome(found, asked)
+    judged = asked.traces(train)
+    if output is not None and judged is not None:
+        write_csv(judged, output)
+    if json:
+        told: dict[str, Any] = {"formula": str(asked.formula), "left": [str(f) for f in asked.left]}
+        told |= {"ended": asked.ended, "proved": asked.is_proved, "questions": len(asked.transcript)}
+        typer.echo(as_json(told | {"disagreements": asked.disagreements, "kept": str(where)}))
+    else:
+        typer.echo(_outcome(asked, found, train, where))
+    return 0
+
+
+def _answer(quiet: bool) -> str | None:
+    """One of g, b, u, q, or nothing for `cannot say`; None at the end of input."""
+    while True:
+        try:
+            word = input("" if quiet else f"good or bad? ({KEYS}) ").strip().lower()[:1]
+        except (EOFError, KeyboardInterrupt):
+            return None
+        if word in ("g", "b", "u", "q", "", "?"):
+            return "" if word == "?" else word
+        complain(f"found {word!r}; answer with {KEYS}")
+
+
+def _told(question: Question, session: Session, data: Dataset) -> str:
+    """The trace, and what the rules say of it."""
+    from ..formula import Atom, walk
+    from .picture import trace_picture
+
+    left = session.left
+    number = len(session.answers) + 1
+    bad, good = data.classes
+    head = f"\n{counted(len(left), 'rule')} left. Question {number}: is this run {good} or {bad}?"
+    made = f"made from {question.origin}, {counted(len(question.changed), 'sample')} changed"
+    lines = [head, made if question.is_made else f"recorded: {question.origin}", ""]
+    read: dict[str, list[float]] = {}
+    for formula in left:
+        for node in walk(formula):
+            if isinstance(node, Atom) and len(node.weights) == 1:
+                read.setdefault(node.weights[0][0], []).append(node.threshold / node.weights[0][1])
+    moved = [data.channels[channel] for channel, _ in question.changed]
+    for name in list(dict.fromkeys([*moved, *(read or data.channels)]))[:2]:
+        row = data.channels.index(name)
+        changed = [sample for channel, sample in question.changed if channel == row]
+        lines += [trace_picture(question.trace[row], changed, name, sorted(set(read.get(name, []))), data), ""]
+    for verdict, formulas in ((good, question.good), (bad, question.bad)):
+        lines += [f"{verdict}, say:", *(f"    {formula}" for formula in formulas[:SHOWN])]
+        lines += [f"    and {len(formulas) - SHOWN} more"] * (len(formulas) > SHOWN)
+    return "\n".join(lines)
+
+
+def _outcome(asked: Any, run: Run, data: Dataset, where: Path) -> str:
+    from ..formula import to_sentence
+
+    reasons = {
+        "decided": "one rule is left" if len(asked.left) == 1 else "the rules left judge all such traces alike",
+        "stopped": f"{counted(len(asked.left), 'rule')} left",
+        "undecided": f"{counted(len(asked.left), 'rule')} left; no trace was found that tells them apart",
+    }
+    lines = ["", f"{reasons[asked.ended]}, after {counted(len(asked.transcript), 'question')}:"]
+    lines += [f"    {formula}" for formula in asked.left[:10]]
+    if asked.disagreements:
+        lines.append(f"no rule agrees with all answers; these disagree with {asked.disagreements}")
+    lines += ["", to_sentence(asked.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
+    rule, file = str(asked.formula), str(run.settings["file"])
+    words = ["fernn", "eval", *(["--", rule, file] if rule.startswith("-") else [rule, file])]
+    return "\n".join([*lines, f"  {shlex.join(words)}"])
