@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -12,6 +12,7 @@ help:
 	@echo "make bench   measure speed beside other tools; writes docs/benchmarks.md"
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
+	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
 	@echo "make aeon    run aeon's own checks on the wrapper for aeon"
 	@echo "make clean   remove what the others made"
 
@@ -66,6 +67,9 @@ bench-fernn: $(VENV)/.bench-fernn
 
 bench-exact: $(VENV)/.bench-exact
 	$(BIN)/python -m bench.exact $(ARGS)
+
+bench-methods: $(VENV)/.demo
+	$(BIN)/python -m bench.methods $(ARGS)
 
 # aeon holds numba back, so its wrapper is tested in an environment of its own.
 $(VENV)/aeon/.done: pyproject.toml

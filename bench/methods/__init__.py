@@ -1,0 +1,1 @@
+"""All methods on the same data and the same splits."""
