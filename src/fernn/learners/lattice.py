@@ -6,18 +6,17 @@ the parameters of each are found by exact sweeps, or by simulated annealing in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import combinations
-from math import inf, nan
-from time import perf_counter
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
 from ..data import Dataset
-from ..errors import FernnError, UnsupportedError
-from ..exact.atoms import columns
-from ..exact.widening import margin, widened
+from ..errors import UnsupportedError
+from ..exact.widening import widened
 from ..formula import length
 from ..lattice.estimating import Annealing, Sweeping
 from ..lattice.graph import Estimator, Graph, Node
@@ -26,13 +25,11 @@ from ..lattice.prediction import told
 from ..lattice.saved import plain, restored
 from ..lattice.sweep import Windows
 from .clock import Clock
-from .enumeration import OutOfTime
-from .fit import Ended, Fit, Progress, Watch, silent
-from .front import Entry, Front, front_of
-from .labels import Floats, counts, losses, that_count, two_classes, unavoidable, weighed
-from .validating import Validation, check_folds, validated
-
-SCHEMA = 1
+from .fit import Fit, Watch, silent
+from .front import Entry
+from .growing import Growing
+from .labels import Floats, two_classes, unavoidable
+from .validating import check_folds
 
 
 @dataclass(frozen=True)
@@ -90,30 +87,11 @@ class Lattice:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        weights = weighed(data, counts(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost)
-        data, weights = that_count(data, weights)
-        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
-        growth = _Growth(self, data, weights, clock, watch)
-        ended: Ended = "done"
-        validation: Validation = {}
-        try:
-            growth.take_up(resume)
-            growth.run()
-            lengths = [entry.length for entry in growth.front()]
-            folds = 0 if self.preset else self.folds
-            validation = validated(growth.part, data, weights, lengths, folds, self.seed)
-        except OutOfTime:
-            ended = "time limit"
-        except KeyboardInterrupt:
-            if not growth.graph.nodes:
-                raise
-            ended = "interrupted"
-        front, nodes = growth.front(validation), tuple(growth.graph.nodes.values())
-        said = told(front.picked.formula, data)
-        fit = LatticeFit(front, clock.seconds, ended, growth.state(), {}, nodes, said)
-        if ended != "interrupted":
-            watch(replace(growth.progress(), front=fit.front, share=1.0))
-        return fit
+        growth = _Growth.begun(self, data, watch, resume, weights)
+        done = growth.finish()
+        said = told(done.front.picked.formula, growth.data)
+        nodes = tuple(growth.graph.nodes.values())
+        return LatticeFit(done.front, done.seconds, done.ended, done.state, {}, nodes, said)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "the lattice method")
@@ -140,101 +118,52 @@ class Lattice:
         return Windows(whole, whole)
 
 
-@dataclass(eq=False)
-class _Growth:
+class _Growth(Growing):
     """A graph under way."""
 
+    unit = "structure"
     settings: Lattice
-    data: Dataset
-    weights: Floats
-    clock: Clock
-    watch: Watch
-    share: float = 0.0
-    entries: dict[str, Entry] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        settings = self.settings
-        self.columns = columns(self.data)
-        self.floor = unavoidable(self.data, self.weights)
-        endless = not settings.intervals and not settings.delayed and settings.preset is None
-        ground = Field(self.data, self.weights, endless)
+    def __init__(self, settings: Lattice, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
+        super().__init__(settings, data, weights, clock, watch)
+        published = settings.preset == "published"
+        ground = Field(data, weights, not (settings.intervals or settings.delayed or published))
         tried = settings.windows(ground.samples)
-        estimator: Estimator = Sweeping(ground, tried, self.tick)
-        if settings.preset == "published":
+        self.floor = unavoidable(data, weights)
+        estimator: Estimator = Sweeping(ground, tried, self._beat)
+        if published:
             random = np.random.default_rng(settings.seed)
-            estimator = Annealing(ground, tried, random, self.tick, settings.steps)
-            self.floor = max(self.floor, settings.target * float(self.weights.sum()))
-        self.graph = Graph(ground, estimator, settings.width, settings.max_parts, self.tick)
+            estimator = Annealing(ground, tried, random, self._beat, settings.steps)
+            self.floor = max(self.floor, settings.target * float(weights.sum()))
+        self.graph = Graph(ground, estimator, settings.width, settings.max_parts, self._beat)
 
-    def tick(self) -> None:
-        self.pulse()
-
-    def pulse(self) -> None:
-        if self.graph.nodes and self.clock.is_due(0.5):
-            self.watch(self.progress())
-        if self.graph.nodes and perf_counter() > self.clock.deadline:
-            raise OutOfTime
+    def _beat(self) -> None:
+        self.tried = self.graph.tried
+        self.tick()
 
     def run(self) -> None:
         least = inf
         for node in self.graph.grow(self.floor):
-            done = (self.graph.reached - 1) / (self.settings.max_parts - 1)
-            self.share = max(self.share, done / (1 + self.settings.folds))
+            self.advance((self.graph.reached - 1) / (self.settings.max_parts - 1))
             if node.error < least - 1e-9:
                 least = node.error
-                self.watch(self.progress())
+                self.tell()
             if self.settings.preset is not None and node.error <= self.floor:
                 break
 
-    def _entry(self, node: Node) -> Entry:
-        formula = widened(node.formula, self.data)
-        text = str(formula)
-        if text not in self.entries:
-            train = float(np.average(losses(formula, self.data), weights=self.weights))
-            room = margin(formula, self.data, self.columns)
-            self.entries[text] = Entry(formula, length(formula), train, nan, nan, room)
-        return self.entries[text]
-
-    def front(self, validation: Validation | None = None) -> Front:
-        by_length: dict[int, Node] = {}
+    def found(self) -> Iterable[Entry]:
+        """Of each length the best."""
+        best: dict[int, Node] = {}
         for node in self.graph.nodes.values():
             n = length(node.formula)
-            if n not in by_length or node.error < by_length[n].error - 1e-9:
-                by_length[n] = node
-        most = inf if self.settings.max_length is None else self.settings.max_length
-        short = {n: node for n, node in by_length.items() if n <= most} or {min(by_length): by_length[min(by_length)]}
-        return front_of((self._entry(node) for node in short.values()), validation)
+            if n not in best or node.error < best[n].error - 1e-9:
+                best[n] = node
+        return (self.judged(widened(node.formula, self.data)) for node in best.values())
 
-    def part(self, data: Dataset, weights: Floats) -> Front:
-        """What the same settings find on a part of the traces."""
-        inner = _Growth(self.settings, data, weights, self.clock, silent)
-        inner.pulse = self.pulse  # type: ignore[method-assign]
-        inner.run()
-        self.share += (1 - self.share) / (1 + self.settings.folds)
-        self.watch(self.progress())
-        return inner.front()
-
-    def progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        return Progress(self.clock.seconds, self.share, self.graph.tried, self.front(), self.state(), "structure")
-
-    @property
-    def _about(self) -> str:
-        parts = (self.settings.intervals, self.settings.delayed, self.settings.ends, self.settings.preset)
-        return f"{self.data.fingerprint[:16]} {parts}"
-
-    def state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]
-        return {
-            "schema": SCHEMA, "seconds": self.clock.seconds, "about": self._about, "tried": self.graph.tried,
-            "reached": self.graph.reached, "nodes": nodes,
-        }  # fmt: skip
+        return {"reached": self.graph.reached, "nodes": nodes}
 
-    def take_up(self, state: dict[str, Any] | None) -> None:
-        """Goes on where an earlier fit stopped: the nodes it had need not be fitted again."""
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA or state["about"] != self._about:
-            raise FernnError("this state is of another search: other data or other settings. Begin anew.")
+    def restore(self, state: dict[str, Any]) -> None:
         self.graph.put(restored(row) for row in state["nodes"])
-        self.graph.tried, self.graph.reached = int(state["tried"]), int(state["reached"])
+        self.graph.tried, self.graph.reached = self.tried, int(state["reached"])

@@ -6,31 +6,28 @@ it. Several trees, each grown on what the ones before got wrong, vote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from math import inf, log, nan
-from time import perf_counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log
 from typing import Any, Literal
 
 import numpy as np
 
 from ..data import Dataset
-from ..errors import FernnError, UnsupportedError
-from ..exact.atoms import columns
-from ..exact.widening import margin
-from ..formula import FALSE, TRUE, Formula, length, parse
+from ..errors import UnsupportedError
+from ..formula import FALSE, TRUE, Formula, parse
 from ..formula.measures import facing
 from .branches import Branches, grown, prunings, reaching, voted
 from .clock import Clock
-from .enumeration import OutOfTime
 from .enumerative import Enumerative
-from .fit import Ended, Fit, Progress, Watch, silent
-from .front import Entry, Front, front_of
-from .labels import Floats, counts, losses, that_count, two_classes, weighed
+from .fit import Fit, Watch, silent
+from .front import Entry
+from .growing import Growing
+from .labels import Floats, losses, two_classes
 from .memory import bytes_of
 from .splitting import IMPURITY, Splitting
-from .validating import Validation, check_folds, validated
+from .validating import check_folds
 
-SCHEMA = 1
 MOST_TREES = 7
 """A vote is written out as a disjunction of all majorities, which grows fast."""
 
@@ -81,27 +78,8 @@ class Tree:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        weights = weighed(data, counts(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost)
-        data, weights = that_count(data, weights)
-        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
-        growth = _Growth(self, data, weights, clock, watch)
-        ended: Ended = "done"
-        validation: Validation = {}
-        try:
-            growth.take_up(resume)
-            growth.run()
-            lengths = [entry.length for entry in growth.front()]
-            validation = validated(growth.part, data, weights, lengths, self.folds, self.seed)
-        except OutOfTime:
-            ended = "time limit"
-        except KeyboardInterrupt:
-            if not growth.entries:
-                raise
-            ended = "interrupted"
-        fit = Fit(growth.front(validation), clock.seconds, ended, growth.state())
-        if ended != "interrupted":
-            watch(replace(growth.progress(), front=fit.front, share=1.0))
-        return fit
+        done = _Growth.begun(self, data, watch, resume, weights).finish()
+        return Fit(done.front, done.seconds, done.ended, done.state)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "a tree")
@@ -123,30 +101,18 @@ class Tree:
         )  # fmt: skip
 
 
-@dataclass(eq=False)
-class _Growth:
+class _Growth(Growing):
     """Trees under way: the splits of each, and the formulas they gave so far."""
 
+    unit = "search"
     settings: Tree
-    data: Dataset
-    weights: Floats
-    clock: Clock
-    watch: Watch
-    trees: list[dict[str, Formula]] = field(default_factory=list)
-    leaves: list[list[str]] = field(default_factory=list)
-    """Of each tree: paths at which nothing is left to split."""
-    entries: list[Entry] = field(default_factory=list)
-    searched: int = 0
-    share: float = 0.0
 
-    def __post_init__(self) -> None:
-        self.columns = columns(self.data, self.settings.atoms == "differences")
-
-    def pulse(self) -> None:
-        if self.entries and self.clock.is_due(0.5):
-            self.watch(self.progress())
-        if self.entries and perf_counter() > self.clock.deadline:
-            raise OutOfTime
+    def __init__(self, settings: Tree, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
+        super().__init__(settings, data, weights, clock, watch)
+        self.trees: list[dict[str, Formula]] = []
+        self.leaves: list[list[str]] = []
+        """Of each tree: paths at which nothing is left to split."""
+        self.formulas: list[Formula] = []
 
     def run(self) -> None:
         """Tree after tree, node after node."""
@@ -181,8 +147,10 @@ class _Growth:
             splits[path] = formula
             if number == 0:
                 self._offer_all(grown(splits, self.data, weights), weights)
-            self._advance(number, len(splits))
-            self.watch(self.progress())
+            whole = 2 ** min(self.settings.depth, 12) - 1
+            self.advance((number + len(splits) / whole) / self.settings.trees)
+            if self.formulas:
+                self.tell()
 
     def _next(self, splits: dict[str, Formula], leaves: list[str]) -> str | None:
         """The open node nearest to the root."""
@@ -197,9 +165,9 @@ class _Growth:
         if here is None or pure or float(weight.sum()) < 2 * self.settings.min_leaf:
             return self._least() if not path else None
         space, future = self.settings.nodes.space(here)
-        search = Splitting(here, weight, space, future, bytes_of(self.settings.memory), self.pulse)
+        search = Splitting(here, weight, space, future, bytes_of(self.settings.memory), self.tick)
         formula, _ = search.best(self.settings.purity)
-        self.searched += search.searched
+        self.tried += search.searched
         if formula is not None and not self._is_small(formula, here, weight):
             return formula
         return self._least() if not path else None
@@ -212,65 +180,32 @@ class _Growth:
     def _least(self) -> Formula:
         """The formula of a node that errs least on all traces."""
         space, future = self.settings.nodes.space(self.data)
-        return Splitting(self.data, self.weights, space, future, bytes_of(self.settings.memory), self.pulse).least()
+        return Splitting(self.data, self.weights, space, future, bytes_of(self.settings.memory), self.tick).least()
 
     def _offer_all(self, tree: Branches, weights: Floats) -> None:
         """The tree and its prunings; where they say nothing, the formula that errs least."""
         for pruned in prunings(tree, self.data, weights) if self.settings.pruning else (tree,):
             self._offer(self._faced(pruned.formula))
-        if not self.entries:
+        if not self.formulas:
             self._offer(self._least())
 
     def _offer(self, formula: Formula) -> None:
-        if formula in (TRUE, FALSE) or any(formula == entry.formula for entry in self.entries):
-            return
-        train = float(np.average(losses(formula, self.data), weights=self.weights))
-        room = margin(formula, self.data, self.columns)
-        self.entries.append(Entry(formula, length(formula), train, nan, nan, room))
+        if formula not in (TRUE, FALSE) and formula not in self.formulas:
+            self.formulas.append(formula)
+
+    def found(self) -> Iterable[Entry]:
+        return (self.judged(formula) for formula in self.formulas)
 
     def _faced(self, formula: Formula) -> Formula:
         """The formula, judged at the last sample if it is to look back."""
         return formula if self.settings.direction == "future" else facing(formula, future=False)
 
-    def _advance(self, number: int, splits: int) -> None:
-        whole = self.settings.trees * (2 ** min(self.settings.depth, 12) - 1)
-        done = (number * whole / self.settings.trees + splits) / whole
-        self.share = max(self.share, min(done, 1.0) / (1 + self.settings.folds))
-
-    def part(self, data: Dataset, weights: Floats) -> Front:
-        """What the same settings find on a part of the traces."""
-        inner = _Growth(self.settings, data, weights, self.clock, silent)
-        inner.pulse = self.pulse  # type: ignore[method-assign]
-        inner.run()
-        self.share += (1 - self.share) / (1 + self.settings.folds)
-        self.watch(self.progress())
-        return inner.front()
-
-    def front(self, validation: Validation | None = None) -> Front:
-        most = inf if self.settings.max_length is None else self.settings.max_length
-        short = [entry for entry in self.entries if entry.length <= most]
-        return front_of(short or [min(self.entries, key=lambda entry: entry.length)], validation)
-
-    def progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        return Progress(self.clock.seconds, self.share, self.searched, self.front(), self.state(), "search")
-
-    def state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         trees = [{path: str(formula) for path, formula in tree.items()} for tree in self.trees]
-        about = f"{self.data.fingerprint[:16]} {self.settings.depth} {self.settings.node_length} {self.settings.purity}"
-        return {
-            "schema": SCHEMA, "seconds": self.clock.seconds, "about": about, "trees": trees,
-            "leaves": [list(paths) for paths in self.leaves], "searched": self.searched,
-        }  # fmt: skip
+        return {"trees": trees, "leaves": [list(paths) for paths in self.leaves]}
 
-    def take_up(self, state: dict[str, Any] | None) -> None:
-        """Goes on where an earlier fit stopped."""
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA or state["about"] != self.state()["about"]:
-            raise FernnError("this state is of another tree: other data or other settings. Begin anew.")
+    def restore(self, state: dict[str, Any]) -> None:
         self.trees = [{path: parse(text) for path, text in tree.items()} for tree in state["trees"]]
         self.leaves = [list(paths) for paths in state["leaves"]]
-        self.searched = int(state["searched"])
         if self.trees and self.trees[0]:
             self._offer_all(grown(self.trees[0], self.data, self.weights), self.weights)
