@@ -1,0 +1,112 @@
+"""Few rules that together cost least: found by greed and exchange, for up to two rules also by looking at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ..formula import Formula, length
+from .counting import EPS
+from .rows import Rows, Rule, union
+
+Key = tuple[int, int]
+"""How many rules at most, and how long each at most."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    rules: tuple[Formula, ...]
+    cost: float
+    proved: bool
+    """Whether no such rules of the space cost less."""
+
+    @property
+    def length(self) -> int:
+        """Of the rules joined by or."""
+        return sum(map(length, self.rules)) + len(self.rules) - 1
+
+
+@dataclass(eq=False)
+class Covers:
+    """The best rules by their number and length; `settle` moves their thresholds and windows to where they cost least."""
+
+    rows: Rows
+    max_rules: int
+    settle: Callable[[tuple[Formula, ...]], tuple[Formula, ...]]
+    whole: bool = True
+    """Whether all rules of the space are in the rows."""
+    found: dict[Key, Cover] = field(default_factory=dict)
+
+    def run(self) -> Iterator[Key]:
+        """Fills `found`, short rules and few of them first; gives each key when it is there."""
+        for longest in sorted({form.length for form in self.rows.forms}):
+            for count in range(1, self.max_rules + 1):
+                if (count, longest) not in self.found:
+                    made = self._made(count, longest)
+                    if made is not None:
+                        self.found[count, longest] = made
+                yield count, longest
+
+    def _made(self, count: int, longest: int) -> Cover | None:
+        """Fewer or shorter rules, where those are as good."""
+        known = [cover for (k, n), cover in self.found.items() if k <= count and n <= longest]
+        best = min(known, key=lambda cover: (round(cover.cost, 9), cover.length), default=None)
+        if best is not None and best.cost <= EPS:
+            return Cover(best.rules, best.cost, True)
+        fewer = [cover for (k, n), cover in self.found.items() if k == count - 1 and n == longest]
+        tried = [cover for cover in (best, *fewer) if cover is not None] or [None]
+        made = [self._improved(start, count, longest) for start in dict.fromkeys(tried)]
+        best = min((m for m in (best, *made) if m is not None), key=lambda c: (round(c.cost, 9), c.length), default=None)
+        if count <= 2:
+            return self._looked_through(best, count, longest)
+        return best and Cover(best.rules, best.cost, best.cost <= EPS)
+
+    def _improved(self, start: Cover | None, count: int, longest: int) -> Cover | None:
+        """With one more rule while that helps, then each in turn exchanged for a better one until none is."""
+        rules = [self.rows.rule(formula) for formula in start.rules] if start else []
+        cost = start.cost if start else float("inf")
+        while len(rules) < count and (added := self.rows.best(rules, longest, cost)) is not None:
+            rules.append(added)
+            cost = self._cost(rules)
+        at, steady = 0, 0
+        while len(rules) > 1 and steady < len(rules):
+            others = [*rules[:at], *rules[at + 1 :]]
+            better = self.rows.best(others, longest, cost)
+            if better is not None:
+                rules, steady = [*rules[:at], better, *rules[at + 1 :]], 0
+                cost = self._cost(rules)
+            else:
+                steady += 1
+            at = (at + 1) % len(rules)
+        return self._settled(rules) if rules else None
+
+    def _looked_through(self, best: Cover | None, count: int, longest: int) -> Cover | None:
+        """The best of all single rules, or of all pairs; what was settled may be better than any of them."""
+        bound = float("inf") if best is None else best.cost
+        if count == 1:
+            found = self.rows.best((), longest, bound)
+            rules, all_seen = ([] if found is None else [found]), True
+        else:
+            pair, all_seen = self.rows.best_pair(longest, bound)
+            rules = [] if pair is None else list(pair)
+            one = self.found.get((1, longest))
+            all_seen = all_seen and one is not None and one.proved
+        if rules:
+            best = self._settled(rules)
+        return best and Cover(best.rules, best.cost, (all_seen and self.whole) or best.cost <= EPS)
+
+    def _settled(self, rules: list[Rule]) -> Cover:
+        needed = self._needed(rules)
+        formulas = self.settle(tuple(rule.formula for rule in needed))
+        return Cover(formulas, self._cost([self.rows.rule(formula) for formula in formulas]), False)
+
+    def _needed(self, rules: list[Rule]) -> list[Rule]:
+        """Without those that the others make superfluous."""
+        for rule in sorted(rules, key=lambda rule: -length(rule.formula)):
+            others = [other for other in rules if other is not rule]
+            if others and self._cost(others) <= self._cost(rules) + EPS:
+                rules = others
+        return rules
+
+    def _cost(self, rules: list[Rule]) -> float:
+        return self.rows.cost(union([rule.row for rule in rules], self.rows.nothing))

@@ -1,0 +1,125 @@
+"""Thresholds and windows of rules that are found: moved to where they cost least, then to the middle of where they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from ..exact.atoms import between
+from ..exact.widening import FAR, critical, least, open_atoms, with_threshold
+from ..formula import Atom, Formula, Historically, Interval, Once, Or, interval, walk
+from ..formula.measures import everywhere
+from .counting import EPS
+from .judging import Judge, either
+
+STEPS = (1, 2, 4)
+"""Samples by which the ends of a window are moved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settling:
+    """`fixed` atoms and windows stay as they are; windows reach `reach` samples back at most."""
+
+    judge: Judge
+    reach: int
+    fixed_atoms: frozenset[Atom] = frozenset()
+    fixed_windows: frozenset[Interval] = frozenset()
+
+    def __call__(self, rules: tuple[Formula, ...]) -> tuple[Formula, ...]:
+        """Moved until nothing alone can be moved to cost less; at last the verdicts stay as they are."""
+        whole, best = either(rules), self._standing(either(rules))
+        improving = True
+        while improving:
+            improving = False
+            for moved in (*self._thresholds(whole), *self._windows(whole)):
+                standing = self._standing(moved)
+                if _is_better(standing, best):
+                    whole, best, improving = moved, standing, True
+                    break
+        return _apart(self._widened(whole), len(rules))
+
+    def _standing(self, whole: Formula) -> tuple[float, float]:
+        return self.judge.standing(self.judge.held([whole]))
+
+    def _thresholds(self, whole: Formula) -> Iterator[Formula]:
+        """Each threshold where it costs least."""
+        judge = self.judge
+        weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
+        for k, _ in open_atoms(whole, self.fixed_atoms):
+            at = critical(whole, k, judge.marked.data, samples=True)
+            value = least(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
+            if value is not None:
+                yield with_threshold(whole, k, value)
+
+    def _windows(self, whole: Formula) -> Iterator[Formula]:
+        """Each window with one end, or both, a little farther or nearer."""
+        for k, over in enumerate(_overs(whole)):
+            if len(over.spans) > 1 or over.end == inf or over in self.fixed_windows:
+                continue
+            a, b = over.start, int(over.end)
+            for step in STEPS:
+                for c, d in ((a - step, b), (a + step, b), (a, b - step), (a, b + step), (a - step, b - step), (a + step, b + step)):
+                    if 0 <= c <= d <= self.reach and d > 0:
+                        yield _with_window(whole, k, interval(c, d))
+
+    def _widened(self, whole: Formula) -> Formula:
+        """Each threshold, in turn, in the middle of the values that leave the verdict on every sample as it is."""
+        before = self.judge.held([whole])
+        for k, threshold in open_atoms(whole, self.fixed_atoms):
+            at = critical(whole, k, self.judge.marked.data, samples=True).at
+            at = np.unique(at[np.abs(at) < FAR / 2])
+            place = int(np.searchsorted(at, threshold))
+            if 0 < place < len(at):
+                wider = with_threshold(whole, k, between(float(at[place - 1]), float(at[place])))
+                if (self.judge.held([wider]) == before).all():
+                    whole = wider
+        return whole
+
+
+def _is_better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Less beyond the limit, or as little and cheaper."""
+    return one[0] < other[0] - EPS or (one[0] <= other[0] + EPS and one[1] < other[1] - EPS)
+
+
+def _overs(whole: Formula) -> list[Interval]:
+    """The windows, in the order in which `everywhere` meets them."""
+    found: list[Interval] = []
+
+    def seen(node: Formula) -> Formula:
+        if isinstance(node, (Once, Historically)):
+            found.append(node.over)
+        return node
+
+    everywhere(whole, seen)
+    return found
+
+
+def _with_window(whole: Formula, k: int, over: Interval) -> Formula:
+    left = iter(range(len(_overs(whole))))
+
+    def change(node: Formula) -> Formula:
+        if isinstance(node, (Once, Historically)) and next(left) == k:
+            return replace(node, over=over)
+        return node
+
+    return everywhere(whole, change)
+
+
+def _apart(whole: Formula, count: int) -> tuple[Formula, ...]:
+    """The rules that were joined by or."""
+    rules: list[Formula] = []
+    while len(rules) < count - 1 and isinstance(whole, Or):
+        rules.append(whole.right)
+        whole = whole.left
+    return (whole, *reversed(rules))
+
+
+def fixed_in(templates: tuple[Formula, ...]) -> tuple[frozenset[Atom], frozenset[Interval]]:
+    """Atoms and windows of templates that are not open."""
+    nodes = [node for template in templates for node in walk(template)]
+    atoms = frozenset(node for node in nodes if isinstance(node, Atom))
+    overs = (getattr(node, "over", None) for node in nodes)
+    return atoms, frozenset(over for over in overs if isinstance(over, Interval) and not over.is_open)
