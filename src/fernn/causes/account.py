@@ -77,9 +77,10 @@ class Account:
 
 def account(rules: Sequence[Formula], marked: Marked, tolerance: int = 0) -> Account:
     """Of rules joined by or."""
-    held = np.stack([everywhere(parse(str(rule)), marked) for rule in rules])
+    held: Flags = np.stack([everywhere(parse(str(rule)), marked) for rule in rules])
     counted, bad = np.concatenate(marked.counted(tolerance)), marked.flat
-    alarm, times = held.any(axis=0), held.sum(axis=0)
+    times = held.sum(axis=0)
+    alarm: Flags = times > 0
     each = [
         RuleAccount(
             rule,

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from hashlib import blake2b
-from math import isfinite, nan, sqrt
-from time import perf_counter
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
-import numpy as np
-
-from ..errors import FernnError, UnsupportedError
-from ..formula import Formula, length, parse
+from ..errors import UnsupportedError
+from ..formula import Formula
 from ..learners.clock import Clock
-from ..learners.fit import Ended, Progress, Watch, silent
-from ..learners.front import Entry, Front, picked
-from ..learners.memory import bytes_of
-from .account import account
-from .cover import Cover, Covers, Key
-from .forms import check_channels, explored, forms, templates
+from ..learners.fit import Watch, silent
+from .forms import check_channels, templates
 from .found import CauseFit
-from .judging import Judge, either, everywhere, judge
+from .hunt import Hunt
+from .judging import Judge, judge
 from .marked import Marked
-from .rows import Rows
-from .settling import Settling, fixed_in
-
-SCHEMA = 1
-
-
-class OutOfTime(Exception):
-    """The time limit has come."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +53,9 @@ class Cause:
         Ctrl-C ends the search with the best so far.
         """
         self._check(marked.check())
-        return Hunt(self, marked, watch, Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)).run(resume)
+        return Hunt(self, marked, watch, Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)).run(
+            resume
+        )
 
     def judge(self, marked: Marked) -> Judge:
         return judge(marked, self.tolerance, self.miss_cost, self.false_alarm_cost, self.max_false_alarms)
@@ -92,159 +79,3 @@ class Cause:
         check_channels(self.space(), marked)
         if not self.judge(marked).faults:
             raise UnsupportedError(f"with a tolerance of {self.tolerance} no faulty sample counts; take a smaller one")
-
-
-@dataclass(eq=False)
-class Hunt:
-    """A search under way: told of, cut off, taken up again."""
-
-    settings: Cause
-    marked: Marked
-    watch: Watch
-    clock: Clock
-    share: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.judge = self.settings.judge(self.marked)
-        self.found: dict[Key, Cover] = {}
-        self.looked_at = 0
-
-    def run(self, resume: dict[str, Any] | None) -> CauseFit:
-        ended: Ended = "done"
-        validation: dict[Key, tuple[float, float]] = {}
-        said: list[str] = []
-        try:
-            self._take_up(resume)
-            said += self._search(self.marked, self.found, True)
-            if not self.found:
-                raise UnsupportedError("no rule of the space keeps to max_false_alarms; allow more, or longer rules")
-            validation, why = self._validated()
-            said += why
-        except OutOfTime:
-            ended = "time limit"
-        except KeyboardInterrupt:
-            if not self.found:
-                raise
-            ended = "interrupted"
-        front, covers = self._front(validation)
-        best = covers[front.pick]
-        fit = CauseFit(
-            front,
-            self.clock.seconds,
-            ended,
-            self._state(),
-            rules=best.rules,
-            account=account(best.rules, self.marked, self.settings.tolerance),
-            proofs=tuple(cover.proved for cover in covers),
-            data=self.marked,
-            told_off=tuple(said),
-        )
-        self.share = 1.0
-        self.watch(replace(self._progress(), front=front))
-        return fit
-
-    def _search(self, marked: Marked, found: dict[Key, Cover], whole: bool) -> list[str]:
-        """Fills `found`, on all traces or on a part of them; gives what a person should know."""
-        settings = self.settings
-        judged = self.judge if whole else settings.judge(marked)
-        given = settings.space()
-        reach = min(settings.reach, int(marked.data.lengths.max()) - 1) or 1
-        made = explored(marked, settings.grid, bytes_of(settings.memory), self.pulse)
-        kinds, dropped = forms(made, given, reach)
-        rows = Rows(made, kinds, judged, self.pulse)
-        covers = Covers(rows, settings.max_rules, Settling(judged, reach, *fixed_in(given)), not dropped, found)
-        keys = settings.max_rules * len({form.length for form in kinds})
-        for number, _ in enumerate(covers.run(), 1):
-            if whole:
-                self.looked_at = rows.looked_at
-                self.share = number / keys / (1 + settings.folds)
-                if found:
-                    self.watch(self._progress())
-        return [f"{dropped:,} parts of rules did not fit into memory; more is --memory"] if dropped else []
-
-    def pulse(self) -> None:
-        """Tells of progress, and ends the search when its time is over."""
-        if not self.found:
-            return
-        if self.clock.is_due(0.5):
-            self.watch(self._progress())
-        if perf_counter() > self.clock.deadline:
-            raise OutOfTime
-
-    def _validated(self) -> tuple[dict[Key, tuple[float, float]], list[str]]:
-        """By key: the error on traces that the search did not see, and one standard error of it."""
-        if not self.settings.folds:
-            return {}, []
-        parts = self.marked.folds(self.settings.folds, self.settings.seed)
-        if not parts:
-            return {}, ["no validation: all traces are one block of copies or of one group, nothing can be held out"]
-        wrong: dict[Key, list[tuple[float, float]]] = {key: [] for key in self.found}
-        for number, (part, held) in enumerate(parts, 1):
-            if not part.flat.any() or part.flat.all() or not self.settings.judge(part).faults:
-                return {}, ["no validation: the faults are in too few traces, none can be held out"]
-            inner: dict[Key, Cover] = {}
-            self._search(part, inner, False)
-            for key in wrong:
-                near = inner.get(key)
-                if near is not None:
-                    wrong[key] += _costs(near.rules, held, self.settings)
-            self.share = (1 + number) / (1 + len(parts))
-        return {key: _estimated(each) for key, each in wrong.items() if len(each) == len(self.marked)}, []
-
-    def _front(self, validation: dict[Key, tuple[float, float]]) -> tuple[Front, list[Cover]]:
-        """Longer ones only where they err less than all shorter ones."""
-        entries: list[Entry] = []
-        covers: list[Cover] = []
-        for key, cover in sorted(self.found.items(), key=lambda item: (item[1].length, item[1].cost, item[0])):
-            error = cover.cost / self.judge.total
-            if not entries or error < entries[-1].train - 1e-12:
-                rule = either(cover.rules)
-                if entries and entries[-1].length == cover.length:
-                    entries.pop(), covers.pop()
-                entries.append(Entry(rule, length(rule), error, *validation.get(key, (nan, nan)), nan))
-                covers.append(cover)
-        return Front(tuple(entries), picked(entries)), covers
-
-    def _progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        return Progress(self.clock.seconds, self.share, self.looked_at, self._front({})[0], self._state(), "rule")
-
-    @property
-    def _mark(self) -> str:
-        """Of the data and the settings."""
-        settings = replace(self.settings, time_limit=None, templates=tuple(map(str, self.settings.templates)))
-        return blake2b(f"{self.marked.fingerprint} {settings}".encode(), digest_size=8).hexdigest()
-
-    def _state(self) -> dict[str, Any]:
-        found = [
-            {"key": list(key), "rules": [str(r) for r in cover.rules], "cost": cover.cost, "proved": cover.proved}
-            for key, cover in self.found.items()
-        ]
-        return {"schema": SCHEMA, "seconds": self.clock.seconds, "about": self._mark, "found": found}
-
-    def _take_up(self, state: dict[str, Any] | None) -> None:
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA:
-            raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
-        if state["about"] != self._mark:
-            raise FernnError("this state is of another search: other data or other settings. Begin anew.")
-        for row in state["found"]:
-            count, longest = row["key"]
-            self.found[count, longest] = Cover(tuple(map(parse, row["rules"])), row["cost"], row["proved"])
-
-
-def _costs(rules: tuple[Formula, ...], held: Marked, settings: Cause) -> list[tuple[float, float]]:
-    """Of each trace: what is wrong, and what all of it is worth."""
-    alarm, made = everywhere(either(rules), held), settings.judge(held)
-    worth = np.where(made.faulty, made.miss, made.alarm) * made.counted
-    starts = np.cumsum(held.data.lengths) - held.data.lengths
-    wrong = np.add.reduceat(worth * (alarm != made.faulty), starts)
-    return list(zip(wrong.tolist(), np.add.reduceat(worth, starts).tolist(), strict=True))
-
-
-def _estimated(each: list[tuple[float, float]]) -> tuple[float, float]:
-    """The error over all traces, and one standard error of it: traces are independent, their samples are not."""
-    wrong, worth = np.array(each).T
-    error = float(wrong.sum() / worth.sum())
-    return error, float(sqrt(((wrong - error * worth) ** 2).sum()) / worth.sum())

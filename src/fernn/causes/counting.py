@@ -76,8 +76,8 @@ def race(
 ) -> None:  # fmt: skip
     """The cheapest of `left & right` with what is covered: lefts `first` to `last`, all rights; `lone` lefts alone.
 
-    `gains[side][i]` is what the hits of a row are worth, `base` the cost of what is covered less its alarms; of `paired`
-    sides each pair is looked at once. `best` is (cost, gap) so far, of equals the widest gap wins; `winner` is (left, right).
+    `gains[side][i]` is what the hits that a row adds are worth, `base` the cost of what is covered; of `paired` sides
+    each pair is looked at once. `best` is (cost, gap) so far, of equals the widest gap wins; `winner` is (left, right).
     """
     for i in range(first, last):
         for j in range(i if lone or paired else 0, i + 1 if lone else len(right)):

@@ -28,7 +28,7 @@ class Cover:
 
 @dataclass(eq=False)
 class Covers:
-    """The best rules by their number and length; `settle` moves their thresholds and windows to where they cost least."""
+    """The best rules by their number and length; `settle` moves thresholds and windows to where they cost least."""
 
     rows: Rows
     max_rules: int
@@ -54,9 +54,11 @@ class Covers:
         if best is not None and best.cost <= EPS:
             return Cover(best.rules, best.cost, True)
         fewer = [cover for (k, n), cover in self.found.items() if k == count - 1 and n == longest]
-        tried = [cover for cover in (best, *fewer) if cover is not None] or [None]
-        made = [self._improved(start, count, longest) for start in dict.fromkeys(tried)]
-        best = min((m for m in (best, *made) if m is not None), key=lambda c: (round(c.cost, 9), c.length), default=None)
+        starts = dict.fromkeys((best, *fewer))
+        made = [self._improved(start, count, longest) for start in starts]
+        best = min(
+            (m for m in (best, *made) if m is not None), key=lambda c: (round(c.cost, 9), c.length), default=None
+        )
         if count <= 2:
             return self._looked_through(best, count, longest)
         return best and Cover(best.rules, best.cost, best.cost <= EPS)

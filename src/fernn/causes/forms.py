@@ -19,6 +19,7 @@ from ..exact.shelf import Ids
 from ..formula import ALL_TIME, And, Formula, Interval, OpenInterval, channels, direction, interval, length, parse
 from ..formula.holes import expanded
 from ..formula.measures import everywhere
+from ..formula.nodes import children
 from .marked import Marked
 
 USUAL = (
@@ -70,7 +71,7 @@ def check_channels(given: Sequence[Formula], marked: Marked) -> None:
 
 
 def _over_all_time(node: Formula) -> Formula:
-    return replace(node, over=ALL_TIME) if isinstance(getattr(node, "over", None), OpenInterval) else node  # type: ignore[call-arg]
+    return type(node)(*children(node), ALL_TIME) if _is_open(node) else node  # type: ignore[call-arg]
 
 
 def explored(marked: Marked, grid: int, memory: int, pulse: Callable[[], None]) -> Exploration:
@@ -97,8 +98,11 @@ def forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple[tupl
 
 
 def _nameless(node: Formula) -> Formula:
-    over = getattr(node, "over", None)
-    return replace(node, over=replace(over, name=ONE)) if isinstance(over, OpenInterval) else node  # type: ignore[call-arg]
+    return type(node)(*children(node), replace(node.over, name=ONE)) if _is_open(node) else node  # type: ignore[attr-defined,call-arg]
+
+
+def _is_open(node: Formula) -> bool:
+    return isinstance(getattr(node, "over", None), OpenInterval)
 
 
 def fitting(hole: OpenInterval, reach: int) -> tuple[Interval, ...]:

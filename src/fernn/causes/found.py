@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..formula import Formula, to_sentence
+from ..formula import Formula, length, to_sentence
 from ..learners.fit import Fit
 from .account import Account
 from .marked import Marked
@@ -31,10 +31,15 @@ class CauseFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        count = "rule" if len(self.rules) == 1 else f"{len(self.rules)} rules"
-        sure = f"proved: no {count} of this length in the space searched would err less on these samples"
-        unsure = f"not proved: other rules, as many and as long, might err less (found by greed and exchange)"
-        return (sure if self.proved else unsure, *self.told_off)
+        return (self._certainty(), *self.told_off)
+
+    def _certainty(self) -> str:
+        if not self.front.picked.train:
+            return "proved: no error is left on these samples"
+        many = "no rule" if len(self.rules) == 1 else f"no {len(self.rules)} rules"
+        if self.proved:
+            return f"proved: {many} of length {max(map(length, self.rules))} or less in the space cost less here"
+        return "not proved: other rules, as many and as long, might cost less (found by greed and exchange)"
 
     def sentences(self) -> list[str]:
         """A rule a sentence, told from the sample at which it is judged."""
@@ -81,7 +86,7 @@ def told_faults(account: Account) -> str:
     late = ""
     if delays:
         most = delays[-1]
-        late = ", at once" if not most else f", {delays[len(delays) // 2]} samples late in the middle, {most} at most"
+        late = ", at once" if not most else f", {delays[len(delays) // 2]} samples late (median; at most {most})"
     seen = f"{account.detected} of {len(account.episodes)} faults seen{late}"
     cries = f"{account.false_alarm_episodes} false alarm{'' if account.false_alarm_episodes == 1 else 's'}"
     return f"{seen}; {cries}"

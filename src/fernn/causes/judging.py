@@ -9,8 +9,10 @@ from math import inf
 
 import numpy as np
 
+from ..exact.atoms import Column
+from ..exact.widening import scaled
 from ..formula import Formula, Or
-from ..semantics import satisfied
+from ..semantics import robustness, satisfied
 from .marked import Flags, Marked
 
 EPS = 1e-9
@@ -47,6 +49,12 @@ class Judge:
         missed = int((self.faulty & ~held & self.counted).sum())
         alarms = int((held & ~self.faulty & self.counted).sum())
         return max(alarms - self.most_alarms, 0.0), self.miss * missed + self.alarm * alarms
+
+    def margin(self, rule: Formula, columns: Sequence[Column]) -> float:
+        """The least |robustness| at a counted sample that is judged rightly, atoms divided by the range they read."""
+        right = (everywhere(rule, self.marked) == self.faulty) & self.counted
+        room = np.abs(np.concatenate(list(robustness(scaled(rule, columns), self.marked.data, at="all"))))
+        return float(room[right].min()) if right.any() else 0.0
 
 
 def judge(

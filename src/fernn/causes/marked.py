@@ -70,7 +70,7 @@ class Marked:
         return self.subset(train.cases), self.subset(held.cases)
 
     def folds(self, k: int, seed: int = 0) -> list[tuple[Marked, Marked]]:
-        """k pairs (train, test), fewer where there are not as many blocks of copies and groups; none where there is one."""
+        """k pairs (train, test), or as many as there are blocks of copies and groups; none where there is one."""
         k = min(k, len(np.unique(blocks(self.data))))
         parts = folds(self.data, k, seed) if k >= 2 else ()
         return [(self.subset(train.cases), self.subset(held.cases)) for train, held in parts]

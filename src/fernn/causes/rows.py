@@ -82,7 +82,9 @@ class Rows:
 
     def most_hits(self, longest: int, bound: float) -> int:
         """Of a rule whose alarms alone cost less than the bound."""
-        free = self.prices._replace(alarm=0.0, most_alarms=min(self.prices.most_alarms, bound / max(self.prices.alarm, EPS)))
+        free = self.prices._replace(
+            alarm=0.0, most_alarms=min(self.prices.most_alarms, bound / max(self.prices.alarm, EPS))
+        )
         own, self.prices = self.prices, free
         try:
             found = self.best((), longest, inf)
@@ -170,7 +172,8 @@ class Rows:
 
     def _met(self, form: Form, i: int, j: int) -> Words:
         left, right, lone, _ = self._sides(form)
-        return left[i] if lone else left[i] & right[j]
+        row: Words = left[i] if lone else left[i] & right[j]
+        return row
 
     def _rule(self, form: Form, i: int, j: int) -> Rule:
         read = self.explored.reader.row
@@ -185,7 +188,8 @@ class Rows:
 
 
 def union(rows: Sequence[Words], nothing: Words) -> Words:
-    return np.bitwise_or.reduce([nothing, *rows])
+    together: Words = np.bitwise_or.reduce([nothing, *rows])
+    return together
 
 
 def _places(layout: Layout) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Thresholds and windows of rules that are found: moved to where they cost least, then to the middle of where they may be."""
+"""Thresholds and windows of rules that are found: moved to where they cost least, then to the middle of their gaps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,14 @@ class Settling:
                 continue
             a, b = over.start, int(over.end)
             for step in STEPS:
-                for c, d in ((a - step, b), (a + step, b), (a, b - step), (a, b + step), (a - step, b - step), (a + step, b + step)):
+                for c, d in (
+                    (a - step, b),
+                    (a + step, b),
+                    (a, b - step),
+                    (a, b + step),
+                    (a - step, b - step),
+                    (a + step, b + step),
+                ):
                     if 0 <= c <= d <= self.reach and d > 0:
                         yield _with_window(whole, k, interval(c, d))
 

@@ -27,7 +27,9 @@ def tank(cases: int = 20, samples: int = 120, seed: int = 0, flip: float = 0.0) 
     samples is marked wrongly.
     """
     if cases < 1 or samples < 1 or not 0 <= flip < 1:
-        raise DataError(f"tank needs cases and samples of 1 or more and a share flip below 1, got {cases}, {samples}, {flip}.")
+        raise DataError(
+            f"tank needs cases and samples of 1 or more and a share flip below 1, got {cases}, {samples}, {flip}."
+        )
     rng = np.random.default_rng(seed)
     valve = 70 + rng.normal(0, 6, (cases, samples)).clip(-30, 25)
     pump = 5 + rng.normal(0, 0.6, (cases, samples)).clip(-2, 2)

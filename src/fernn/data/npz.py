@@ -120,7 +120,9 @@ def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], op
     lengths = [trace.shape[1] for trace in traces]
     if arrays[name].size != sum(lengths) or arrays[name].shape == (len(traces),):
         what = f"it has shape {arrays[name].shape}, but {len(traces)} traces of X have {sum(lengths)} samples together"
-        raise refusal("npz", what, "Save a label for every sample: [case, time], or one trace behind the other.", column=name)
+        raise refusal(
+            "npz", what, "Save a label for every sample: [case, time], or one trace behind the other.", column=name
+        )
     flat = marks(spelled(arrays[name].reshape(-1)), options.faulty, name)
     rows = np.split(flat, np.cumsum(lengths)[:-1])
     for case, row in enumerate(rows):

@@ -156,9 +156,9 @@ def least(
     excess = np.maximum(missed - most_missed, 0) + np.maximum(passed - most_passed, 0)
     fair = excess <= excess.min() + EPS
     errors = np.where(fair, missed + passed, inf)
-    least = np.flatnonzero(errors <= errors.min() + EPS)
+    cheapest = np.flatnonzero(errors <= errors.min() + EPS)
     widths = np.diff(values)
-    gap = int(least[widths[least].argmax()])
+    gap = int(cheapest[widths[cheapest].argmax()])
     return between(float(values[gap]), float(values[gap + 1]))
 
 
@@ -179,6 +179,14 @@ def with_threshold(formula: Formula, k: int, value: float) -> Formula:
 
 def margin(formula: Formula, data: Dataset, columns: Sequence[Column]) -> float:
     """The least |robustness| of a rightly judged trace, every atom divided by the range of what it reads."""
+    right = satisfied(formula, data) == data.positive
+    if not right.any():
+        return 0.0
+    return float(np.abs(robustness(scaled(formula, columns), data))[right].min())
+
+
+def scaled(formula: Formula, columns: Sequence[Column]) -> Formula:
+    """The formula with every atom divided by the range of what it reads: it holds where it held."""
     ranges: dict[Sum, float] = {column.sum: column.range for column in columns}
 
     def change(node: Formula) -> Formula:
@@ -187,7 +195,4 @@ def margin(formula: Formula, data: Dataset, columns: Sequence[Column]) -> float:
         by = ranges.get(node.weights, 1.0)
         return Atom(tuple((name, weight / by) for name, weight in node.weights), node.relation, node.threshold / by)
 
-    right = satisfied(formula, data) == data.positive
-    if not right.any():
-        return 0.0
-    return float(np.abs(robustness(everywhere(formula, change), data))[right].min())
+    return everywhere(formula, change)

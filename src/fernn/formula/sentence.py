@@ -28,9 +28,7 @@ from .show import number, weighted_sum
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
 
 
-def to_sentence(
-    formula: Formula, dt: float | None = None, unit: str | None = None, every_sample: bool = False
-) -> str:
+def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = None, every_sample: bool = False) -> str:
     """One English sentence. With `dt` and `unit`, times are given in that unit instead of samples.
 
     Windows are told from the ends of a trace; with `every_sample`, from whichever sample is judged.
