@@ -108,9 +108,7 @@ def _is_open(node: Formula) -> bool:
 def fitting(hole: OpenInterval, reach: int) -> tuple[Interval, ...]:
     """What is tried for an open window: ends that lie ever farther apart, and all time."""
     tried = [interval(a, b) for a, b in combinations_with_replacement(list(_ends(reach)), 2) if b]
-    found = [over for over in tried if all(any(a <= s and e <= b for a, b in hole) for s, e in over)]
-    if hole.spans == ALL_TIME.spans:
-        found.append(ALL_TIME)
+    found = [over for over in (*tried, ALL_TIME) if hole.covers(over)]
     if not found:
         raise UnsupportedError(f"no window tried fits into {hole}; they look back {reach} samples at most (reach)")
     return tuple(found)

@@ -20,8 +20,10 @@ from .judging import Judge
 from .marked import Flags
 
 Words = npt.NDArray[np.uint64]
-CHUNK = 1 << 28
+CHUNK = 1 << 27
 """Words read between two looks at the clock."""
+WORK = 1 << 31
+"""Words read at most, to look at pairs of rules."""
 MANY = 1 << 15
 """Rules of which all pairs are looked at, where no more can be half of the best pair."""
 
@@ -110,7 +112,7 @@ class Rows:
             found += [(form, i, j) for i, j in here[:count].tolist()]
         return found
 
-    def best_pair(self, longest: int, bound: float) -> tuple[tuple[Rule, Rule] | None, bool]:
+    def best_pair(self, longest: int, bound: float) -> tuple[tuple[Rule, ...] | None, bool]:
         """The two rules that cost least together, None where not below the bound; and whether all were looked at."""
         halves = self.halves(longest, bound)
         if halves is None:
@@ -123,14 +125,17 @@ class Rows:
         order = first[np.lexsort((alarms, -hits))]
         rows = rows[order]
         hits, alarms = self._tally(rows, self.nothing)
-        best, winner = np.array([bound]), np.array([-1, -1])
+        best, winner, work = np.array([bound]), np.array([-1, -1]), 0
         for low, high in self._chunks(len(rows), len(rows)):
-            compiled.pairs(rows, hits, alarms, self.nothing, low, high, self.prices, best, winner)
+            args = (rows, hits, alarms, self.nothing, low, high, self.prices, best, winner)
+            work += int(compiled.pairs(*args)) * len(self.nothing)
             self.pulse()
-        if winner[0] < 0:
-            return None, True
-        one, two = (self._rule(*halves[order[k]]) for k in winner.tolist())
-        return (one, two), True
+            if work > WORK and high < len(rows):
+                break
+        else:
+            work = 0
+        found = None if winner[0] < 0 else tuple(self._rule(*halves[order[k]]) for k in winner.tolist())
+        return found, not work
 
     def _race(self, form: Form, covered: Words, base: float, bound: float) -> tuple[float, Rule] | None:
         left, right, lone, paired = self._sides(form)
@@ -138,6 +143,7 @@ class Rows:
         gaps = shelf.gaps[form.left], shelf.gaps[form.left if form.right is None else form.right]
         gains = tuple(self.prices.miss * self._tally(side, covered)[0] for side in (left, right))
         best, winner = np.array([bound - 2 * EPS, inf]), np.array([-1, -1])
+        self.looked_at += len(left) if lone else len(left) * len(right)
         for low, high in self._chunks(len(left), 1 if lone else len(right)):
             args = (left, right, lone, paired, low, high, gains, gaps, covered, base, self.prices, best, winner)
             compiled.race(*args)
@@ -182,7 +188,6 @@ class Rows:
 
     def _chunks(self, count: int, each: int) -> list[tuple[int, int]]:
         """Parts of the work, each about a tenth of a second."""
-        self.looked_at += count * each
         size = max(1, CHUNK // max(1, each * len(self.nothing)))
         return [(low, min(low + size, count)) for low in range(0, count, size)]
 

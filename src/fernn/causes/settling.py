@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, product
 from math import inf
 
 import numpy as np
@@ -15,18 +17,32 @@ from ..formula.measures import everywhere
 from .counting import EPS
 from .judging import Judge, either
 
-STEPS = (1, 2, 4)
-"""Samples by which the ends of a window are moved."""
+MOVES, STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1)), (1, 2, 4)
+"""How the two ends of a window are moved, and by how many samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class Settling:
-    """`fixed` atoms and windows stay as they are; windows reach `reach` samples back at most."""
+    """Atoms and windows that a template does not leave open stay as they are, and open windows within its limits."""
 
     judge: Judge
     reach: int
-    fixed_atoms: frozenset[Atom] = frozenset()
-    fixed_windows: frozenset[Interval] = frozenset()
+    """Samples that a window may look back."""
+    templates: tuple[Formula, ...] = ()
+
+    @cached_property
+    def fixed(self) -> frozenset[Atom]:
+        return frozenset(node for node in self._nodes if isinstance(node, Atom))
+
+    @cached_property
+    def overs(self) -> frozenset[Interval]:
+        """The windows of the templates, open ones too."""
+        found = (getattr(node, "over", None) for node in self._nodes)
+        return frozenset(over for over in found if isinstance(over, Interval))
+
+    @property
+    def _nodes(self) -> list[Formula]:
+        return [node for template in self.templates for node in walk(template)]
 
     def __call__(self, rules: tuple[Formula, ...]) -> tuple[Formula, ...]:
         """Moved until nothing alone can be moved to cost less; at last the verdicts stay as they are."""
@@ -34,7 +50,7 @@ class Settling:
         improving = True
         while improving:
             improving = False
-            for moved in (*self._thresholds(whole), *self._windows(whole)):
+            for moved in chain(self._thresholds(whole), self._windows(whole)):
                 standing = self._standing(moved)
                 if _is_better(standing, best):
                     whole, best, improving = moved, standing, True
@@ -48,7 +64,7 @@ class Settling:
         """Each threshold where it costs least."""
         judge = self.judge
         weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
-        for k, _ in open_atoms(whole, self.fixed_atoms):
+        for k, _ in open_atoms(whole, self.fixed):
             at = critical(whole, k, judge.marked.data, samples=True)
             value = least(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
             if value is not None:
@@ -57,25 +73,18 @@ class Settling:
     def _windows(self, whole: Formula) -> Iterator[Formula]:
         """Each window with one end, or both, a little farther or nearer."""
         for k, over in enumerate(_overs(whole)):
-            if len(over.spans) > 1 or over.end == inf or over in self.fixed_windows:
+            if len(over.spans) > 1 or over.end == inf or over in self.overs:
                 continue
-            a, b = over.start, int(over.end)
-            for step in STEPS:
-                for c, d in (
-                    (a - step, b),
-                    (a + step, b),
-                    (a, b - step),
-                    (a, b + step),
-                    (a - step, b - step),
-                    (a + step, b + step),
-                ):
-                    if 0 <= c <= d <= self.reach and d > 0:
-                        yield _with_window(whole, k, interval(c, d))
+            limits = [hole for hole in self.overs if hole.is_open and hole.covers(over)]
+            for (near, far), step in product(MOVES, STEPS):
+                a, b = over.start + near * step, int(over.end) + far * step
+                if 0 <= a <= b <= self.reach and b and all(hole.covers(interval(a, b)) for hole in limits):
+                    yield _with_window(whole, k, interval(a, b))
 
     def _widened(self, whole: Formula) -> Formula:
         """Each threshold, in turn, in the middle of the values that leave the verdict on every sample as it is."""
         before = self.judge.held([whole])
-        for k, threshold in open_atoms(whole, self.fixed_atoms):
+        for k, threshold in open_atoms(whole, self.fixed):
             at = critical(whole, k, self.judge.marked.data, samples=True).at
             at = np.unique(at[np.abs(at) < FAR / 2])
             place = int(np.searchsorted(at, threshold))
@@ -122,11 +131,3 @@ def _apart(whole: Formula, count: int) -> tuple[Formula, ...]:
         rules.append(whole.right)
         whole = whole.left
     return (whole, *reversed(rules))
-
-
-def fixed_in(templates: tuple[Formula, ...]) -> tuple[frozenset[Atom], frozenset[Interval]]:
-    """Atoms and windows of templates that are not open."""
-    nodes = [node for template in templates for node in walk(template)]
-    atoms = frozenset(node for node in nodes if isinstance(node, Atom))
-    overs = (getattr(node, "over", None) for node in nodes)
-    return atoms, frozenset(over for over in overs if isinstance(over, Interval) and not over.is_open)
