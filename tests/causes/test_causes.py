@@ -151,11 +151,11 @@ def test_settling_never_costs_more_and_leaves_thresholds_in_the_middle_of_their_
     made = by_hand.noisy(seed, cases=4, samples=20, levels=9)
     judged = judge(made)
     rules = (parse("O[1,3] (a >= 4.1)"), parse("b <= 2.2 & a >= 0.9"))
-    settled = Settling(judged, 6)(rules)
+    settled = Settling(6)(rules, judged)
     assert len(settled) == 2
     assert judged.standing(judged.held(settled)) <= judged.standing(judged.held(rules))
     assert by_hand.cost(by_hand.held(either(settled), made), made) == judged.standing(judged.held(settled))[1]
-    again = Settling(judged, 6)._widened(either(settled))
+    again = Settling(6)._widened(either(settled), judged)
     assert (everywhere(again, made) == everywhere(either(settled), made)).all()
 
 

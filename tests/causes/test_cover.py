@@ -8,12 +8,14 @@ import by_hand
 import numpy as np
 import pytest
 
+import fernn
+from fernn.causes import Cause, marked
 from fernn.causes import rows as rows_module
 from fernn.causes.cover import Covers
 from fernn.causes.forms import explored, fitting, forms, templates
 from fernn.causes.judging import judge
 from fernn.causes.rows import Rows
-from fernn.formula import OpenInterval, parse
+from fernn.formula import ALL_TIME, Atom, OpenInterval, parse, walk
 
 FORMS = ("?p", "O[?w] ?p", "?p & ?q", "?p S ?q", "?p & H[?w] ?q", "O[?w] (?p & ?q)")
 REACH = 2
@@ -67,7 +69,7 @@ def test_no_rule_and_no_pair_is_overlooked(seed, prices):
     rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"), **prices)
     slow = {"tolerance": prices.get("tolerance", 0), "miss": prices.get("miss", 1.0), "cry": prices.get("alarm", 1.0)}
     alarms = alarms_of(rows, made)
-    one = rows.best((), 9, inf)
+    one = rows.best(9)
     assert rows.cost(one.row) == by_hand.least(alarms, 1, made, **slow)
     pair, sure = rows.best_pair(9, rows.cost(one.row))
     two = rows.cost(one.row) if pair is None else rows.cost(pair[0].row | pair[1].row)
@@ -81,7 +83,7 @@ def test_a_limit_on_false_alarms_is_kept_to():
     for share in (0.0, 0.1, 0.3):
         rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"), max_false_alarms=share)
         alarms = alarms_of(rows, made)
-        found = rows.best((), 9, inf)
+        found = rows.best(9)
         assert rows.cost(found.row) == by_hand.least(alarms, 1, made, most=share * healthy)
         pair, _ = rows.best_pair(9, rows.cost(found.row))
         cost = rows.cost(found.row) if pair is None else rows.cost(pair[0].row | pair[1].row)
@@ -93,7 +95,7 @@ def test_covers_cost_what_brute_force_says_and_are_never_below_it(seed):
     made = by_hand.noisy(seed, cases=2, samples=7)
     rows = searched(made, ("?p", "O[?w] ?p"))
     alarms = alarms_of(rows, made)
-    covers = Covers(rows, 3, lambda rules: rules)
+    covers = Covers(rows, 3, lambda rules, judge: rules)
     assert len(list(covers.run())) == 6
     for (count, longest), cover in covers.found.items():
         if longest == 2:
@@ -109,10 +111,38 @@ def test_covers_cost_what_brute_force_says_and_are_never_below_it(seed):
 def test_too_many_rules_to_pair_are_not_said_to_be_all(monkeypatch):
     made = by_hand.noisy(3)
     rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"))
-    bound = rows.cost(rows.best((), 9, inf).row)
+    bound = rows.cost(rows.best(9).row)
     monkeypatch.setattr(rows_module, "MANY", 1)
     assert rows.best_pair(9, bound) == (None, False)
-    covers = Covers(rows, 2, lambda rules: rules)
+    covers = Covers(rows, 2, lambda rules, judge: rules)
     list(covers.run())
     assert covers.found[1, 3].proved
     assert not covers.found[2, 3].proved
+
+
+def test_the_best_of_each_kind_is_among_the_promising():
+    made = by_hand.noisy(6)
+    rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"))
+    found = rows.promising(rows.nothing, 9, 1000)
+    costs = [rows.cost(rule.row) for rule in found]
+    assert costs == sorted(costs)
+    assert costs[0] == rows.cost(rows.best(9).row)
+    kinds = {}
+    for rule in every_rule(rows):
+        atoms = sorted((a.channels, a.relation) for a in walk(rule.formula) if isinstance(a, Atom))
+        key = (type(rule.formula), getattr(rule.formula, "over", None) == ALL_TIME, *atoms)
+        kinds[key] = min(kinds.get(key, inf), rows.cost(rule.row))
+    assert set(kinds.values()) <= set(costs)
+    assert {str(rule.formula) for rule in rows.promising(rows.nothing, 9, 3)} == {str(r.formula) for r in found[:3]}
+
+
+def test_a_rule_is_taken_for_what_it_costs_once_it_is_settled():
+    rng = np.random.default_rng(0)
+    press, flow = 5 + rng.normal(0, 0.5, (1, 900)), rng.normal(10, 2, (1, 900))
+    for start in rng.integers(0, 900, 14):
+        press[0, start : start + 3] = 1
+    X = np.stack([press, np.diff(press, prepend=press[:, :1]), flow], axis=1)
+    bad = fernn.satisfied("O[10,14] (press <= 2)", X, ["press", "change", "flow"], at="all")
+    fit = Cause(folds=0, max_length=2).fit(marked(X, bad, channels=["press", "change", "flow"]))
+    assert fit.front.picked.train == 0, "no window of the grid is [10,14]"
+    assert len(fit.rules) == 1

@@ -71,24 +71,27 @@ def _cost(a: Any, b: Any, covered: Any, union: bool, prices: Any, bound: float) 
 
 @njit(nogil=True)
 def race(
-    left: Any, right: Any, lone: bool, paired: bool, first: int, last: int, gains: Any, gaps: Any, covered: Any,
-    base: float, prices: Any, best: Any, winner: Any,
+    left: Any, right: Any, lone: bool, paired: bool, first: int, last: int, gains: Any, gaps: Any, kinds: Any,
+    covered: Any, base: float, prices: Any, best: Any, winner: Any,
 ) -> None:  # fmt: skip
-    """The cheapest of `left & right` with what is covered: lefts `first` to `last`, all rights; `lone` lefts alone.
+    """The cheapest of `left & right` with what is covered, of each kind: lefts `first` to `last`, all rights; or `lone`
+    lefts.
 
     `gains[side][i]` is what the hits that a row adds are worth, `base` the cost of what is covered; of `paired` sides
-    each pair is looked at once. `best` is (cost, gap) so far, of equals the widest gap wins; `winner` is (left, right).
+    each pair is looked at once. `best[kind of left, kind of right]` is (cost, gap) so far, of equals the widest gap
+    wins; `winner` is (left, right).
     """
     for i in range(first, last):
         for j in range(i if lone or paired else 0, i + 1 if lone else len(right)):
+            here = best[kinds[0][i], kinds[1][j]]
             least = base - min(gains[0][i], gains[1][j])
-            if least > best[0] + EPS:
+            if least > here[0] + EPS:
                 continue
             gap = min(gaps[0][i], gaps[1][j])
-            cost = _cost(left[i], right[j], covered, False, prices, best[0] + EPS)
-            if cost < best[0] - EPS or (cost <= best[0] + EPS and gap > best[1]):
-                best[0], best[1] = cost, gap
-                winner[0], winner[1] = i, j
+            cost = _cost(left[i], right[j], covered, False, prices, here[0] + EPS)
+            if cost < here[0] - EPS or (cost <= here[0] + EPS and gap > here[1]):
+                here[0], here[1] = cost, gap
+                winner[kinds[0][i], kinds[1][j], 0], winner[kinds[0][i], kinds[1][j], 1] = i, j
 
 
 @njit(nogil=True)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
 from ..formula import Formula, length
 from .counting import EPS
+from .judging import Judge
 from .rows import Rows, Rule, union
 
 Key = tuple[int, int]
 """How many rules at most, and how long each at most."""
+TRIED = 6
+"""Kinds of rules of which the cheapest is settled, before one of them is taken."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Covers:
 
     rows: Rows
     max_rules: int
-    settle: Callable[[tuple[Formula, ...]], tuple[Formula, ...]]
+    settle: Callable[[tuple[Formula, ...], Judge], tuple[Formula, ...]]
     whole: bool = True
     """Whether all rules of the space are in the rows."""
     found: dict[Key, Cover] = field(default_factory=dict)
@@ -50,30 +54,29 @@ class Covers:
     def _made(self, count: int, longest: int) -> Cover | None:
         """Fewer or shorter rules, where those are as good."""
         known = [cover for (k, n), cover in self.found.items() if k <= count and n <= longest]
-        best = min(known, key=lambda cover: (round(cover.cost, 9), cover.length), default=None)
-        if best is not None and best.cost <= EPS:
-            return Cover(best.rules, best.cost, True)
-        fewer = [cover for (k, n), cover in self.found.items() if k == count - 1 and n == longest]
-        starts = dict.fromkeys((best, *fewer))
-        made = [self._improved(start, count, longest) for start in starts]
-        best = min(
-            (m for m in (best, *made) if m is not None), key=lambda c: (round(c.cost, 9), c.length), default=None
-        )
-        if count <= 2:
-            return self._looked_through(best, count, longest)
-        return best and Cover(best.rules, best.cost, best.cost <= EPS)
+        best = min(known, key=_order, default=None)
+        if best is None or best.cost > EPS:
+            fewer = [cover for (k, n), cover in self.found.items() if k == count - 1 and n == longest]
+            starts = dict.fromkeys((best, *fewer))
+            made = [self._improved(start, count, longest) for start in starts]
+            best = min((cover for cover in (best, *made) if cover is not None), key=_order, default=None)
+        if best is None or best.cost <= EPS:
+            return best and replace(best, proved=True)
+        if count == 2:
+            return self._looked_through(best, longest)
+        return replace(best, proved=count == 1 and self.whole)
 
     def _improved(self, start: Cover | None, count: int, longest: int) -> Cover | None:
         """With one more rule while that helps, then each in turn exchanged for a better one until none is."""
         rules = [self.rows.rule(formula) for formula in start.rules] if start else []
-        cost = start.cost if start else float("inf")
-        while len(rules) < count and (added := self.rows.best(rules, longest, cost)) is not None:
+        cost = start.cost if start else inf
+        while len(rules) < count and (added := self._better(rules, longest, cost)) is not None:
             rules.append(added)
             cost = self._cost(rules)
         at, steady = 0, 0
-        while len(rules) > 1 and steady < len(rules):
+        while rules and steady < len(rules):
             others = [*rules[:at], *rules[at + 1 :]]
-            better = self.rows.best(others, longest, cost)
+            better = self._better(others, longest, cost)
             if better is not None:
                 rules, steady = [*rules[:at], better, *rules[at + 1 :]], 0
                 cost = self._cost(rules)
@@ -82,24 +85,28 @@ class Covers:
             at = (at + 1) % len(rules)
         return self._settled(rules) if rules else None
 
-    def _looked_through(self, best: Cover | None, count: int, longest: int) -> Cover | None:
-        """The best of all single rules, or of all pairs; what was settled may be better than any of them."""
-        bound = float("inf") if best is None else best.cost
-        if count == 1:
-            found = self.rows.best((), longest, bound)
-            rules, all_seen = ([] if found is None else [found]), True
-        else:
-            pair, all_seen = self.rows.best_pair(longest, bound)
-            rules = [] if pair is None else list(pair)
-            one = self.found.get((1, longest))
-            all_seen = all_seen and one is not None and one.proved
-        if rules:
-            best = self._settled(rules)
-        return best and Cover(best.rules, best.cost, (all_seen and self.whole) or best.cost <= EPS)
+    def _better(self, others: list[Rule], longest: int, bound: float) -> Rule | None:
+        """The rule that makes the others, with it, cost least, settled beside them; None where not below the bound."""
+        covered = union([rule.row for rule in others], self.rows.nothing)
+        judge = self.rows.judge.beside(self.rows.judge.held([rule.formula for rule in others]))
+        found = None
+        for rule in self.rows.promising(covered, longest, TRIED):
+            moved = self.rows.rule(*self.settle((rule.formula,), judge))
+            cost = self._cost([*others, moved])
+            if cost < bound - EPS:
+                bound, found = cost, moved
+        return found
+
+    def _looked_through(self, best: Cover, longest: int) -> Cover:
+        """The best of all pairs; what was settled may be better than any of them."""
+        pair, all_seen = self.rows.best_pair(longest, best.cost)
+        if pair is not None:
+            best = self._settled(list(pair))
+        return replace(best, proved=(all_seen and self.found[1, longest].proved) or best.cost <= EPS)
 
     def _settled(self, rules: list[Rule]) -> Cover:
         needed = self._needed(rules)
-        formulas = self.settle(tuple(rule.formula for rule in needed))
+        formulas = self.settle(tuple(rule.formula for rule in needed), self.rows.judge)
         return Cover(formulas, self._cost([self.rows.rule(formula) for formula in formulas]), False)
 
     def _needed(self, rules: list[Rule]) -> list[Rule]:
@@ -112,3 +119,8 @@ class Covers:
 
     def _cost(self, rules: list[Rule]) -> float:
         return self.rows.cost(union([rule.row for rule in rules], self.rows.nothing))
+
+
+def _order(cover: Cover) -> tuple[float, int]:
+    """Cheaper, then shorter."""
+    return round(cover.cost, 9), cover.length

@@ -97,7 +97,7 @@ class Hunt:
         made = explored(marked, settings.grid, bytes_of(settings.memory), self.pulse)
         kinds, dropped = forms(made, given, reach)
         rows = Rows(made, kinds, judged, self.pulse)
-        covers = Covers(rows, settings.max_rules, Settling(judged, reach, given), not dropped, found)
+        covers = Covers(rows, settings.max_rules, Settling(reach, given), not dropped, found)
         keys = settings.max_rules * len({form.length for form in kinds})
         for number, _ in enumerate(covers.run(), 1):
             if whole:

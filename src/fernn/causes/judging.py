@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 
@@ -42,13 +42,18 @@ class Judge:
 
     def held(self, rules: Sequence[Formula]) -> Flags:
         """Where any of the rules holds, by the exact semantics."""
-        return everywhere(either(rules), self.marked)
+        return everywhere(either(rules), self.marked) if rules else np.zeros_like(self.faulty)
 
     def standing(self, held: Flags) -> tuple[float, float]:
         """By how many samples the limit is passed, and the cost."""
         missed = int((self.faulty & ~held & self.counted).sum())
         alarms = int((held & ~self.faulty & self.counted).sum())
         return max(alarms - self.most_alarms, 0.0), self.miss * missed + self.alarm * alarms
+
+    def beside(self, held: Flags) -> Judge:
+        """Of a rule beside others that hold there: what they tell counts no more."""
+        cries = int((held & ~self.faulty & self.counted).sum())
+        return replace(self, counted=self.counted & ~held, most_alarms=self.most_alarms - cries)
 
     def margin(self, rule: Formula, columns: Sequence[Column]) -> float:
         """The least |robustness| at a counted sample that is judged rightly, atoms divided by the range they read."""

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exact.exploring import Exploration
+from ..exact.jobs import EVER
+from ..exact.operators import ATOM
 from ..exact.packed import Layout
-from ..formula import And, Formula
+from ..formula import And, Atom, Formula
 from . import compiled
 from .counting import EPS, Prices
 from .forms import Form
@@ -45,6 +47,8 @@ class Rows:
     looked_at: int = 0
     """Rules, each as often as it was."""
     _known: dict[int, tuple[Any, Words]] = field(default_factory=dict)
+    _sorted: dict[int, tuple[Any, npt.NDArray[np.int64]]] = field(default_factory=dict)
+    _numbers: dict[Any, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         judge = self.judge
@@ -72,15 +76,22 @@ class Rows:
             return inf
         return float(self.prices.alarm * alarms[0] + self.prices.miss * (self.prices.faults - hits[0]))
 
-    def best(self, rest: Sequence[Rule], longest: int, bound: float) -> Rule | None:
-        """The rule of at most this length that makes the rest, with it, cost least; None where not below the bound."""
-        covered = union([rule.row for rule in rest], self.nothing)
-        base = self._free(covered)
-        found: Rule | None = None
+    def best(self, longest: int) -> Rule | None:
+        """The rule of at most this length that costs least; None where all cry too often."""
+        bound, found = inf, None
         for form in self.forms:
-            if form.length <= longest and (won := self._race(form, covered, base, bound)) is not None:
-                bound, found = won
+            for cost, rule in self._race(form, self.nothing, bound, False) if form.length <= longest else ():
+                bound, found = cost, rule
         return found
+
+    def promising(self, covered: Words, longest: int, most: int) -> list[Rule]:
+        """Of each kind the rule that costs least with what is covered, the cheapest first, at most so many.
+
+        Rules of a kind differ in thresholds and windows only.
+        """
+        found = [won for form in self.forms if form.length <= longest for won in self._race(form, covered, inf, True)]
+        found.sort(key=lambda won: won[0])  # stable: of equals the shorter
+        return [rule for _, rule in found[:most]]
 
     def most_hits(self, longest: int, bound: float) -> int:
         """Of a rule whose alarms alone cost less than the bound."""
@@ -89,7 +100,7 @@ class Rows:
         )
         own, self.prices = self.prices, free
         try:
-            found = self.best((), longest, inf)
+            found = self.best(longest)
             return 0 if found is None else int(self._tally(found.row[None], self.nothing)[0][0])
         finally:
             self.prices = own
@@ -137,18 +148,28 @@ class Rows:
         found = None if winner[0] < 0 else tuple(self._rule(*halves[order[k]]) for k in winner.tolist())
         return found, not work
 
-    def _race(self, form: Form, covered: Words, base: float, bound: float) -> tuple[float, Rule] | None:
+    def _race(self, form: Form, covered: Words, bound: float, by_kind: bool) -> list[tuple[float, Rule]]:
+        """The cheapest rule of a form that costs less than the bound; or that of each kind."""
         left, right, lone, paired = self._sides(form)
+        base = self._free(covered)
+        kinds = tuple(
+            np.zeros(len(side), np.int64) if ids is None or not by_kind else self._kinds(ids)
+            for side, ids in ((left, form.left), (right, form.right))
+        )
         shelf = self.explored.shelf.rows
         gaps = shelf.gaps[form.left], shelf.gaps[form.left if form.right is None else form.right]
         gains = tuple(self.prices.miss * self._tally(side, covered)[0] for side in (left, right))
-        best, winner = np.array([bound - 2 * EPS, inf]), np.array([-1, -1])
+        table = tuple(int(each.max(initial=0)) + 1 for each in kinds)
+        best, winner = np.full((*table, 2), inf), np.full((*table, 2), -1)
+        best[..., 0] = bound - 2 * EPS
         self.looked_at += len(left) if lone else len(left) * len(right)
         for low, high in self._chunks(len(left), 1 if lone else len(right)):
-            args = (left, right, lone, paired, low, high, gains, gaps, covered, base, self.prices, best, winner)
+            args = (left, right, lone, paired, low, high, gains, gaps, kinds, covered, base, self.prices, best, winner)
             compiled.race(*args)
             self.pulse()
-        return None if winner[0] < 0 else (float(best[0]), self._rule(form, *winner.tolist()))
+        won = winner[..., 0] >= 0
+        pairs = zip(best[won][:, 0].tolist(), winner[won].tolist(), strict=True)
+        return [(cost, self._rule(form, i, j)) for cost, (i, j) in pairs]
 
     def _free(self, covered: Words) -> float:
         """What is covered costs so much, whatever the limit says."""
@@ -175,6 +196,22 @@ class Rows:
             compiled.gather(self.explored.shelf.rows.content, ids, at, made)
             self._known[id(ids)] = ids, made
         return self._known[id(ids)][1]
+
+    def _kinds(self, ids: Any) -> npt.NDArray[np.int64]:
+        """Of rows of the shelf: numbers that are equal where only thresholds and windows differ."""
+        if id(ids) not in self._sorted:
+            kinds = np.unique([self._kind(int(row)) for row in ids], return_inverse=True)[1]
+            self._sorted[id(ids)] = ids, kinds
+        return self._sorted[id(ids)][1]
+
+    def _kind(self, row: int) -> int:
+        op, left, right, window = self.explored.shelf.rows.made[row].tolist()
+        if op == ATOM:
+            node = self.explored.reader.atoms[left]
+            key: Any = (node.weights, node.relation) if isinstance(node, Atom) else node
+        else:
+            key = (op, window == EVER, self._kind(left), self._kind(right) if right >= 0 else -1)
+        return self._numbers.setdefault(key, len(self._numbers))
 
     def _met(self, form: Form, i: int, j: int) -> Words:
         left, right, lone, _ = self._sides(form)

@@ -25,7 +25,6 @@ MOVES, STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1)), (1, 2, 4)
 class Settling:
     """Atoms and windows that a template does not leave open stay as they are, and open windows within its limits."""
 
-    judge: Judge
     reach: int
     """Samples that a window may look back."""
     templates: tuple[Formula, ...] = ()
@@ -44,25 +43,21 @@ class Settling:
     def _nodes(self) -> list[Formula]:
         return [node for template in self.templates for node in walk(template)]
 
-    def __call__(self, rules: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    def __call__(self, rules: tuple[Formula, ...], judge: Judge) -> tuple[Formula, ...]:
         """Moved until nothing alone can be moved to cost less; at last the verdicts stay as they are."""
-        whole, best = either(rules), self._standing(either(rules))
+        whole, best = either(rules), judge.standing(judge.held(rules))
         improving = True
         while improving:
             improving = False
-            for moved in chain(self._thresholds(whole), self._windows(whole)):
-                standing = self._standing(moved)
+            for moved in chain(self._thresholds(whole, judge), self._windows(whole)):
+                standing = judge.standing(judge.held([moved]))
                 if _is_better(standing, best):
                     whole, best, improving = moved, standing, True
                     break
-        return _apart(self._widened(whole), len(rules))
+        return _apart(self._widened(whole, judge), len(rules))
 
-    def _standing(self, whole: Formula) -> tuple[float, float]:
-        return self.judge.standing(self.judge.held([whole]))
-
-    def _thresholds(self, whole: Formula) -> Iterator[Formula]:
+    def _thresholds(self, whole: Formula, judge: Judge) -> Iterator[Formula]:
         """Each threshold where it costs least."""
-        judge = self.judge
         weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
         for k, _ in open_atoms(whole, self.fixed):
             at = critical(whole, k, judge.marked.data, samples=True)
@@ -81,16 +76,16 @@ class Settling:
                 if 0 <= a <= b <= self.reach and b and all(hole.covers(interval(a, b)) for hole in limits):
                     yield _with_window(whole, k, interval(a, b))
 
-    def _widened(self, whole: Formula) -> Formula:
+    def _widened(self, whole: Formula, judge: Judge) -> Formula:
         """Each threshold, in turn, in the middle of the values that leave the verdict on every sample as it is."""
-        before = self.judge.held([whole])
+        before = judge.held([whole])
         for k, threshold in open_atoms(whole, self.fixed):
-            at = critical(whole, k, self.judge.marked.data, samples=True).at
+            at = critical(whole, k, judge.marked.data, samples=True).at
             at = np.unique(at[np.abs(at) < FAR / 2])
             place = int(np.searchsorted(at, threshold))
             if 0 < place < len(at):
                 wider = with_threshold(whole, k, between(float(at[place - 1]), float(at[place])))
-                if (self.judge.held([wider]) == before).all():
+                if (judge.held([wider]) == before).all():
                     whole = wider
         return whole
 
