@@ -40,6 +40,8 @@ class Covers:
     whole: bool = True
     """Whether all rules of the space are in the rows."""
     found: dict[Key, Cover] = field(default_factory=dict)
+    _known: dict[tuple[frozenset[Formula], int], list[Rule]] = field(default_factory=dict)
+    _settlings: dict[tuple[Formula, frozenset[Formula]], Rule] = field(default_factory=dict)
 
     def run(self) -> Iterator[Key]:
         """Fills `found`, short rules and few of them first; gives each key when it is there."""
@@ -87,15 +89,23 @@ class Covers:
 
     def _better(self, others: list[Rule], longest: int, bound: float) -> Rule | None:
         """The rule that makes the others, with it, cost least, settled beside them; None where not below the bound."""
-        covered = union([rule.row for rule in others], self.rows.nothing)
-        judge = self.rows.judge.beside(self.rows.judge.held([rule.formula for rule in others]))
-        found = None
-        for rule in self.rows.promising(covered, longest, TRIED):
-            moved = self.rows.rule(*self.settle((rule.formula,), judge))
-            cost = self._cost([*others, moved])
-            if cost < bound - EPS:
-                bound, found = cost, moved
-        return found
+        names = frozenset(rule.formula for rule in others)
+        if (names, longest) not in self._known:
+            covered = union([rule.row for rule in others], self.rows.nothing)
+            judge = self.rows.judge.beside(self.rows.judge.held(list(names)))
+            self._known[names, longest] = [
+                self._moved(rule.formula, names, judge) for rule in self.rows.promising(covered, longest, TRIED)
+            ]
+        tried = [(self._cost([*others, rule]), rule) for rule in self._known[names, longest]]
+        cost, best = min(tried, key=lambda each: each[0], default=(inf, None))
+        return best if cost < bound - EPS else None
+
+    def _moved(self, formula: Formula, others: frozenset[Formula], judge: Judge) -> Rule:
+        """Settled beside others, by a judge who knows of them."""
+        self.rows.pulse()
+        if (formula, others) not in self._settlings:
+            self._settlings[formula, others] = self.rows.rule(*self.settle((formula,), judge))
+        return self._settlings[formula, others]
 
     def _looked_through(self, best: Cover, longest: int) -> Cover:
         """The best of all pairs; what was settled may be better than any of them."""
