@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import fernn
-from fernn.causes import Cause, marked
-from fernn.causes import rows as rows_module
+from fernn.causes import Cause, marked, pairs
 from fernn.causes.cover import Covers
 from fernn.causes.forms import explored, fitting, forms, templates
 from fernn.causes.judging import judge
+from fernn.causes.pairs import best_pair
 from fernn.causes.rows import Rows
 from fernn.formula import ALL_TIME, Atom, OpenInterval, parse, walk
 
@@ -33,7 +33,7 @@ def every_rule(rows):
         rights = range(1) if form.right is None else range(len(form.right))
         for i in range(len(form.left)):
             for j in rights:
-                yield rows._rule(form, i, j)
+                yield rows.read(form, i, j)
 
 
 def alarms_of(rows, made):
@@ -71,7 +71,7 @@ def test_no_rule_and_no_pair_is_overlooked(seed, prices):
     alarms = alarms_of(rows, made)
     one = rows.best(9)
     assert rows.cost(one.row) == by_hand.least(alarms, 1, made, **slow)
-    pair, sure = rows.best_pair(9, rows.cost(one.row))
+    pair, sure = best_pair(rows, 9, rows.cost(one.row))
     two = rows.cost(one.row) if pair is None else rows.cost(pair[0].row | pair[1].row)
     assert sure
     assert two == by_hand.least(alarms, 2, made, **slow)
@@ -85,7 +85,7 @@ def test_a_limit_on_false_alarms_is_kept_to():
         alarms = alarms_of(rows, made)
         found = rows.best(9)
         assert rows.cost(found.row) == by_hand.least(alarms, 1, made, most=share * healthy)
-        pair, _ = rows.best_pair(9, rows.cost(found.row))
+        pair, _ = best_pair(rows, 9, rows.cost(found.row))
         cost = rows.cost(found.row) if pair is None else rows.cost(pair[0].row | pair[1].row)
         assert cost == by_hand.least(alarms, 2, made, most=share * healthy)
 
@@ -112,8 +112,8 @@ def test_too_many_rules_to_pair_are_not_said_to_be_all(monkeypatch):
     made = by_hand.noisy(3)
     rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"))
     bound = rows.cost(rows.best(9).row)
-    monkeypatch.setattr(rows_module, "MANY", 1)
-    assert rows.best_pair(9, bound) == (None, False)
+    monkeypatch.setattr(pairs, "MANY", 1)
+    assert best_pair(rows, 9, bound) == (None, False)
     covers = Covers(rows, 2, lambda rules, judge: rules)
     list(covers.run())
     assert covers.found[1, 3].proved
@@ -146,3 +146,12 @@ def test_a_rule_is_taken_for_what_it_costs_once_it_is_settled():
     fit = Cause(folds=0, max_length=2).fit(marked(X, bad, channels=["press", "change", "flow"]))
     assert fit.front.picked.train == 0, "no window of the grid is [10,14]"
     assert len(fit.rules) == 1
+
+
+def test_pairs_are_looked_at_as_long_as_there_is_time_for_it(monkeypatch):
+    made = by_hand.noisy(3)
+    rows = searched(made, ("?p", "O[?w] ?p", "?p & ?q"))
+    bound = rows.cost(rows.best(9).row)
+    monkeypatch.setattr(pairs, "WORK", 0)
+    monkeypatch.setattr("fernn.causes.rows.CHUNK", 1)
+    assert not best_pair(rows, 9, bound + 5)[1]

@@ -9,6 +9,7 @@ from math import inf
 from ..formula import Formula, length
 from .counting import EPS
 from .judging import Judge
+from .pairs import best_pair
 from .rows import Rows, Rule, union
 
 Key = tuple[int, int]
@@ -109,7 +110,7 @@ class Covers:
 
     def _looked_through(self, best: Cover, longest: int) -> Cover:
         """The best of all pairs; what was settled may be better than any of them."""
-        pair, all_seen = self.rows.best_pair(longest, best.cost)
+        pair, all_seen = best_pair(self.rows, longest, best.cost)
         if pair is not None:
             best = self._settled(list(pair))
         return replace(best, proved=(all_seen and self.found[1, longest].proved) or best.cost <= EPS)

@@ -23,7 +23,8 @@ class CauseFit(Fit):
     proofs: tuple[bool, ...] = ()
     """Of each entry of the front: whether no rules of the space, as many and as long, cost less."""
     data: Marked | None = None
-    told_off: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What else a person should know."""
 
     @property
     def proved(self) -> bool:
@@ -31,7 +32,7 @@ class CauseFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (self._certainty(), *self.told_off)
+        return (self._certainty(), *self.remarks)
 
     def _certainty(self) -> str:
         if not self.front.picked.train:

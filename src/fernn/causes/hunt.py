@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import FernnError, UnsupportedError
 from ..exact.atoms import columns
-from ..formula import Formula, length, parse
+from ..formula import length, parse
 from ..learners.clock import Clock
 from ..learners.fit import Ended, Progress, Watch
 from ..learners.front import Entry, Front, picked, standard_error
@@ -22,7 +22,7 @@ from .account import account
 from .cover import Cover, Covers, Key
 from .forms import explored, forms
 from .found import CauseFit
-from .judging import either, everywhere
+from .judging import either
 from .marked import Marked
 from .rows import Rows
 from .settling import Settling
@@ -81,7 +81,7 @@ class Hunt:
             account=account(best.rules, self.marked, self.settings.tolerance),
             proofs=tuple(cover.proved for cover in covers),
             data=self.marked,
-            told_off=tuple(said),
+            remarks=tuple(said),
         )
         self.share = 1.0
         with suppress(KeyboardInterrupt):  # there is nothing left to interrupt
@@ -105,7 +105,8 @@ class Hunt:
                 self.share = number / keys / (1 + settings.folds)
                 if found:
                     self.watch(self._progress())
-        return [f"{dropped:,} parts of rules did not fit into memory; more is --memory"] if dropped else []
+        lost = f"{dropped:,} parts of rules did not fit into memory, so nothing is proved; allow more with --memory"
+        return [lost] if dropped else []
 
     def pulse(self) -> None:
         """Tells of progress, and ends the search when its time is over."""
@@ -122,7 +123,7 @@ class Hunt:
             return {}, []
         parts = self.marked.folds(self.settings.folds, self.settings.seed)
         if not parts:
-            return {}, ["no validation: all traces are one block of copies or of one group, nothing can be held out"]
+            return {}, ["no validation: there is one trace, or one block of copies, so nothing can be held out"]
         wrong: dict[Key, list[tuple[float, float]]] = {key: [] for key in self.found}
         for number, (part, held) in enumerate(parts, 1):
             if not part.flat.any() or part.flat.all() or not self.settings.judge(part).faults:
@@ -132,7 +133,7 @@ class Hunt:
             for key in wrong:
                 near = inner.get(key)
                 if near is not None:
-                    wrong[key] += _costs(near.rules, held, self.settings)
+                    wrong[key] += self.settings.judge(held).by_trace(near.rules)
             self.share = (1 + number) / (1 + len(parts))
         return {key: _estimated(each) for key, each in wrong.items() if len(each) == len(self.marked)}, []
 
@@ -144,8 +145,6 @@ class Hunt:
             error = cover.cost / self.judge.total
             if not entries or error < entries[-1].train - 1e-12:
                 rule = either(cover.rules)
-                if entries and entries[-1].length == cover.length:
-                    entries.pop(), covers.pop()
                 room = self.judge.margin(rule, self.columns)
                 entries.append(Entry(rule, length(rule), error, *validation.get(key, (nan, nan)), room))
                 covers.append(cover)
@@ -186,15 +185,6 @@ class Hunt:
         for row in state["found"]:
             count, longest = row["key"]
             self.found[count, longest] = Cover(tuple(map(parse, row["rules"])), row["cost"], row["proved"])
-
-
-def _costs(rules: tuple[Formula, ...], held: Marked, settings: Cause) -> list[tuple[float, float]]:
-    """Of each trace: what is wrong, and what all of it is worth."""
-    alarm, made = everywhere(either(rules), held), settings.judge(held)
-    worth = np.where(made.faulty, made.miss, made.alarm) * made.counted
-    starts = np.cumsum(held.data.lengths) - held.data.lengths
-    wrong = np.add.reduceat(worth * (alarm != made.faulty), starts)
-    return list(zip(wrong.tolist(), np.add.reduceat(worth, starts).tolist(), strict=True))
 
 
 def _estimated(each: list[tuple[float, float]]) -> tuple[float, float]:

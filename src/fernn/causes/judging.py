@@ -50,6 +50,14 @@ class Judge:
         alarms = int((held & ~self.faulty & self.counted).sum())
         return max(alarms - self.most_alarms, 0.0), self.miss * missed + self.alarm * alarms
 
+    def by_trace(self, rules: Sequence[Formula]) -> list[tuple[float, float]]:
+        """What rules get wrong in each trace, and what all of it is worth."""
+        worth = np.where(self.faulty, self.miss, self.alarm) * self.counted
+        lengths = self.marked.data.lengths
+        parts = (worth * (self.held(rules) != self.faulty), worth)
+        wrong, whole = (np.add.reduceat(part, np.cumsum(lengths) - lengths).tolist() for part in parts)
+        return list(zip(wrong, whole, strict=True))
+
     def beside(self, held: Flags) -> Judge:
         """Of a rule beside others that hold there: what they tell counts no more."""
         cries = int((held & ~self.faulty & self.counted).sum())

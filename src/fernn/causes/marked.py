@@ -77,10 +77,10 @@ class Marked:
 
     def check(self) -> Marked:
         """That there is something to tell apart."""
-        if not self.flat.any() or self.flat.all():
-            what = "is faulty" if self.flat.any() else "is faulty nowhere"
-            count = f"every one of the {self.flat.size} samples" if self.flat.any() else f"{self.data.name}"
-            raise DataError(f"{count} {what}. A rule needs samples with and without a fault.")
+        if self.flat.all() or not self.flat.any():
+            which = "every one" if self.flat.all() else "none"
+            needs = "A rule needs samples with and without a fault."
+            raise DataError(f"{which} of the {self.flat.size} samples of {self.data.name} is faulty. {needs}")
         return self
 
     def write_csv(self, path: str | PathLike[str], column: str = "fault") -> Path:

@@ -24,10 +24,6 @@ from .marked import Flags
 Words = npt.NDArray[np.uint64]
 CHUNK = 1 << 27
 """Words read between two looks at the clock."""
-WORK = 1 << 31
-"""Words read at most, to look at pairs of rules."""
-MANY = 1 << 15
-"""Rules of which all pairs are looked at, where no more can be half of the best pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +67,15 @@ class Rows:
 
     def cost(self, row: Words) -> float:
         """Infinite where it cries too often."""
-        hits, alarms = self._tally(row[None], self.nothing)
-        if alarms[0] > self.prices.most_alarms:
-            return inf
-        return float(self.prices.alarm * alarms[0] + self.prices.miss * (self.prices.faults - hits[0]))
+        return inf if self.tally(row[None])[1][0] > self.prices.most_alarms else _cost(self, row, self.prices)
 
-    def best(self, longest: int) -> Rule | None:
-        """The rule of at most this length that costs least; None where all cry too often."""
+    def best(self, longest: int, prices: Prices | None = None) -> Rule | None:
+        """The rule of at most this length that costs least, at other prices if given; None where all cry too often."""
         bound, found = inf, None
         for form in self.forms:
-            for cost, rule in self._race(form, self.nothing, bound, False) if form.length <= longest else ():
-                bound, found = cost, rule
+            if form.length <= longest:
+                for cost, rule in self._race(form, self.nothing, bound, prices or self.prices, False):
+                    bound, found = cost, rule
         return found
 
     def promising(self, covered: Words, longest: int, most: int) -> list[Rule]:
@@ -89,99 +83,43 @@ class Rows:
 
         Rules of a kind differ in thresholds and windows only.
         """
-        found = [won for form in self.forms if form.length <= longest for won in self._race(form, covered, inf, True)]
+        short = [form for form in self.forms if form.length <= longest]
+        found = [won for form in short for won in self._race(form, covered, inf, self.prices, True)]
         found.sort(key=lambda won: won[0])  # stable: of equals the shorter
         return [rule for _, rule in found[:most]]
 
-    def most_hits(self, longest: int, bound: float) -> int:
-        """Of a rule whose alarms alone cost less than the bound."""
-        free = self.prices._replace(
-            alarm=0.0, most_alarms=min(self.prices.most_alarms, bound / max(self.prices.alarm, EPS))
-        )
-        own, self.prices = self.prices, free
-        try:
-            found = self.best(longest)
-            return 0 if found is None else int(self._tally(found.row[None], self.nothing)[0][0])
-        finally:
-            self.prices = own
-
-    def halves(self, longest: int, bound: float) -> list[tuple[Form, int, int]] | None:
-        """All rules that may be half of a pair that costs less than the bound; None where there are too many."""
-        spare = self.prices.miss * self.most_hits(longest, bound)
-        found: list[tuple[Form, int, int]] = []
-        for form in self.forms:
-            if form.length > longest:
-                continue
-            left, right, lone, paired = self._sides(form)
-            here, count = np.empty((MANY - len(found), 2), np.int64), 0
-            for low, high in self._chunks(len(left), 1 if lone else len(right)):
-                args = (left, right, lone, paired, low, high, self.nothing, self.prices, spare, bound, here, count)
-                count = int(compiled.collect(*args))
-                self.pulse()
-                if count > len(here):
-                    return None
-            found += [(form, i, j) for i, j in here[:count].tolist()]
-        return found
-
-    def best_pair(self, longest: int, bound: float) -> tuple[tuple[Rule, ...] | None, bool]:
-        """The two rules that cost least together, None where not below the bound; and whether all were looked at."""
-        halves = self.halves(longest, bound)
-        if halves is None:
-            return None, False
-        if len(halves) < 2:
-            return None, True
-        rows = np.stack([self._met(form, i, j) for form, i, j in halves])
-        _, first = np.unique(rows, axis=0, return_index=True)
-        hits, alarms = self._tally(rows[first], self.nothing)
-        order = first[np.lexsort((alarms, -hits))]
-        rows = rows[order]
-        hits, alarms = self._tally(rows, self.nothing)
-        best, winner, work = np.array([bound]), np.array([-1, -1]), 0
-        for low, high in self._chunks(len(rows), len(rows)):
-            args = (rows, hits, alarms, self.nothing, low, high, self.prices, best, winner)
-            work += int(compiled.pairs(*args)) * len(self.nothing)
-            self.pulse()
-            if work > WORK and high < len(rows):
-                break
-        else:
-            work = 0
-        found = None if winner[0] < 0 else tuple(self._rule(*halves[order[k]]) for k in winner.tolist())
-        return found, not work
-
-    def _race(self, form: Form, covered: Words, bound: float, by_kind: bool) -> list[tuple[float, Rule]]:
+    def _race(
+        self, form: Form, covered: Words, bound: float, prices: Prices, by_kind: bool
+    ) -> list[tuple[float, Rule]]:
         """The cheapest rule of a form that costs less than the bound; or that of each kind."""
-        left, right, lone, paired = self._sides(form)
-        base = self._free(covered)
+        left, right, lone, paired = self.sides(form)
+        base = _cost(self, covered, prices)
         kinds = tuple(
             np.zeros(len(side), np.int64) if ids is None or not by_kind else self._kinds(ids)
             for side, ids in ((left, form.left), (right, form.right))
         )
         shelf = self.explored.shelf.rows
         gaps = shelf.gaps[form.left], shelf.gaps[form.left if form.right is None else form.right]
-        gains = tuple(self.prices.miss * self._tally(side, covered)[0] for side in (left, right))
+        gains = tuple(prices.miss * self.tally(side, covered)[0] for side in (left, right))
         table = tuple(int(each.max(initial=0)) + 1 for each in kinds)
         best, winner = np.full((*table, 2), inf), np.full((*table, 2), -1)
         best[..., 0] = bound - 2 * EPS
         self.looked_at += len(left) if lone else len(left) * len(right)
-        for low, high in self._chunks(len(left), 1 if lone else len(right)):
-            args = (left, right, lone, paired, low, high, gains, gaps, kinds, covered, base, self.prices, best, winner)
+        for low, high in self.chunks(len(left), 1 if lone else len(right)):
+            args = (left, right, lone, paired, low, high, gains, gaps, kinds, covered, base, prices, best, winner)
             compiled.race(*args)
             self.pulse()
         won = winner[..., 0] >= 0
         pairs = zip(best[won][:, 0].tolist(), winner[won].tolist(), strict=True)
-        return [(cost, self._rule(form, i, j)) for cost, (i, j) in pairs]
+        return [(cost, self.read(form, i, j)) for cost, (i, j) in pairs]
 
-    def _free(self, covered: Words) -> float:
-        """What is covered costs so much, whatever the limit says."""
-        hits, alarms = self._tally(covered[None], self.nothing)
-        return float(self.prices.alarm * alarms[0] + self.prices.miss * (self.prices.faults - hits[0]))
-
-    def _tally(self, rows: Words, covered: Words) -> tuple[Any, Any]:
+    def tally(self, rows: Words, covered: Words | None = None) -> tuple[Any, Any]:
+        """Hits and alarms of each row, beyond those of what is covered."""
         hits, alarms = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        compiled.tally(rows, covered, self.prices.calm, hits, alarms)
+        compiled.tally(rows, self.nothing if covered is None else covered, self.prices.calm, hits, alarms)
         return hits, alarms
 
-    def _sides(self, form: Form) -> tuple[Words, Words, bool, bool]:
+    def sides(self, form: Form) -> tuple[Words, Words, bool, bool]:
         """(left, right, whether there is no right, whether both are one)"""
         left = self._rows(form.left)
         if form.right is None:
@@ -213,20 +151,27 @@ class Rows:
             key = (op, window == EVER, self._kind(left), self._kind(right) if right >= 0 else -1)
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def _met(self, form: Form, i: int, j: int) -> Words:
-        left, right, lone, _ = self._sides(form)
+    def met(self, form: Form, i: int, j: int) -> Words:
+        """The row of a rule, by its places in the families of its form."""
+        left, right, lone, _ = self.sides(form)
         row: Words = left[i] if lone else left[i] & right[j]
         return row
 
-    def _rule(self, form: Form, i: int, j: int) -> Rule:
+    def read(self, form: Form, i: int, j: int) -> Rule:
         read = self.explored.reader.row
         one = read(int(form.left[i]))
-        return Rule(one if form.right is None else And(one, read(int(form.right[j]))), self._met(form, i, j))
+        return Rule(one if form.right is None else And(one, read(int(form.right[j]))), self.met(form, i, j))
 
-    def _chunks(self, count: int, each: int) -> list[tuple[int, int]]:
+    def chunks(self, count: int, each: int) -> list[tuple[int, int]]:
         """Parts of the work, each about a tenth of a second."""
         size = max(1, CHUNK // max(1, each * len(self.nothing)))
         return [(low, min(low + size, count)) for low in range(0, count, size)]
+
+
+def _cost(rows: Rows, row: Words, prices: Prices) -> float:
+    """Whatever the limit says."""
+    hits, alarms = rows.tally(row[None])
+    return float(prices.alarm * alarms[0] + prices.miss * (prices.faults - hits[0]))
 
 
 def union(rows: Sequence[Words], nothing: Words) -> Words:

@@ -13,7 +13,7 @@ from .job import watched
 from .learning import INTERRUPTED, Quiet
 from .output import as_json, complain, counted
 from .progress import clock
-from .reading import File, Json, flags, reads_a_file
+from .reading import Json, flags, reads_a_file
 from .result import command_line, front_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SHARE = 0.2
 
 @partial(reads_a_file, without=("label", "good", "label_kind"))
 def cause(
-    file: File,
+    file: Annotated[str, typer.Argument(help="CSV, Parquet or NPZ, a row a sample.", metavar="FILE")],
     label_per_sample: Annotated[str, typer.Option(help="Column that says on each row whether there is a fault.")],
     faulty: Annotated[str | None, typer.Option(help="What that column says of a fault; 1, true, fault, ...")] = None,
     max_length: Annotated[int, typer.Option(help="Most atoms and operators in a rule.", min=1)] = 4,
@@ -132,9 +132,10 @@ def _told(
     for i, row in enumerate(told["front"]):
         row["test"] = None if tested is None else tested[i]
     rule, read = str(fit.formula), flags(options)
+    streams = Path(file).suffix.lower() not in (".npz", ".parquet", ".pq") and not options["steps"]
     following = [
         command_line("eval", read, [rule, file]),
-        command_line("monitor", ["--every"], [rule]) + f" < {shlex.quote(file)}",
+        command_line("monitor", ["--every"], [rule]) + (f" < {shlex.quote(file)}" if streams else ""),
         command_line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
     ]
     more = {"test": None if on_held is None else on_held.to_json(), "learned_on": cases[0], "tested_on": cases[1]}
