@@ -242,3 +242,9 @@ def test_data_without_faults_or_with_nothing_else_are_refused():
         Cause().fit(marked(X, np.zeros((1, 10))))
     with pytest.raises(DataError, match="every one of the 10 samples"):
         Cause().fit(marked(X, np.ones((1, 10))))
+
+
+def test_what_did_not_fit_into_memory_is_told_and_nothing_is_proved():
+    fit = Cause(memory="1KB", max_length=2, folds=0).fit(tank(cases=4, flip=0.05))
+    assert "did not fit into memory" in " ".join(fit.notes)
+    assert not any(fit.proofs)
