@@ -75,6 +75,7 @@ def test_the_result_is_kept_where_it_is_asked_for(fernn):
     told = json.loads(Path("found/result.json").read_text())
     assert told["schema"] == 1
     assert told["label_per_sample"] == "fault"
+    assert told["settings"]["max_length"] == 2
     assert told["fingerprint"] == read_marked("tank.csv", "fault").fingerprint
     again = fernn("cause", "tank.csv", *COLUMN, "--out", "found")
     assert again.code == 2
@@ -105,9 +106,10 @@ def test_one_trace_is_learned_from_whole_and_that_is_said(fernn):
     tank(cases=1, samples=200).write_csv("one.csv")
     done = fernn("cause", "one.csv", *COLUMN, *QUICK)
     assert done.code == 0, done.err
-    assert "too few to keep any for the test" in done.out
+    assert "no test error is known: 1 trace cannot be parted" in done.out
     assert "no validation" in done.out
     assert "test" not in done.out.splitlines()[0].split()
+    assert json.loads(fernn("cause", "one.csv", *COLUMN, *QUICK, "--json").out)["front"][0]["validation"] is None
     assert fernn("cause", "one.csv", *COLUMN, "--test", "0.5").code == 2
     assert "(--test 0)" in fernn("cause", "tank.csv", *COLUMN, *QUICK, "--test", "0").out
 

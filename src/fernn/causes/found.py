@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from ..formula import Formula, length, to_sentence
@@ -59,9 +60,10 @@ class CauseFit(Fit):
         return "\n".join([*lines, told_faults(self.account)])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data; what is not known is None."""
         rows = self.front.to_json()["entries"]
         for i, (row, proved) in enumerate(zip(rows, self.proofs, strict=True)):
+            row |= {name: None for name in ("validation", "spread") if isnan(row[name])}
             row |= {"proved": proved, "picked": i == self.front.pick}
         return {
             "schema": SCHEMA,

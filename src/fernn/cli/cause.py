@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,13 +72,16 @@ def cause(
     settings.space()  # a slip in a template is told before a long file is read
     marked = _recording(file, label_per_sample, faulty, options)
     train, held, why = _parts(marked, test, seed)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     with watched(quiet, is_compiled()) as watch:
         fit = settings.fit(train, watch)
     tested = None if held is None else [account([entry.formula], held, tolerance).error for entry in fit.front]
     on_held = None if held is None else account(fit.rules, held, tolerance)
     told = _told(fit, on_held, tested, (len(train), 0 if held is None else len(held)), file, options)
     if out is not None:
-        _kept(out, {**told, "file": file, "label_per_sample": label_per_sample, "fingerprint": marked.fingerprint})
+        about = {"file": file, "label_per_sample": label_per_sample, "faulty": faulty, "reading": options}
+        _kept(out, {**told, **about, "settings": asdict(settings), "fingerprint": marked.fingerprint})
     if json:
         typer.echo(as_json(told))
     else:
@@ -111,11 +115,10 @@ def _parts(marked: Marked, test: float | None, seed: int) -> tuple[Marked, Marke
     except DataError:
         if test is not None:
             raise
-        return (
-            marked,
-            None,
-            f"{counted(len(marked), 'trace')}: too few to keep any for the test, so no test error is known",
+        why = (
+            f"no test error is known: {counted(len(marked), 'trace')} cannot be parted so that faults are left to learn"
         )
+        return marked, None, why
     return train, held, ""
 
 
@@ -155,15 +158,12 @@ def _printed(
         lines.append(f"on those: {on_held.error:.2%} of the samples told wrongly; {told_faults(on_held)}")
     lines.append("error: share of samples told wrongly; -> the simplest within one standard error of the best")
     lines += fit.notes
-    if fit.ended != "done":
-        lines.append(
-            "interrupted, the best so far is kept" if fit.ended == "interrupted" else "stopped at the time limit"
-        )
+    why_ended = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
+    lines += [why_ended[fit.ended]] if fit.ended in why_ended else []
     return "\n".join([*lines, "", "next:", *(f"  {command}" for command in told["next"])])
 
 
 def _kept(out: Path, told: dict[str, Any]) -> None:
     from ..runs.atomic import write
 
-    out.mkdir(parents=True, exist_ok=True)
     write(out / "result.json", as_json(told) + "\n")

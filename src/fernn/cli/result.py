@@ -22,16 +22,8 @@ MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error
 def printed(done: Outcome, picture: str = "") -> str:
     """The front from simple to accurate, the picked rule in words, and the next commands."""
     said = sentence(done, done.front.picked.formula)
-    lines = [
-        front_table(done.front, done.test),
-        "",
-        said,
-        "",
-        *([picture, ""] if picture else []),
-        *_notes(done),
-        "",
-        "next:",
-    ]
+    found = front_table(done.front, done.test)
+    lines = [found, "", said, "", *([picture, ""] if picture else []), *_notes(done), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
 
