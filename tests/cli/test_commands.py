@@ -107,7 +107,7 @@ def test_explain_names_the_sample_that_decides(tmp_path):
         (["evla"], 3, "evla"),
         (["export", "v <= 1", "--to", "cobol"], 3, "cobol"),
         (["export", "v <= 1 S v >= 0", "--to", "breach"], 3, "no Since"),
-        (["generate", "trains", "-o", "x.csv"], 3, "cruise or intervals"),
+        (["generate", "trains", "-o", "x.csv"], 3, "cruise, intervals or tank"),
         (["monitor", "H F (v <= 1)"], 3, "past operator"),
     ],
 )

@@ -14,7 +14,7 @@ from .progress import display
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from ..learners import Front, Progress
+    from ..learners import Front, Progress, Watch
     from ..runs import Run
 
 COMPILING = "compiling (first run only, ~20 s)"
@@ -55,12 +55,31 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
     share, seed = job.settings["split"]["test"], job.settings["split"]["seed"]
     train, held = parts(job.data, share, seed)
     made = learner(job.settings["method"], job.settings["learner"], job.data)
-    shown = display(quiet)
-    shown.note = "" if _is_compiled(job.settings["method"]) else COMPILING
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:
         told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
+
+    with watched(quiet, _is_compiled(job.settings["method"])) as watch:
+        fit = learned(made, train, job.run, watch, broken)
+    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
+    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
+    if job.run is not None:
+        try:
+            job.run.finish(fit, test)
+        except OSError as problem:
+            broken(problem)
+    if told_off:
+        complain(told_off[-1])
+    cases = (len(train), 0 if held is None else len(held))
+    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
+
+
+@contextmanager
+def watched(quiet: bool, is_compiled: bool) -> Iterator[Watch]:
+    """What shows the progress of a fit; after a Ctrl-C it ends the fit with the best so far."""
+    shown = display(quiet)
+    shown.note = "" if is_compiled else COMPILING
 
     def heard() -> None:
         shown.note = STOPPING
@@ -75,18 +94,7 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
                 stop.asked = False  # once is enough: the learner may tell of its result yet
                 raise KeyboardInterrupt
 
-        fit = learned(made, train, job.run, watch, broken)
-    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
-    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
-    if job.run is not None:
-        try:
-            job.run.finish(fit, test)
-        except OSError as problem:
-            broken(problem)
-    if told_off:
-        complain(told_off[-1])
-    cases = (len(train), 0 if held is None else len(held))
-    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
+        yield watch
 
 
 @contextmanager

@@ -51,21 +51,23 @@ _DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the reading options to a command, which gets them as one dictionary, `options`."""
+def reads_a_file(command: Callable[..., Any], without: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """Adds the reading options to a command, which gets them as one dictionary, `options`; but for those left out."""
+    offered = {name: kind for name, kind in READING.items() if name not in without}
     signature = introspection.signature(command, eval_str=True)
     own = [p for p in signature.parameters.values() if p.name != "options"]
     added = [
         introspection.Parameter(
             name, introspection.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=kind
         )
-        for name, kind in READING.items()
+        for name, kind in offered.items()
     ]
 
     @wraps(command)
     def wrapped(**given: Any) -> Any:
-        options = {name: given.pop(name) for name in READING}
-        options["label"] = options["label"] or None
+        options = {name: given.pop(name) for name in offered}
+        if "label" in options:
+            options["label"] = options["label"] or None
         options["case"] = options.pop("case_column")
         if options["channels"]:
             options["channels"] = [name.strip() for name in options["channels"].split(",")]

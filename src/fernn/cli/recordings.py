@@ -37,9 +37,9 @@ def check(file: File, json: Json = False, options: Any = None) -> int:
 
 
 def generate(
-    name: Annotated[str, typer.Argument(help="cruise or intervals.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="cruise, intervals or tank.", metavar="NAME")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, .csv or .npz.")],
-    cases: Annotated[int | None, typer.Option(help="Traces of each class.", min=1)] = None,
+    cases: Annotated[int | None, typer.Option(help="Traces of each class; of tank, all.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same data.", min=0)] = 0,
     json: Json = False,
 ) -> int:
@@ -47,9 +47,11 @@ def generate(
     from ..data import load, save, write_csv
     from ..errors import UnsupportedError
 
+    if name == "tank":
+        return _tank(output, cases, seed, json)
     makers, writers = ("cruise", "intervals"), {".csv": write_csv, ".npz": save}
     if name not in makers:
-        raise UnsupportedError(f"fernn can make {' or '.join(makers)}, not {name!r}")
+        raise UnsupportedError(f"fernn can make {', '.join(makers)} or tank, not {name!r}")
     if output.suffix not in writers:
         raise UnsupportedError(f"the file to write ends in .csv or .npz, found {output.name!r}")
     dataset = load(name, seed=seed, **({} if cases is None else {"cases": cases}))
@@ -58,4 +60,21 @@ def generate(
         typer.echo(as_json({"file": str(output), "cases": len(dataset), "fingerprint": dataset.fingerprint}))
     else:
         typer.echo(f"wrote {len(dataset)} traces to {output}; look them over with: fernn check {output}")
+    return 0
+
+
+def _tank(output: Path, cases: int | None, seed: int, json: bool) -> int:
+    """Traces with a label at every sample."""
+    from ..causes import tank
+    from ..errors import UnsupportedError
+
+    if output.suffix != ".csv":
+        raise UnsupportedError(f"the file to write for tank ends in .csv, found {output.name!r}")
+    made = tank(seed=seed, **({} if cases is None else {"cases": cases}))
+    made.write_csv(output)
+    if json:
+        typer.echo(as_json({"file": str(output), "cases": len(made), "fingerprint": made.fingerprint}))
+    else:
+        again = f"fernn cause {output} --label-per-sample fault"
+        typer.echo(f"wrote {len(made)} traces to {output}; look for the causes of its faults with: {again}")
     return 0

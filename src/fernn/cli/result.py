@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .reading import flags
 
 if TYPE_CHECKING:
     from ..formula import Formula
+    from ..learners import Front
     from .job import Outcome
 
 MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
@@ -20,7 +22,8 @@ MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error
 def printed(done: Outcome, picture: str = "") -> str:
     """The front from simple to accurate, the picked rule in words, and the next commands."""
     said = sentence(done, done.front.picked.formula)
-    lines = [front_table(done), "", said, "", *([picture, ""] if picture else []), *_notes(done), "", "next:"]
+    found = front_table(done.front, done.test)
+    lines = [found, "", said, "", *([picture, ""] if picture else []), *_notes(done), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
 
@@ -48,15 +51,15 @@ def told(done: Outcome) -> dict[str, Any]:
     }
 
 
-def front_table(done: Outcome) -> str:
+def front_table(front: Front, test: Sequence[float] | None) -> str:
     """A row a formula, an arrow before the picked one."""
     rows = []
-    for i, entry in enumerate(done.front):
-        mark = "->" if i == done.front.pick else ""
-        test = [] if done.test is None else [_short(done.test[i])]
+    for i, entry in enumerate(front):
+        mark = "->" if i == front.pick else ""
+        tested = [] if test is None else [_short(test[i])]
         checked = "-" if isnan(entry.validation) else f"{_short(entry.validation)} ± {_short(entry.spread)}"
-        rows.append([mark, str(entry.length), _short(entry.train), checked, *test, str(entry.formula)])
-    return table(["", "length", "train", "validation", *([] if done.test is None else ["test"]), "formula"], rows)
+        rows.append([mark, str(entry.length), _short(entry.train), checked, *tested, str(entry.formula)])
+    return table(["", "length", "train", "validation", *([] if test is None else ["test"]), "formula"], rows)
 
 
 def sentence(done: Outcome, formula: Formula) -> str:
@@ -77,14 +80,14 @@ def commands(done: Outcome) -> list[str]:
     rule, file = str(done.front.picked.formula), done.job.file
     read = flags(done.job.reading)
     return [
-        _line("eval", [*read], [rule, file]),
-        _line("explain", ["--case", _telling_case(done), *read], [rule, file]),
-        _line("monitor", [], [rule]),
-        _line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
+        command_line("eval", [*read], [rule, file]),
+        command_line("explain", ["--case", _telling_case(done), *read], [rule, file]),
+        command_line("monitor", [], [rule]),
+        command_line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
     ]
 
 
-def _line(command: str, options: list[str], words: list[str]) -> str:
+def command_line(command: str, options: list[str], words: list[str]) -> str:
     """The formula comes first, unless it begins with a dash, which belongs behind `--`."""
     if words[0].startswith("-"):
         return shlex.join(["fernn", command, *options, "--", *words])

@@ -72,14 +72,12 @@ def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
     """The class that comes last, or None where the order is free."""
     if good is not None:
         wanted = str(good).strip()
-        number = _number(wanted)
-        match = [c for c in order if c == wanted or (number is not None and _number(c) == number)]
-        match = match or [c for c in order if c.casefold() == wanted.casefold()]
-        if not match:
+        match = named(wanted, order)
+        if match is None:
             hint = did_you_mean(wanted, order)
             what = f"no case has the label {wanted!r}{hint}; the labels are {listed(order)}"
             raise refusal("good", what, "Pass one of them with --good.")
-        return match[0]
+        return match
     if len(order) != 2 or numeric:
         return None
     for yes, no in (order, order[::-1]):
@@ -88,6 +86,14 @@ def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
             return yes
     what = f"cannot tell which of the labels {listed(order)} is the good one"
     raise refusal("good", what, f"Pass it with --good, as in --good {shlex.quote(order[0] or order[1])}.")
+
+
+def named(wanted: str, order: Sequence[str]) -> str | None:
+    """The one that is meant: the same text, the same number, or the same but for capitals."""
+    number = _number(wanted)
+    match = [c for c in order if c == wanted or (number is not None and _number(c) == number)]
+    match = match or [c for c in order if c.casefold() == wanted.casefold()]
+    return match[0] if match else None
 
 
 def _indices(texts: Sequence[str], classes: tuple[str, ...]) -> Ints:

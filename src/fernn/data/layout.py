@@ -33,7 +33,7 @@ def is_tidy(header: list[str] | None, begin: Start, options: Options, ledger: Le
     case = header.index(options.case) if options.case in header else usual(header, CASES)
     if case is not None and _repeats(case, begin):
         return True
-    apart = {case, *(header.index(n) for n in (options.label, options.group) if n in header)}
+    apart = {case, *(header.index(n) for n in (options.label, options.group, options.marks) if n in header)}
     names = [name for i, name in enumerate(header) if name and i not in apart]
     prefix = counted_up([name for name in names if name.casefold() not in LABELS])
     if prefix is None and not options.case:

@@ -20,6 +20,7 @@ from ..errors import DataError
 from .arrays import default_channels, spelled
 from .dataset import Dataset, Floats
 from .draft import Draft, finished, tell_gap
+from .marks import marks
 from .options import Options
 from .problems import Ledger, did_you_mean, listed, refusal
 
@@ -62,10 +63,12 @@ def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
         fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
         raise refusal("npz", what, fix) from error
     traces = _traces(arrays)
+    names = _words(arrays, "channels") or default_channels(len(traces[0]))
+    if options.marks is not None:
+        traces, names = _with_marks(arrays, traces, options), [*names, options.marks]
     classes = _words(arrays, "classes")
     if classes is not None and options.good is None:
         options = replace(options, classes=tuple(classes) or None, label_kind="class" if classes else "real")
-    names = _words(arrays, "channels") or default_channels(len(traces[0]))
     draft = Draft(
         traces=traces,
         cases=_words(arrays, "cases") or [str(i) for i in range(len(traces))],
@@ -79,7 +82,9 @@ def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
         for channel, at in np.argwhere(~np.isfinite(trace)):
             tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))
     dataset = finished(draft, options, str(arrays["name"]) if "name" in arrays else path.stem, ledger)
-    return dataset if dataset is None or options.channels is None else dataset.select(options.channels)
+    if dataset is None or options.channels is None:
+        return dataset
+    return dataset.select((*options.channels, *([] if options.marks is None else [options.marks])))
 
 
 def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
@@ -104,6 +109,27 @@ def _labels(arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, o
         return None
     y = np.atleast_1d(_wanted(arrays, "y" if options.label == "label" else options.label))
     return [classes[i] for i in y.tolist()] if classes and y.dtype.kind in "iu" else spelled(y)
+
+
+def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], options: Options) -> list[Floats]:
+    """The traces with one more channel, from an array with a label for every sample of every case."""
+    name = str(options.marks)
+    if name not in arrays:
+        what = f"no array {name!r}{did_you_mean(name, arrays)}; the arrays are {listed(arrays)}"
+        raise refusal("no-label-per-sample-column", what, "Pass --label-per-sample with one of them.")
+    lengths = [trace.shape[1] for trace in traces]
+    if arrays[name].size != sum(lengths) or arrays[name].shape == (len(traces),):
+        what = f"it has shape {arrays[name].shape}, but {len(traces)} traces of X have {sum(lengths)} samples together"
+        raise refusal(
+            "npz", what, "Save a label for every sample: [case, time], or one trace behind the other.", column=name
+        )
+    flat = marks(spelled(arrays[name].reshape(-1)), options.faulty, name)
+    rows = np.split(flat, np.cumsum(lengths)[:-1])
+    for case, row in enumerate(rows):
+        if np.isnan(row).any():
+            what = f"at sample {int(np.isnan(row).argmax())} of trace {case} nothing says whether there is a fault"
+            raise refusal("missing-mark", what, "Fill it in, or leave out the trace.", column=name)
+    return [np.vstack([trace, row]) for trace, row in zip(traces, rows, strict=True)]
 
 
 def _wanted(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:

@@ -47,6 +47,10 @@ class Options:
     steps: bool = False
     name: str | None = None
     memory_limit: int | None = None
+    marks: str | None = None
+    """The column that says at every sample whether there is a fault; it becomes the last channel, 0 or 1."""
+    faulty: object = None
+    """What that column says of a fault; by default a word such as `fault`, or 1."""
     classes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

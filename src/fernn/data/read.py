@@ -18,6 +18,7 @@ from .draft import Draft, finished
 from .labels import LabelKind
 from .layout import is_tidy
 from .leftovers import without_leftovers
+from .marks import check_no_marks
 from .memory import fits
 from .npz import read_npz
 from .numbers import is_number
@@ -119,6 +120,7 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
     if kind == ".npz":
         return read_npz(file, options, ledger)
     if kind in SUFFIXES:
+        check_no_marks(options, "traces of propositions")
         return read_propositional(file, options, ledger)
     if kind in (".parquet", ".pq"):
         found = parquet_table(file, options, ledger)
@@ -147,6 +149,8 @@ def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft |
         fix = "Write a header line such as case,time,v,label, or pass --layout wide."
         ledger.add("no-header", "error", what, fix, line=begin.skip + 1)
         return None
+    if not long:
+        check_no_marks(options, "each row is a trace")
     parts = roles(header, options, ledger, wide=not long) if header else headerless_roles(begin, options, ledger)
     if parts is None:
         return None

@@ -22,12 +22,13 @@ class Roles:
     time: int | None
     label: int | None
     group: int | None
+    mark: int | None
     channels: tuple[int, ...]
 
     @property
     def words(self) -> tuple[int, ...]:
         """Columns that stay text."""
-        return tuple(i for i in (self.case, self.label, self.group) if i is not None)
+        return tuple(i for i in (self.case, self.label, self.group, self.mark) if i is not None)
 
 
 def roles(header: Sequence[str], options: Options, ledger: Ledger, *, wide: bool = False) -> Roles | None:
@@ -44,16 +45,19 @@ def roles(header: Sequence[str], options: Options, ledger: Ledger, *, wide: bool
         time = _column(header, options.time, "time", ledger) if options.time else usual(open_to, TIMES)
     label = _column(header, options.label, "label", ledger) if options.label is not None else None
     group = _column(header, options.group, "group", ledger) if options.group else None
+    mark = _column(header, options.marks, "label-per-sample", ledger) if options.marks is not None else None
     if options.channels is not None and not wide:
         found = [_column(header, name, "channels", ledger) for name in options.channels]
-        channels = tuple(i for i in found if i is not None)
+        channels = tuple(i for i in found if i is not None and i != mark)
     else:
-        taken = {case, time, label, group}
+        taken = {case, time, label, group, mark}
+        if mark is not None:
+            taken.add(usual(header, LABELS[:1]))  # of whole traces: nothing that was measured
         channels = tuple(i for i, name in enumerate(header) if i not in taken and (name or (wide and i > 0)))
         if not channels and not (ledger.failed and not before):
             what = f"no column is left for a channel; the columns are {listed(header)}"
             ledger.add("no-channel", "error", what, "Name the measured columns with --channels.")
-    return None if ledger.failed and not before else Roles(case, time, label, group, channels)
+    return None if ledger.failed and not before else Roles(case, time, label, group, mark, channels)
 
 
 def usual(header: Sequence[str], names: Sequence[str]) -> int | None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from .dataset import Floats, Ints
 from .draft import Draft, tell_gap
+from .marks import marks
 from .options import Options
 from .problems import SHOWN, Ledger
 from .roles import Roles
@@ -55,7 +56,7 @@ def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
     return Draft(
         traces=[part.T for part in np.split(rows.values, starts[1:])] if len(starts) else [],
         cases=names,
-        channels=[table.header[i] for i in roles.channels],
+        channels=[table.header[i] for i in (*roles.channels, *([] if roles.mark is None else [roles.mark]))],
         labels=_one_each(rows.label, rows, bounds, names, "label", roles.case is not None, ledger),
         groups=_one_each(rows.group, rows, bounds, names, "group", roles.case is not None, ledger),
         dt=dt,
@@ -75,11 +76,17 @@ def _rows(
         at = np.flatnonzero(code == place[""])
         unusable |= code == place[""]
         _tell(at, table, roles.case or 0, "missing-case", "there is no case id", None, options, ledger)
-    values = np.empty((n, len(roles.channels)))
+    values = np.empty((n, len(roles.channels) + (roles.mark is not None)))
     for k, column in enumerate(roles.channels):
         values[:, k], words = table.numbers(column, options, ledger, ids)
         unusable |= words
         _tell_gaps(values[:, k], words, table, column, ids, options, ledger)
+    if roles.mark is not None:
+        values[:, -1] = marks(table.texts(roles.mark), options.faulty, table.header[roles.mark])
+        unknown = np.isnan(values[:, -1])
+        unusable |= unknown
+        what = "nothing says whether there is a fault"
+        _tell(np.flatnonzero(unknown), table, roles.mark, "missing-mark", what, ids, options, ledger)
     time, unit = None, None
     if roles.time is not None:
         time, words, unit = times(table, roles.time, options, ledger, ids)

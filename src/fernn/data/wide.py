@@ -58,7 +58,7 @@ def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles | 
         what = "no column looks like a label, so the traces have none"
         fix = "If the first or last column is the label, pass --label first or --label last."
         ledger.add("no-label", "warning", what, fix, line=start.skip + 1)
-    return Roles(None, None, label, None, tuple(i for i in range(width) if i != label))
+    return Roles(None, None, label, None, None, tuple(i for i in range(width) if i != label))
 
 
 def _label_column(start: Start, options: Options) -> int | None:

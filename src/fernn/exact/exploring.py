@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedError
 from ..formula import Formula, length
-from ..formula.interval import Interval
+from ..formula.interval import Interval, OpenInterval
 from ..formula.nodes import AnyAtom, Relation
 from . import atoms as at
 from .ground import Ground
@@ -139,10 +139,14 @@ class Exploration:
             return
         if self._grown is None:
             samples = int(self.ground.layout.lengths.max())
-            self._grown = Grown(self.search, self.reader, self.ground, self._open, lambda hole: within(hole, samples))
+            self._grown = self.grown(lambda hole: within(hole, samples))
         yield from self._grown.jobs(self.space.template)
         if self._grown.dropped:
             self.dropped[stage] = self._grown.dropped
+
+    def grown(self, windows: Callable[[OpenInterval], tuple[Interval, ...]]) -> Grown:
+        """Families of templates, to be asked for; `windows` says what may fill an open one."""
+        return Grown(self.search, self.reader, self.ground, self._open, windows)
 
     def race(self, stage: int) -> None:
         """Finds the least errors of the stage's formulas, where they are less than those of all shorter ones."""

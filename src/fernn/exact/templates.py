@@ -43,14 +43,19 @@ class Grown:
     _known: dict[Formula, Ids] = field(default_factory=dict)
 
     def jobs(self, template: Formula) -> Iterator[Job]:
-        """All formulas of a template, looking back. An open atom that stands in several places is filled first."""
+        """All formulas of a template, looking back."""
+        for settled in self.settled(template):
+            yield from self._jobs(settled)
+
+    def settled(self, template: Formula) -> Iterator[Formula]:
+        """The template as those whose parts can be opened apart: what stands in several places is filled first."""
         for settled, twice in _without_shared_choices(template):
             if not twice:
-                yield from self._jobs(settled)
+                yield settled
                 continue
             for rows in product(*(self.atoms(hole).tolist() for hole in twice)):
                 filled = dict(zip(twice, rows, strict=True))
-                yield from self._jobs(everywhere(settled, lambda node, at=filled: self._filled(node, at)))  # type: ignore[misc]
+                yield everywhere(settled, lambda node, at=filled: self._filled(node, at))  # type: ignore[misc]
 
     def _filled(self, node: Formula, filled: dict[AnyAtom, int]) -> Formula:
         return self.reader.row(filled[node]) if isinstance(node, AnyAtom) and node in filled else node

@@ -31,16 +31,16 @@ FAR = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Critical:
-    """Of one atom of a formula: the value of its threshold at which each trace changes sides."""
+    """Of one atom of a formula: the value of its threshold at which each trace, or sample, changes sides."""
 
     at: Floats
-    """±FAR for traces that this threshold does not change."""
+    """±FAR for those that this threshold does not change."""
     falls: bool
     """Whether verdicts turn from good to bad when the threshold grows."""
 
 
-def critical(formula: Formula, k: int, data: Dataset) -> Critical:
-    """Of atom number k, left to right."""
+def critical(formula: Formula, k: int, data: Dataset, samples: bool = False) -> Critical:
+    """Of atom number k, left to right; with `samples`, for every sample of all traces one behind the other."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     sums = [_values(node.weights, data) for node in atoms]
     rows = []
@@ -53,7 +53,8 @@ def critical(formula: Formula, k: int, data: Dataset) -> Critical:
     names = [f"a{j}" for j in range(len(atoms))]
     numbered = iter(names)
     bare = everywhere(formula, lambda node: atom(next(numbered), ">=", 0.0) if isinstance(node, Atom) else node)
-    measured = np.asarray(robustness(bare, traces, names), np.float64)
+    judged = robustness(bare, traces, names, at="all" if samples else "verdict")
+    measured = np.asarray(np.concatenate(list(judged)) if samples else judged, np.float64)
     measured = np.clip(measured, -FAR, FAR)  # an empty window is infinite
     falls = _turned(formula, k) == atoms[k].is_upper_bound
     return Critical(measured if falls else -measured, falls)
@@ -96,13 +97,13 @@ def widened(formula: Formula, data: Dataset, fixed: frozenset[Atom] = frozenset(
     Atoms in `fixed` stay.
     """
     before = satisfied(formula, data)
-    for k, threshold in _open(formula, fixed):
+    for k, threshold in open_atoms(formula, fixed):
         at = critical(formula, k, data).at
         at = np.unique(at[np.abs(at) < FAR / 2])
         place = int(np.searchsorted(at, threshold))
         if not 0 < place < len(at):
             continue
-        wider = _with(formula, k, between(float(at[place - 1]), float(at[place])))
+        wider = with_threshold(formula, k, between(float(at[place - 1]), float(at[place])))
         if (satisfied(wider, data) == before).all():  # a threshold that sits on a value may not move
             formula = wider
     return formula
@@ -116,31 +117,33 @@ def refined(formula: Formula, ground: Ground, fixed: frozenset[Atom] = frozenset
     best, improving = standing(formula, ground), True
     while improving:
         improving = False
-        for k, _ in _open(formula, fixed):
-            value = _least(critical(formula, k, ground.data), ground)
+        for k, _ in open_atoms(formula, fixed):
+            limits = ground.judge.most_missed, ground.judge.most_passed
+            value = least(critical(formula, k, ground.data), ground.data.positive, ground.weights, *limits)
             if value is None:
                 continue
-            moved = _with(formula, k, value)
+            moved = with_threshold(formula, k, value)
             error = standing(moved, ground)
             if error[0] < best[0] - EPS or (error[0] <= best[0] + EPS and error[1] < best[1] - EPS):
                 formula, best, improving = moved, error, True
     return formula
 
 
-def _open(formula: Formula, fixed: frozenset[Atom]) -> list[tuple[int, float]]:
+def open_atoms(formula: Formula, fixed: frozenset[Atom]) -> list[tuple[int, float]]:
     """Number and threshold of the atoms that may be moved."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     return [(k, node.threshold) for k, node in enumerate(atoms) if node not in fixed]
 
 
-def _least(at: Critical, ground: Ground) -> float | None:
+def least(
+    at: Critical, good: npt.NDArray[np.bool_], weights: Floats, most_missed: float = inf, most_passed: float = inf
+) -> float | None:
     """The middle of the widest gap between critical values in which errors are fewest; None where there is no value."""
     values = np.unique(at.at[np.abs(at.at) < FAR / 2])
     if not len(values):
         return None
     beyond = float(values[-1] - values[0]) / 10 or max(abs(float(values[0])), 1.0) / 10
     values = np.array([values[0] - beyond, *values, values[-1] + beyond])
-    good, weights = ground.data.positive, ground.weights
     # In gap i the threshold is above the traces whose critical value is values[i] or less.
     below = np.minimum(np.searchsorted(values, at.at), len(values))  # the first gap in which the trace has changed
     wrong = good != at.falls  # before it
@@ -150,12 +153,12 @@ def _least(at: Critical, ground: Ground) -> float | None:
         np.add.at(change, below[side], (weights * np.where(wrong, -1.0, 1.0))[side])
         sides.append(float(weights[wrong & side].sum()) + np.cumsum(change)[: len(values) - 1])
     missed, passed = sides
-    excess = np.maximum(missed - ground.judge.most_missed, 0) + np.maximum(passed - ground.judge.most_passed, 0)
+    excess = np.maximum(missed - most_missed, 0) + np.maximum(passed - most_passed, 0)
     fair = excess <= excess.min() + EPS
     errors = np.where(fair, missed + passed, inf)
-    least = np.flatnonzero(errors <= errors.min() + EPS)
+    cheapest = np.flatnonzero(errors <= errors.min() + EPS)
     widths = np.diff(values)
-    gap = int(least[widths[least].argmax()])
+    gap = int(cheapest[widths[cheapest].argmax()])
     return between(float(values[gap]), float(values[gap + 1]))
 
 
@@ -167,7 +170,8 @@ def standing(formula: Formula, ground: Ground) -> tuple[float, float]:
     return excess, missed + passed
 
 
-def _with(formula: Formula, k: int, value: float) -> Formula:
+def with_threshold(formula: Formula, k: int, value: float) -> Formula:
+    """Of atom number k, the others as they are."""
     changed = list(thresholds(formula))
     changed[k] = value
     return with_thresholds(formula, changed)
@@ -175,6 +179,14 @@ def _with(formula: Formula, k: int, value: float) -> Formula:
 
 def margin(formula: Formula, data: Dataset, columns: Sequence[Column]) -> float:
     """The least |robustness| of a rightly judged trace, every atom divided by the range of what it reads."""
+    right = satisfied(formula, data) == data.positive
+    if not right.any():
+        return 0.0
+    return float(np.abs(robustness(scaled(formula, columns), data))[right].min())
+
+
+def scaled(formula: Formula, columns: Sequence[Column]) -> Formula:
+    """The formula with every atom divided by the range of what it reads: it holds where it held."""
     ranges: dict[Sum, float] = {column.sum: column.range for column in columns}
 
     def change(node: Formula) -> Formula:
@@ -183,7 +195,4 @@ def margin(formula: Formula, data: Dataset, columns: Sequence[Column]) -> float:
         by = ranges.get(node.weights, 1.0)
         return Atom(tuple((name, weight / by) for name, weight in node.weights), node.relation, node.threshold / by)
 
-    right = satisfied(formula, data) == data.positive
-    if not right.any():
-        return 0.0
-    return float(np.abs(robustness(everywhere(formula, change), data))[right].min())
+    return everywhere(formula, change)

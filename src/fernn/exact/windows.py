@@ -31,10 +31,8 @@ def within(hole: OpenInterval, samples: int) -> tuple[Interval, ...]:
     """Those that fill an open window; and all time, where that does."""
     if hole.pieces > max(ENDS):
         raise UnsupportedError(f"windows of the exact search have 1 or 2 pieces, {hole} may have {hole.pieces}")
-    found = []
-    for over in (interval(0, samples - 1), interval(0, 0), *windows(samples, hole.pieces)):
-        if all(any(a <= start and end <= b for a, b in hole.spans) for start, end in over.spans):
-            found.append(over)
+    tried = (interval(0, samples - 1), interval(0, 0), *windows(samples, hole.pieces))
+    found = [over for over in tried if hole.covers(over)]
     if not found:
         raise UnsupportedError(f"no window tried fits into {hole}; traces have {samples} samples")
     return tuple(found)

@@ -126,8 +126,7 @@ def _allowed(hole: AnyAtom, atom: Atom) -> Atom:
 
 def _within(hole: OpenInterval, over: Interval) -> Interval:
     """The window, where the hole allows its ends and the number of its pieces."""
-    inside = all(any(a <= start and end <= b for a, b in hole) for start, end in over)
-    if not inside or len(over.spans) > hole.pieces:
+    if not hole.covers(over) or len(over.spans) > hole.pieces:
         raise FormulaError(f"the window {hole} cannot be {over}")
     return over
 

@@ -60,6 +60,10 @@ class Interval:
         """Whether the judged sample itself is surely looked at; where `start` is above 0 it surely is not."""
         return self.start == 0
 
+    def covers(self, other: Interval) -> bool:
+        """Whether every piece of the other lies in a piece of this one."""
+        return all(any(a <= start and end <= b for a, b in self) for start, end in other)
+
     @property
     def is_open(self) -> bool:
         """Whether it is still to be chosen."""

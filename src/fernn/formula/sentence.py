@@ -28,10 +28,13 @@ from .show import number, weighted_sum
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
 
 
-def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
-    """One English sentence. With `dt` and `unit`, times are given in that unit instead of samples."""
+def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = None, every_sample: bool = False) -> str:
+    """One English sentence. With `dt` and `unit`, times are given in that unit instead of samples.
+
+    Windows are told from the ends of a trace; with `every_sample`, from whichever sample is judged.
+    """
     clock = _Clock(dt, unit or "time units")
-    text = _outermost(without_holes(formula), clock)
+    text = (_inside if every_sample else _outermost)(without_holes(formula), clock)
     return text[0].upper() + text[1:] + "."
 
 
