@@ -49,10 +49,11 @@ def parameter_set(
     judge = Judge(good, _count(false_alarms, int(good.sum())), _count(misses, int((~good).sum())))
     search = Search(corners, judge)
     ended = search.run(time_limit, box_limit, watch)
-    boxes, undecided = (tuple(map(cells.box, found)) for found in (search.sure(), search.undecided()))
+    sure = search.sure()
+    boxes, undecided = (tuple(map(cells.box, found)) for found in (sure, search.undecided()))
     picked, margin, near, proved = None, 0.0, None, False
-    if boxes:
-        values, margin = deepest(asked, cells.axes, boxes)
+    if sure:
+        values, margin = deepest(asked, cells, sure)
         picked = point(asked, values, data)
     elif not undecided:
         near, proved = _nearest(corners, judge, data)

@@ -7,41 +7,55 @@ what is allowed along one parameter after another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import isinf
 
+import numpy as np
+
 from ..exact.atoms import between
-from .grid import Axis
-from .ranges import Box, Range, along
+from .grid import Axis, Cells, Grid
+from .ranges import Range
 from .structure import Structure
 
 TRIED, ROUNDS = 24, 2
 
 
-def deepest(structure: Structure, axes: Sequence[Axis], boxes: Sequence[Box]) -> tuple[dict[str, float], float]:
+def deepest(structure: Structure, grid: Grid, boxes: list[Cells]) -> tuple[dict[str, float], float]:
     """The values and their margin; there is a box at least."""
-    largest = sorted(boxes, key=lambda box: -min(_width(axis, r) for axis, r in zip(axes, box, strict=True)))
-    found = [_moved(structure, axes, boxes, box) for box in largest[:TRIED]]
+    every = np.stack(boxes)  # [box, parameter, 2]
+    largest = sorted(
+        boxes, key=lambda box: -min(_width(axis, r) for axis, r in zip(grid.axes, grid.box(box), strict=True))
+    )
+    found = [_moved(structure, grid, every, box) for box in largest[:TRIED]]
     return max(found, key=lambda pair: pair[1])
 
 
-def _moved(
-    structure: Structure, axes: Sequence[Axis], boxes: Sequence[Box], box: Box
-) -> tuple[dict[str, float], float]:
-    point = [middle(axis, r) for axis, r in zip(axes, box, strict=True)]
+def _moved(structure: Structure, grid: Grid, boxes: Cells, box: Cells) -> tuple[dict[str, float], float]:
+    values = {axis.name: middle(axis, r) for axis, r in zip(grid.axes, grid.box(box), strict=True)}
     for _ in range(ROUNDS):
-        for i, axis in enumerate(axes):
-            allowed = along(boxes, i, point)
-            if allowed is not None:
-                there = [*point[:i], middle(axis, allowed), *point[i + 1 :]]
-                if structure.fits(dict(zip(structure.names, there, strict=True))):
-                    point = there
+        for i, axis in enumerate(grid.axes):
+            there = {**values, axis.name: middle(axis, along(grid, boxes, i, values))}
+            if structure.fits(there):
+                values = there
     margins = []
-    for i, axis in enumerate(axes):
-        allowed = along(boxes, i, point)
-        low, high = ends(axis, allowed) if allowed is not None else (point[i], point[i])
-        margins.append(min(point[i] - low, high - point[i]) / _range(axis))
-    return dict(zip(structure.names, point, strict=True)), min(margins)
+    for i, axis in enumerate(grid.axes):
+        low, high = ends(axis, along(grid, boxes, i, values))
+        margins.append(min(values[axis.name] - low, high - values[axis.name]) / _range(axis))
+    return values, min(margins)
+
+
+def along(grid: Grid, boxes: Cells, number: int, values: Mapping[str, float]) -> Range:
+    """How far one parameter can be moved without leaving the boxes, `[box, parameter, 2]`; one has the values in it."""
+    at = np.array([axis.cell(values[axis.name]) for axis in grid.axes])
+    inside = (boxes[:, :, 0] <= at) & (at <= boxes[:, :, 1])
+    inside[:, number] = True
+    first, last = boxes[inside.all(axis=1), number].T
+    order = np.argsort(first)
+    first, reached = first[order], np.maximum.accumulate(last[order])
+    begins = np.flatnonzero(np.append(True, first[1:] > reached[:-1] + 1))
+    run = int(np.searchsorted(first[begins], at[number], "right")) - 1
+    end = begins[run + 1] if run + 1 < len(begins) else len(first)
+    return grid.axes[number].span(int(first[begins[run]]), int(reached[end - 1]))
 
 
 def middle(axis: Axis, allowed: Range) -> float:

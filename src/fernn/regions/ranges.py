@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, isinf
 from typing import Any
@@ -62,25 +62,3 @@ def hull(ranges: Iterable[Range]) -> Range:
         any(r.low == low and r.low_closed for r in every),
         any(r.high == high and r.high_closed for r in every),
     )
-
-
-def along(boxes: Iterable[Box], axis: int, point: Sequence[float]) -> Range | None:
-    """How far a point can be moved along one axis without leaving the boxes; None where it is in none of them."""
-    crossed = [box[axis] for box in boxes if all(point[i] in r for i, r in enumerate(box) if i != axis)]
-    found = [r for r in crossed if point[axis] in r]
-    if not found:
-        return None
-    span, grown = hull(found), True
-    while grown:
-        touching = [r for r in crossed if _touch(span, r)]
-        wider = hull([span, *touching])
-        span, grown = wider, wider != span
-    return span
-
-
-def _touch(a: Range, b: Range) -> bool:
-    """Whether no value lies between the two."""
-    first, second = (a, b) if a.low <= b.low else (b, a)
-    if first.high == second.low:
-        return first.high_closed or second.low_closed
-    return second.low < first.high

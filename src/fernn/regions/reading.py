@@ -7,7 +7,7 @@ span, `[0,?b]`, `[?a,?b]`, `[?a,inf)`; an open window `[?w]` is `[?w.start,?w.en
 from __future__ import annotations
 
 from ..errors import FormulaError
-from ..formula import AnyAtom, AnyOf, Formula, direction, walk
+from ..formula import AnyAtom, AnyOf, Atom, Formula, direction, walk
 from ..formula.parse import read
 from ..formula.reader import Reader
 from ..formula.tokens import Token
@@ -98,9 +98,8 @@ class _Opener:
         if not any(word.kind == "hole" for word in words[:size]):
             return place + size, words[:size]
         if size == 3:  # [?w]
-            hole = words[1]
-            start, end = (Token("hole", f"{hole.text}.{which}", hole.at) for which in ("start", "end"))
-            words = [words[0], start, Token("sign", ",", hole.at), end, *words[2:]]
+            start, end = (Token("hole", f"{words[1].text}.{which}", words[1].at) for which in ("start", "end"))
+            words = [words[0], start, Token("sign", ",", start.at), end, *words[2:]]
             place, size = place - 2, 5
         if size != 5 or words[2].text != ",":
             self.reader.fail("a window with open ends is written [?a,?b], [0,?b] or [?a,inf)", words[0].at)
@@ -124,8 +123,6 @@ class _Opener:
             self.reader.fail(f"?{name} is a threshold and the end of a window", hole.at, "give one another name")
 
     def _thresholds(self, shape: Formula, names: list[str]) -> tuple[int | None, ...]:
-        from ..formula import Atom
-
         found: list[int | None] = []
         for number, atom in enumerate(node for node, _ in written(shape) if isinstance(node, Atom)):
             hole = self.thresholds.get(number)

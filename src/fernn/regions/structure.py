@@ -104,7 +104,7 @@ class Structure:
 
 
 def written(formula: Formula, odd: bool = False) -> Iterator[tuple[Formula, bool]]:
-    """The formula and all inside it in the order in which they are written; whether under an odd number of negations."""
+    """The formula and all inside it, in the order of writing; whether each stands under an odd number of negations."""
     inside = children(formula)
     if len(inside) == 2:
         yield from written(inside[0], odd != isinstance(formula, Implies))
@@ -126,7 +126,7 @@ def assembled(shape: Formula, atoms: list[Atom], windows: list[Interval]) -> For
                 return type(node)(left, build(b), over)
         if isinstance(node, TIMED):
             over = next(next_window)
-            return type(node)(build(children(node)[0]), over)  # type: ignore[call-arg,arg-type]
+            return type(node)(build(children(node)[0]), over)  # type: ignore[arg-type]
         return rebuilt(node, tuple(build(child) for child in children(node)))
 
     return build(shape)
