@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import certify, demo, formulas, learning, live, recordings, traces
+from . import certify, demo, formulas, learning, live, params, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -36,6 +36,7 @@ for command in (
     demo.demo,
     recordings.check,
     certify.certify,
+    params.params,
     recordings.generate,
     traces.evaluate,
     traces.explain,

@@ -10,7 +10,9 @@ from .ranges import Box, Range
 from .rates import Point, Profile
 from .reading import structure
 from .search import Progress
+from .sketch import sketch
 from .structure import Parameter, Structure
+from .svg import to_svg
 
 __all__ = [
     "Box",
@@ -22,5 +24,7 @@ __all__ = [
     "Range",
     "Structure",
     "parameter_set",
+    "sketch",
     "structure",
+    "to_svg",
 ]
