@@ -125,9 +125,7 @@ def test_nearest_has_the_fewest_misses_with_few_enough_false_alarms(text, data):
     found = parameter_set(text, data, 0.0, 0.0)
     if not found.is_empty:
         return
-    verdicts = [
-        satisfied(found.formula(values), data) for values in places(text, data) if found.structure.fits(values)
-    ]
+    verdicts = [satisfied(found.formula(values), data) for values in places(text, data) if found.structure.fits(values)]
     fewest = [held[~data.positive].mean() for held in verdicts if held[data.positive].all()]
     if not fewest:
         assert found.nearest is None

@@ -94,17 +94,17 @@ class _Opener:
     def _window(self, place: int, operator: int) -> tuple[int, list[Token]]:
         """Where the window that opens here ends, and its words with numbers in the open places."""
         words = self.tokens[place:]
-        size = next((i for i, word in enumerate(words) if word.text in ("]", ")")), 0) + 1
+        size = self._size(place)
         if not any(word.kind == "hole" for word in words[:size]):
             return place + size, words[:size]
+        if any(word.text in UNION for word in words[:size]):
+            self.reader.fail("open ends stand in a window of one span", words[0].at, "join two operators with | or &")
         if size == 3:  # [?w]
             start, end = (Token("hole", f"{words[1].text}.{which}", words[1].at) for which in ("start", "end"))
             words = [words[0], start, Token("sign", ",", start.at), end, *words[2:]]
             place, size = place - 2, 5
         if size != 5 or words[2].text != ",":
             self.reader.fail("a window with open ends is written [?a,?b], [0,?b] or [?a,inf)", words[0].at)
-        if words[5].text in UNION:
-            self.reader.fail("open ends stand in a window of one span", words[0].at, "join two operators with | or &")
         first, last = (word if word.kind == "hole" else None for word in (words[1], words[3]))
         if last is not None and words[4].text == ")":
             self.reader.fail("a window with an open end includes it", words[4].at, f"write [...,{last.text}]")
@@ -114,6 +114,13 @@ class _Opener:
         self.ends[operator] = first, last
         left = [_number("0", first) if first else words[1], words[2], _number("inf", last) if last else words[3]]
         return place + size, [words[0], *left, words[4]]
+
+    def _size(self, place: int) -> int:
+        """Words of the window that opens here, all spans of a union."""
+        end = place
+        while self._word(end) not in ("]", ")", "") or (self._word(end + 1) in UNION and self._word(end + 2) == "["):
+            end += 1
+        return end + 1 - place
 
     def _named(self, hole: Token, kind: Kind) -> None:
         name = hole.text[1:]

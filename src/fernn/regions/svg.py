@@ -99,7 +99,7 @@ def _axes(across: View, up: View, x: Place, y: Place) -> Iterator[str]:
 def _key(found: ParameterSet, more: list[tuple[str, str]]) -> Iterator[str]:
     entries = [("allowed", ALLOWED), *([("undecided", DOUBT)] if found.undecided else []), *more]
     if found.picked is not None:
-        entries.append((f"recommended: {found.picked.formula}" if not more else "recommended (dotted)", POINT))
+        entries.append(("recommended (dotted)" if more else "recommended (dot)", POINT))
     place = LEFT
     for words, colour in entries:
         yield f'<rect x="{place}" y="{HEIGHT - 15}" width="11" height="11" fill="{colour}"/>'

@@ -42,12 +42,12 @@ def views(found: ParameterSet) -> tuple[View, ...]:
 
 
 def _view(found: ParameterSet, i: int, is_end: bool) -> View:
-    low, high = (found.profiles[i].values[0], found.profiles[i].values[-1]) if found.profiles else (0.0, 1.0)
     ranges = [box[i] for box in (*found.boxes, *found.undecided)]
+    known = [end for r in ranges for end in (r.low, r.high) if isfinite(end)] or [0.0, 1.0]
+    shown = found.profiles[i].values if found.profiles else (min(known), max(known))
+    low, high = shown[0], shown[-1]
     if ranges and len(found.names) == 2:
-        around = hull(ranges)
-        known = [end for r in ranges for end in (r.low, r.high) if isfinite(end)]
-        beyond = AROUND * (max(known) - min(known)) if known else 0.0
+        around, beyond = hull(ranges), AROUND * (max(known) - min(known))
         low, high = max(low, around.low - beyond), min(high, around.high + beyond)
     return View(found.names[i], low, high if high > low else low + 1, is_end)
 
