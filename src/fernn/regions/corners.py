@@ -61,25 +61,29 @@ class Corners:
             return np.where(measured > 0, -NEVER, NEVER)
         return np.asarray(turns, np.int64)
 
+    def changes(self, number: int, cases: Turns) -> Turns:
+        """The cells of this threshold behind which one of its atoms changes somewhere in these traces."""
+        rows = [
+            -row if compared.is_upper_bound else row
+            for row, at, compared in zip(
+                self.grid.of(cases), self.structure.thresholds, self.structure.atoms, strict=True
+            )
+            if at == number
+        ]
+        return np.asarray(np.concatenate(rows) - 0.5, np.int64)
+
     def _traces(self, box: Cells, easy: bool, cases: Turns) -> Floats | list[Floats]:
         """`[case, atom, time]`, or a list for unequal lengths."""
-        signals, lengths = self.grid.signals, self.grid.lengths
-        equal = lengths.min() == lengths.max()
-        if len(cases) < len(lengths):
-            starts, lengths = (np.cumsum(lengths) - lengths)[cases], lengths[cases]
-            shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
-            signals = signals[:, np.arange(len(shift)) + shift]
-        else:
-            signals = signals.copy()
-        for row, at, rises, upper in zip(
+        signals, lengths = self.grid.of(cases), self.grid.lengths
+        for row, at, rises, compared in zip(
             signals, self.structure.thresholds, self.structure.rises, self.structure.atoms, strict=True
         ):
             if at is not None and at != self.swept:
                 cell = box[at, int(easy == rises)]
-                row[:] = np.copysign(FAR, row + (cell if upper.is_upper_bound else -cell))
-        if equal:
+                row[:] = np.copysign(FAR, row + (cell if compared.is_upper_bound else -cell))
+        if lengths.min() == lengths.max():
             return np.ascontiguousarray(signals.reshape(len(signals), len(cases), -1).swapaxes(0, 1))
-        return np.split(signals, np.cumsum(lengths)[:-1], axis=1)
+        return np.split(signals, np.cumsum(lengths[cases])[:-1], axis=1)
 
     def _formula(self, box: Cells, easy: bool) -> Formula:
         """The structure with the windows of the corner, over channels that hold the atoms' signals."""

@@ -76,6 +76,14 @@ class Grid:
         """The values of a box of cells."""
         return tuple(axis.span(*ends) for axis, ends in zip(self.axes, cells.tolist(), strict=True))
 
+    def of(self, cases: npt.NDArray[np.int64]) -> Floats:
+        """A copy of the signals of these traces, one behind the other."""
+        if len(cases) == len(self.lengths):
+            return self.signals.copy()
+        starts, lengths = (np.cumsum(self.lengths) - self.lengths)[cases], self.lengths[cases]
+        shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        return self.signals[:, np.arange(len(shift)) + shift]
+
     @property
     def whole(self) -> Cells:
         return np.array([[0, axis.last] for axis in self.axes])

@@ -39,7 +39,6 @@ def nearest(corners: Corners, judge: Judge, seconds: float) -> tuple[Cells, bool
                 fewest, found = most, search.with_swept(part.cells, (part.sure[0], part.sure[0] + 1))
                 found[:, 1] = found[:, 0]
         if least < fewest:
-            for cells in search.halves(part.cells):
-                half = type(part)(cells, part.maybe, part.sure, part.easy, part.hard)
+            for half in search.halves(part):
                 heapq.heappush(todo, (least, next(order), half))
     return (found, True) if found is not None else None

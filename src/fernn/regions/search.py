@@ -22,6 +22,9 @@ from .corners import NEVER, Corners, Turns
 from .grid import Cells
 from .structure import Structure
 
+FEW = 64
+"""Traces in doubt, of which all values are looked at to find a good place to cut."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -131,8 +134,8 @@ class Search:
         if part.maybe[0] >= part.maybe[1]:
             return
         if part.doubtful:
-            for cells in self.halves(part.cells):
-                self._later(Part(cells, part.maybe, part.sure, part.easy, part.hard))
+            for half in self.halves(part):
+                self._later(half)
         else:
             self.inside.append(self.with_swept(part.cells, part.sure))
 
@@ -141,18 +144,27 @@ class Search:
         heapq.heappush(self.todo, (-doubt, next(self._order), part))
         self.share += doubt
 
-    def halves(self, cells: Cells) -> list[Cells]:
-        """The box cut in two across its longest side, and without windows that end before they start."""
-        whole = self.corners.grid.whole
-        sides = (cells[:, 1] - cells[:, 0]) / np.maximum(whole[:, 1], 1)
-        if self.corners.swept is not None:
-            sides[self.corners.swept] = 0
-        side = int(sides.argmax())
-        middle = int(cells[side].sum() // 2)
+    def halves(self, part: Part) -> list[Part]:
+        """The box cut in two across its longest side that matters, without windows that end before they start."""
+        cells, whole = part.cells, self.corners.grid.whole
+        cases = np.flatnonzero(part.easy != part.hard)
+        sides = np.argsort((cells[:, 0] - cells[:, 1]) / np.maximum(whole[:, 1], 1), kind="stable")
+        side, cut = next(found for side in sides if (found := self._cut(part, int(side), cases)) is not None)
         left, right = cells.copy(), cells.copy()
-        left[side, 1], right[side, 0] = middle, middle + 1
+        left[side, 1], right[side, 0] = cut, cut + 1
         halves = [tightened(self.corners.structure, half) for half in (left, right)]
-        return [half for half in halves if half is not None]
+        return [Part(half, part.maybe, part.sure, part.easy, part.hard) for half in halves if half is not None]
+
+    def _cut(self, part: Part, side: int, cases: Turns) -> tuple[int, int] | None:
+        """The side, and the cell behind which to cut it; None where no verdict in doubt changes along it."""
+        first, last = part.cells[side].tolist()
+        if first == last or side == self.corners.swept:
+            return None
+        if len(cases) > FEW or self.corners.grid.axes[side].is_end:
+            return side, (first + last) // 2
+        changes = self.corners.changes(side, cases)
+        changes = np.sort(changes[(first <= changes) & (changes < last)])
+        return (side, int(changes[len(changes) // 2])) if len(changes) else None
 
     def with_swept(self, cells: Cells, ends: tuple[int, int]) -> Cells:
         """The box with these q of the swept threshold."""
