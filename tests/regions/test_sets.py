@@ -106,6 +106,21 @@ def test_the_set_is_what_the_definition_says(text):
     check()
 
 
+def test_it_matters_not_where_boxes_are_cut_and_in_which_order(monkeypatch):
+    random = np.random.default_rng(0)
+    data = Dataset(random.normal(size=(8, 2, 4)), np.repeat([0, 1], 4), ("bad", "good"), ("x", "y"))
+    texts = ["G (x <= ?c | y >= ?d)", "G (x <= ?c) & F (y >= ?c)", "F[?a,?b] (x >= ?c & y < 1)"]
+    cut = [parameter_set(text, data, 0.34, 0.34) for text in texts]
+    monkeypatch.setattr("fernn.regions.search.FEW", 0)
+    monkeypatch.setattr("fernn.regions.search.CROWDED", 0)
+    for text, before in zip(texts, cut, strict=True):
+        after = parameter_set(text, data, 0.34, 0.34)
+        assert after.is_exact
+        assert before.bounds == after.bounds
+        for values in list(places(text, data))[::31]:
+            assert before.contains(values) == after.contains(values)
+
+
 @pytest.mark.filterwarnings("ignore::fernn.errors.FernnWarning")
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(STRUCTURES), datasets(), limits, limits, st.integers(0, 6))

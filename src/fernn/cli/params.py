@@ -14,7 +14,7 @@ from .allowed import next_command, told
 from .interrupt import Interrupt
 from .output import as_json, complain
 from .progress import clock
-from .reading import File, Json, flags, reads_a_file, recording
+from .reading import File, Json, flags, reads_a_file, recording, warn_of_compiling
 
 if TYPE_CHECKING:
     from ..regions import Progress
@@ -50,6 +50,7 @@ def params(
     if picture is not None and len(asked.names) > 2:
         raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
     data = recording(file, options)
+    warn_of_compiling()
     shown = _Shown()
     with Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as stop:
 

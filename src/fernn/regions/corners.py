@@ -56,10 +56,9 @@ class Corners:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that empty windows decide is known here
             measured = robustness(self._formula(box, easy), traces, [f"a{j}" for j in range(len(self.grid.signals))])
-        turns = np.clip(0.5 - measured, -FAR, FAR)
         if self.swept is None:
             return np.where(measured > 0, -NEVER, NEVER)
-        return np.asarray(turns, np.int64)
+        return np.asarray(np.clip(0.5 - measured, -FAR, FAR), np.int64)
 
     def changes(self, number: int, cases: Turns) -> Turns:
         """The cells of this threshold behind which one of its atoms changes somewhere in these traces."""
@@ -87,8 +86,8 @@ class Corners:
 
     def _formula(self, box: Cells, easy: bool) -> Formula:
         """The structure with the windows of the corner, over channels that hold the atoms' signals."""
-        beyond = int(self.grid.lengths.max())
-        windows = []
+        longest, windows = int(self.grid.lengths.max()), []
+        nothing = interval(longest, longest)  # no trace has a sample there
         for over, (start, end), wide in zip(
             self.structure.windows, self.structure.ends, self.structure.widens, strict=True
         ):
@@ -97,7 +96,7 @@ class Corners:
             if start is None and end is None:
                 windows.append(over)
             else:
-                windows.append(interval(low, high) if low <= high else interval(beyond, beyond))  # or empty
+                windows.append(interval(low, high) if low <= high else nothing)
         key = tuple(windows)
         if key not in self._bare:
             atoms = [atom(f"a{j}", ">=", 0.0) for j in range(len(self.structure.atoms))]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError
+from ..exact.widening import holds
 from ..formula import Atom
 from .ranges import Box, Range
 from .structure import Structure
@@ -42,6 +43,12 @@ class Axis:
     def limits(self) -> tuple[float, float]:
         """The stretch that matters: from the least value of the data to the greatest."""
         return (0.0, float(self.last - 1)) if self.is_end else (float(self.values[0]), float(self.values[-1]))
+
+    @property
+    def range(self) -> float:
+        """How long that stretch is; above 0."""
+        first, last = self.limits
+        return (last - first) or max(abs(last), 1.0)
 
     def span(self, first: int, last: int) -> Range:
         """The values of these cells, both included."""
@@ -95,7 +102,7 @@ def grid(structure: Structure, data: Dataset) -> Grid:
     sums = [_summed(atom, data, samples) for atom in structure.atoms]
     signals = np.empty((len(sums), samples.shape[1]))
     for row, atom, total in zip(signals, structure.atoms, sums, strict=True):
-        row[:] = np.where(_holds(atom, total), FAR, -FAR)
+        row[:] = np.where(holds(atom, total), FAR, -FAR)
     axes = []
     for number, parameter in enumerate(structure.parameters):
         if parameter.kind == "end":
@@ -118,11 +125,6 @@ def _summed(atom: Atom, data: Dataset, samples: Floats) -> Floats:
     if not np.isfinite(total).all():
         raise DataError(f"{data.name}: a weighted sum of {', '.join(atom.channels)} overflows. Scale the channels.")
     return total
-
-
-def _holds(atom: Atom, total: Floats) -> npt.NDArray[np.bool_]:
-    compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}[atom.relation]
-    return np.asarray(compare(total, atom.threshold))
 
 
 def _farthest(structure: Structure, longest: int) -> int:

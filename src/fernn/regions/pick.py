@@ -40,7 +40,7 @@ def _moved(structure: Structure, grid: Grid, boxes: Cells, box: Cells) -> tuple[
     margins = []
     for i, axis in enumerate(grid.axes):
         low, high = ends(axis, along(grid, boxes, i, values))
-        margins.append(min(values[axis.name] - low, high - values[axis.name]) / _range(axis))
+        margins.append(min(values[axis.name] - low, high - values[axis.name]) / axis.range)
     return values, min(margins)
 
 
@@ -72,7 +72,7 @@ def middle(axis: Axis, allowed: Range) -> float:
 def ends(axis: Axis, allowed: Range) -> tuple[float, float]:
     """Both ends, those without limit a tenth of the range beyond the data."""
     first, last = axis.limits
-    beyond = 0.0 if axis.is_end else _range(axis) / 10
+    beyond = 0.0 if axis.is_end else axis.range / 10
     low = min(first - beyond, allowed.high - beyond) if isinf(allowed.low) else allowed.low
     high = max(last + beyond, allowed.low + beyond) if isinf(allowed.high) else allowed.high
     return low, high
@@ -80,9 +80,4 @@ def ends(axis: Axis, allowed: Range) -> tuple[float, float]:
 
 def _width(axis: Axis, allowed: Range) -> float:
     low, high = ends(axis, allowed)
-    return (high - low + axis.is_end) / _range(axis)
-
-
-def _range(axis: Axis) -> float:
-    first, last = axis.limits
-    return (last - first) or max(abs(last), 1.0)
+    return (high - low + axis.is_end) / axis.range

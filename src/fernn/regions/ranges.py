@@ -62,3 +62,10 @@ def hull(ranges: Iterable[Range]) -> Range:
         any(r.low == low and r.low_closed for r in every),
         any(r.high == high and r.high_closed for r in every),
     )
+
+
+def spread(low: float, high: float, most: int, whole: bool) -> list[float]:
+    """At most so many values, evenly from low to high; whole numbers, each once, where that is wanted."""
+    step = (high - low) / (most - 1)
+    values = [low + i * step for i in range(most - 1)] + [high]
+    return sorted({float(round(value)) for value in values}) if whole else values

@@ -13,6 +13,7 @@ from ..formula import parse
 from ..semantics import score
 from .corners import Corners, Turns
 from .grid import Axis, Grid
+from .ranges import spread
 from .structure import Structure
 
 PLACES = 61
@@ -78,7 +79,5 @@ def _profile(structure: Structure, grid: Grid, number: int, at: Mapping[str, flo
 
 def _places(axis: Axis) -> list[float]:
     first, last = axis.limits
-    if axis.is_end:
-        return sorted({float(round(value)) for value in np.linspace(first, last, PLACES)})
-    beyond = (last - first or max(abs(last), 1.0)) / 20
-    return [float(value) for value in np.linspace(first - beyond, last + beyond, PLACES)]
+    beyond = 0.0 if axis.is_end else axis.range / 20
+    return spread(first - beyond, last + beyond, PLACES, axis.is_end)

@@ -18,12 +18,14 @@ from time import monotonic
 import numpy as np
 import numpy.typing as npt
 
+from .boxes import merged, tightened
 from .corners import NEVER, Corners, Turns
 from .grid import Cells
-from .structure import Structure
 
 FEW = 64
 """Traces in doubt, of which all values are looked at to find a good place to cut."""
+CROWDED = 1 << 28
+"""Bytes of waiting boxes, beyond which the newest is split first, so that there are not many more of them."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,9 @@ class Search:
             self.inside.append(self.with_swept(part.cells, part.sure))
 
     def _later(self, part: Part) -> None:
-        doubt = self._doubt(part)
-        heapq.heappush(self.todo, (-doubt, next(self._order), part))
+        doubt, number = self._doubt(part), next(self._order)
+        crowded = len(self.todo) * part.easy.nbytes > CROWDED
+        heapq.heappush(self.todo, (-1.0 - number if crowded else -doubt, number, part))
         self.share += doubt
 
     def halves(self, part: Part) -> list[Part]:
@@ -189,42 +192,3 @@ class Search:
         if self.corners.swept is not None:
             shares[self.corners.swept] = sum(b - a for a, b in part.doubtful) / (reach[1] - reach[0])
         return float(shares.prod())
-
-
-def tightened(structure: Structure, cells: Cells) -> Cells | None:
-    """The least box around all windows of this one that start before they end; None where there is none."""
-    cells, before = cells.copy(), None
-    while before is None or (cells != before).any():
-        before = cells.copy()
-        for over, (start, end) in zip(structure.windows, structure.ends, strict=True):
-            if start is not None:
-                cells[start, 1] = min(cells[start, 1], over.end if end is None else cells[end, 1])
-            if end is not None:
-                cells[end, 0] = max(cells[end, 0], over.start if start is None else cells[start, 0])
-        if (cells[:, 0] > cells[:, 1]).any():
-            return None
-    return cells
-
-
-def merged(boxes: list[Cells]) -> list[Cells]:
-    """The same cells in fewer boxes: those that continue each other along one axis are joined."""
-    every, before = boxes, -1
-    while len(every) != before and every:
-        before = len(every)
-        for axis in range(len(every[0])):
-            lines: dict[tuple[int, ...], list[Cells]] = {}
-            for box in every:
-                lines.setdefault(tuple(np.delete(box, axis, 0).ravel().tolist()), []).append(box)
-            every = [box for line in lines.values() for box in _joined(line, axis)]
-    return every
-
-
-def _joined(line: list[Cells], axis: int) -> list[Cells]:
-    found: list[Cells] = []
-    for box in sorted(line, key=lambda box: int(box[axis, 0])):
-        if found and found[-1][axis, 1] + 1 == box[axis, 0]:
-            found[-1] = found[-1].copy()
-            found[-1][axis, 1] = box[axis, 1]
-        else:
-            found.append(box)
-    return found

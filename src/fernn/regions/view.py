@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedError
 from .found import ParameterSet
-from .ranges import Box, hull
+from .ranges import Box, hull, spread
 
 OUTSIDE, UNDECIDED, INSIDE, NOWHERE = 0, 1, 2, 3
 """What is at a place; nowhere is where a window would end before it starts."""
@@ -29,9 +29,7 @@ class View:
 
     def places(self, most: int) -> list[float]:
         """Values from low to high; ends of windows are whole numbers."""
-        if self.is_end:
-            return sorted({float(round(value)) for value in np.linspace(self.low, self.high, most)})
-        return [float(value) for value in np.linspace(self.low, self.high, most)]
+        return spread(self.low, self.high, most, self.is_end)
 
 
 def views(found: ParameterSet) -> tuple[View, ...]:
