@@ -89,7 +89,7 @@ limits = st.sampled_from([0.0, 0.25, 0.34, 0.5, 1.0])
 @pytest.mark.filterwarnings("ignore::fernn.errors.FernnWarning")
 @pytest.mark.parametrize("text", STRUCTURES)
 def test_the_set_is_what_the_definition_says(text):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @given(datasets(), limits, limits)
     def check(data, false_alarms, misses):
         found = parameter_set(text, data, false_alarms, misses)
