@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, demo, formulas, learning, live, methods, recordings, traces
+from . import ask, cause, certify, demo, formulas, learning, live, methods, params, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -39,6 +39,7 @@ for command in (
     certify.certify,
     ask.ask,
     cause.cause,
+    params.params,
     recordings.generate,
     traces.evaluate,
     traces.explain,

@@ -132,8 +132,13 @@ def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> t
     for name in channels(formula):
         if name not in data.channels:
             raise FormulaError(f"the formula reads {name!r}, {data.name} has {', '.join(data.channels)}")
+    warn_of_compiling()
+    return formula, data
+
+
+def warn_of_compiling() -> None:
+    """Says so where the kernels are not compiled yet."""
     from ..semantics.machine import is_compiled
 
     if not is_compiled():
         complain("compiling the kernels for this machine, once: some ten seconds")
-    return formula, data

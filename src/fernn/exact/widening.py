@@ -48,7 +48,7 @@ def critical(formula: Formula, k: int, data: Dataset, samples: bool = False) -> 
         if j == k:
             rows.append([-row for row in sums[j]] if node.is_upper_bound else sums[j])
         else:
-            rows.append([np.where(_holds(node, row), FAR, -FAR) for row in sums[j]])
+            rows.append([np.where(holds(node, row), FAR, -FAR) for row in sums[j]])
     traces = [np.stack(parts) for parts in zip(*rows, strict=True)]
     names = [f"a{j}" for j in range(len(atoms))]
     numbered = iter(names)
@@ -86,7 +86,8 @@ def _values(total: Sum, data: Dataset) -> list[Floats]:
     return [sum(weight * trace[row] for row, weight in at) for trace in data.values]
 
 
-def _holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
+def holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
+    """Where the atom holds among values of what it compares."""
     compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}[node.relation]
     return np.asarray(compare(row, node.threshold))
 

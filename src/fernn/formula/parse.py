@@ -40,7 +40,11 @@ def parse(text: str, dt: float | None = None) -> Formula:
         raise FormulaError(f"expected the text of a formula, found {type(text).__name__}")
     if dt is not None and not (isinstance(dt, (int, float)) and 0 < dt < inf):
         raise FormulaError(f"dt, the time between samples, is a positive number, found {dt!r}")
-    reader = Reader(text, dt)
+    return read(Reader(text, dt))
+
+
+def read(reader: Reader) -> Formula:
+    """The formula that a reader has before it, to the end."""
     found = _formula(reader)
     if reader.next.kind != "end":
         reader.unexpected("an operator such as & or U, or the end")

@@ -1,0 +1,93 @@
+"""The command that finds all values of a structure's open numbers."""
+
+from __future__ import annotations
+
+import sys
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .allowed import next_command, told
+from .interrupt import Interrupt
+from .output import as_json, complain
+from .progress import clock
+from .reading import File, Json, flags, reads_a_file, recording, warn_of_compiling
+
+if TYPE_CHECKING:
+    from ..regions import Progress
+
+
+Text = Annotated[
+    str,
+    typer.Argument(help='A formula with open numbers: "G (v <= ?c)", "F[0,?b] (v >= ?c)".', metavar="STRUCTURE"),
+]
+
+
+@reads_a_file
+def params(
+    structure: Text,
+    file: File,
+    fpr: Annotated[float, typer.Option(help="Most false alarms, a share of the good traces.", min=0, max=1)] = 0.05,
+    fnr: Annotated[float, typer.Option(help="Most misses, a share of the bad traces.", min=0, max=1)] = 0.05,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; the rest is then undecided.", min=0)] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the whole set here, as JSON.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the set here, as SVG; one or two open numbers.")] = None,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """All values of the open numbers that keep false alarms and misses within limits. Exits with 1 if there are none.
+
+    A false alarm is a good trace that violates the formula, a miss a bad one that satisfies it.
+    """
+    from ..regions import parameter_set, sketch, to_svg
+    from ..regions import structure as read
+    from ..runs.atomic import write
+
+    asked = read(structure)  # a slip is told before a long file is read
+    if picture is not None and len(asked.names) > 2:
+        raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
+    data = recording(file, options)
+    warn_of_compiling()
+    shown = _Shown()
+    with Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as stop:
+
+        def watch(progress: Progress) -> None:
+            shown.tell(progress)
+            if stop.asked:
+                raise KeyboardInterrupt
+
+        seconds = inf if time_limit is None else time_limit
+        found = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
+    shown.clear()
+    if out is not None:
+        write(out, as_json(found.to_json()) + "\n")
+    if picture is not None:
+        write(picture, to_svg(found))
+    if json:
+        typer.echo(as_json(found.to_json()))
+    else:
+        drawn = [sketch(found)] if len(found.names) <= 2 and found.profiles else []
+        typer.echo("\n\n".join([*told(found, data), *drawn, next_command(found, file, flags(options))]))
+    return 130 if found.ended == "interrupted" else 1 if found.is_empty else 0
+
+
+class _Shown:
+    """One line on a terminal, drawn over and over."""
+
+    def __init__(self) -> None:
+        self._last, self._drawn = monotonic(), False
+
+    def tell(self, progress: Progress) -> None:
+        if sys.stderr.isatty() and monotonic() - self._last > 0.25:
+            self._last, self._drawn = monotonic(), True
+            text = f"{progress.boxes:,} boxes, {progress.undecided:.2%} undecided, {clock(progress.seconds)}"
+            sys.stderr.write(f"\r{text}\x1b[K")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

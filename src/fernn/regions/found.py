@@ -1,0 +1,121 @@
+"""What a search gives: the set of parameter values that keep to both limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import DataError
+from ..formula import Formula
+from .ranges import Box, Range, hull
+from .rates import Point, Profile
+from .reading import structure
+from .structure import Structure
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ParameterSet:
+    """Which values of the open numbers keep false alarms and misses within their limits, on one data set.
+
+    Values are in the set where they are in one of `boxes` and no window ends before it starts. In `undecided` the
+    search had not found out when it ended; everything else is proved to be outside.
+    """
+
+    text: str
+    """The structure."""
+    false_alarms: float
+    misses: float
+    good: int
+    """Traces of the good class, and of the bad one."""
+    bad: int
+    boxes: tuple[Box, ...]
+    undecided: tuple[Box, ...] = ()
+    undecided_share: float = 0.0
+    """Of all cells: ranges of values in which no verdict changes."""
+    ended: str = "done"
+    """Or `time limit`, `box limit`, `interrupted`."""
+    picked: Point | None = None
+    """The point that can be moved farthest along each parameter without leaving; None where no box is known."""
+    margin: float = 0.0
+    """How far, as a share of the range of the data."""
+    nearest: Point | None = None
+    """For an empty set the fewest misses found with false alarms within their limit."""
+    nearest_proved: bool = False
+    """Whether there are no fewer."""
+    profiles: tuple[Profile, ...] = ()
+    """How the rates vary along each parameter through `picked`, or `nearest`."""
+
+    @cached_property
+    def structure(self) -> Structure:
+        return structure(self.text)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.structure.names
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is undecided."""
+        return not self.undecided
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is proved that no values keep to both limits."""
+        return not self.boxes and self.is_exact
+
+    @property
+    def bounds(self) -> dict[str, Range]:
+        """For each parameter the range that all of the known boxes span; none where there is no box."""
+        return {name: hull(box[i] for box in self.boxes) for i, name in enumerate(self.names) if self.boxes}
+
+    def contains(self, values: Mapping[str, float]) -> bool | None:
+        """Whether these values are in the set; None where that is undecided."""
+        self.structure.checked(values)
+        if not self.structure.fits(values):
+            return False
+        point = [values[name] for name in self.names]
+        for boxes, answer in ((self.boxes, True), (self.undecided, None)):
+            if any(all(x in r for x, r in zip(point, box, strict=True)) for box in boxes):
+                return answer
+        return False
+
+    def formula(self, values: Mapping[str, float]) -> Formula:
+        """The structure with these values in it, in the set or not."""
+        return self.structure.formula(values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads back to an equal set; infinite ends are the words "inf" and "-inf"."""
+        own = {name: getattr(self, name) for name in _PLAIN}
+        boxes = {name: [[r.to_json() for r in box] for box in getattr(self, name)] for name in ("boxes", "undecided")}
+        points = {name: found and asdict(found) for name, found in (("picked", self.picked), ("nearest", self.nearest))}
+        return {
+            "schema": SCHEMA, "kind": "parameter set", **own, "names": list(self.names), "is_empty": self.is_empty,
+            "is_exact": self.is_exact, **boxes, **points, "profiles": [asdict(p) for p in self.profiles],
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, content: Any) -> ParameterSet:
+        needed = {"schema", "boxes", "undecided", "picked", "nearest", "profiles", *_PLAIN}
+        if not isinstance(content, Mapping) or not needed <= content.keys():
+            raise DataError("this is no parameter set of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
+        if content["schema"] != SCHEMA:
+            raise DataError(f"a parameter set of schema {content['schema']}, this fernn reads schema {SCHEMA}.")
+        boxes, undecided = (
+            tuple(tuple(Range.from_json(r) for r in box) for box in content[name]) for name in ("boxes", "undecided")
+        )
+        picked, nearest = (Point(**content[name]) if content[name] else None for name in ("picked", "nearest"))
+        profiles = tuple(
+            Profile(p["name"], tuple(p["values"]), tuple(p["false_alarms"]), tuple(p["misses"]))
+            for p in content["profiles"]
+        )
+        own = {name: content[name] for name in _PLAIN}
+        return cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
+
+
+_PLAIN = (
+    "text", "false_alarms", "misses", "good", "bad", "undecided_share", "ended", "margin", "nearest_proved",
+)  # fmt: skip

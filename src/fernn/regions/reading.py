@@ -1,0 +1,154 @@
+"""Text to structure: the open numbers are taken out, and what is left is read as any formula.
+
+An open threshold stands alone on its side of a comparison, `2*x - y <= ?c`; an open end stands in a window of one
+span, `[0,?b]`, `[?a,?b]`, `[?a,inf)`; an open window `[?w]` is `[?w.start,?w.end]`.
+"""
+
+from __future__ import annotations
+
+from ..errors import FormulaError
+from ..formula import AnyAtom, AnyOf, Atom, Formula, direction, walk
+from ..formula.parse import read
+from ..formula.reader import Reader
+from ..formula.tokens import Token
+from ..formula.words import OPERATORS, RELATIONS, TIMED, UNION
+from .structure import Ends, Kind, Parameter, Structure, written
+
+MOST = 4
+"""Open numbers of a structure."""
+
+
+def structure(text: str | Formula) -> Structure:
+    """The structure that is written; errors point at the place."""
+    if not isinstance(text, (str, Formula)):
+        raise FormulaError(f"expected the text of a structure such as 'G (v <= ?c)', found {type(text).__name__}")
+    return _Opener(str(text)).opened()
+
+
+class _Opener:
+    """Goes through the words once, and notes which parameter stands at which comparison or temporal operator."""
+
+    def __init__(self, text: str) -> None:
+        self.reader = Reader(text, None)
+        self.tokens = self.reader.tokens
+        self.parameters: dict[str, Kind] = {}
+        self.thresholds: dict[int, Token] = {}
+        self.ends: dict[int, tuple[Token | None, Token | None]] = {}
+
+    def opened(self) -> Structure:
+        self.reader.tokens = self._without_holes()
+        shape = read(self.reader)
+        if any(isinstance(node, (AnyAtom, AnyOf)) for node in walk(shape)):
+            self.reader.fail("a structure has no choices, only open numbers", 0, "give one formula at a time")
+        names = list(self.parameters)
+        if not names:
+            self.reader.fail("no number is open", 0, "write ?c for a threshold, [0,?b] for the end of a window")
+        if len(names) > MOST:
+            found = f"{len(names)} numbers are open ({', '.join(names)})"
+            self.reader.fail(f"{found}, at most {MOST} can be", 0, "settle some of them")
+        if direction(shape) == "mixed":
+            self.reader.fail("this looks both back and ahead, so no sample decides it", 0, "use one of the two ways")
+        return Structure(
+            self.reader.text, shape, tuple(Parameter(name, kind) for name, kind in self.parameters.items()),
+            self._thresholds(shape, names), self._ends(shape, names),
+        )  # fmt: skip
+
+    def _without_holes(self) -> list[Token]:
+        left: list[Token] = []
+        relations = operators = place = 0
+        while place < len(self.tokens):
+            token = self.tokens[place]
+            if token.kind == "hole":
+                self._threshold(place, relations)
+                left.append(_number("0", token))
+            else:
+                left.append(token)
+                relations += token.kind == "sign" and token.text in RELATIONS
+            place += 1
+            if token.kind != "quoted" and OPERATORS.get(token.text) in TIMED:
+                if self.tokens[place].text == "[":
+                    place, window = self._window(place, operators)
+                    left += window
+                operators += 1
+        return left
+
+    def _threshold(self, place: int, relations: int) -> None:
+        """Note the hole at this place, with so many comparisons before it."""
+        hole = self.tokens[place]
+        before, after = self._word(place - 1), self._word(place + 1)
+        if before in RELATIONS and after in RELATIONS:
+            self.reader.fail("an open threshold stands at one comparison, this one at two", hole.at)
+        if before not in RELATIONS and after not in RELATIONS:
+            self.reader.fail(
+                f"{hole} is no threshold of a comparison; here numbers are open, not atoms or operators", hole.at,
+                "an open threshold stands alone on its side, as in v <= ?c or 2*x - y <= ?c",
+            )  # fmt: skip
+        if {before, after} & {"+", "-", "*"}:
+            self.reader.fail("an open threshold stands alone on its side, as in v <= ?c", hole.at)
+        self._named(hole, "threshold")
+        number = relations - (before in RELATIONS)
+        if number in self.thresholds:
+            self.reader.fail("both sides of this comparison are open", hole.at, "compare with a channel: v <= ?c")
+        self.thresholds[number] = hole
+
+    def _window(self, place: int, operator: int) -> tuple[int, list[Token]]:
+        """Where the window that opens here ends, and its words with numbers in the open places."""
+        words = self.tokens[place:]
+        size = self._size(place)
+        if not any(word.kind == "hole" for word in words[:size]):
+            return place + size, words[:size]
+        if any(word.text in UNION for word in words[:size]):
+            self.reader.fail("open ends stand in a window of one span", words[0].at, "join two operators with | or &")
+        if size == 3:  # [?w]
+            start, end = (Token("hole", f"{words[1].text}.{which}", words[1].at) for which in ("start", "end"))
+            words = [words[0], start, Token("sign", ",", start.at), end, *words[2:]]
+            place, size = place - 2, 5
+        if size != 5 or words[2].text != ",":
+            self.reader.fail("a window with open ends is written [?a,?b], [0,?b] or [?a,inf)", words[0].at)
+        first, last = (word if word.kind == "hole" else None for word in (words[1], words[3]))
+        if last is not None and words[4].text == ")":
+            self.reader.fail("a window with an open end includes it", words[4].at, f"write [...,{last.text}]")
+        for hole in (first, last):
+            if hole is not None:
+                self._named(hole, "end")
+        self.ends[operator] = first, last
+        left = [_number("0", first) if first else words[1], words[2], _number("inf", last) if last else words[3]]
+        return place + size, [words[0], *left, words[4]]
+
+    def _size(self, place: int) -> int:
+        """Words of the window that opens here, all spans of a union."""
+        end = place
+        while self._word(end) not in ("]", ")", "") or (self._word(end + 1) in UNION and self._word(end + 2) == "["):
+            end += 1
+        return end + 1 - place
+
+    def _named(self, hole: Token, kind: Kind) -> None:
+        name = hole.text[1:]
+        if not name or name.startswith("."):
+            self.reader.fail("an open number has a name here", hole.at, "write ?c, or any other name")
+        if self.parameters.setdefault(name, kind) != kind:
+            self.reader.fail(f"?{name} is a threshold and the end of a window", hole.at, "give one another name")
+
+    def _thresholds(self, shape: Formula, names: list[str]) -> tuple[int | None, ...]:
+        found: list[int | None] = []
+        for number, atom in enumerate(node for node, _ in written(shape) if isinstance(node, Atom)):
+            hole = self.thresholds.get(number)
+            if hole is not None and atom.threshold != 0:
+                self.reader.fail("a number beside the channels of an open threshold", hole.at, "leave it out")
+            found.append(None if hole is None else names.index(hole.text[1:]))
+        return tuple(found)
+
+    def _ends(self, shape: Formula, names: list[str]) -> tuple[Ends, ...]:
+        count = sum(isinstance(node, TIMED) for node, _ in written(shape))
+        holes = [self.ends.get(number, (None, None)) for number in range(count)]
+        return tuple(tuple(None if h is None else names.index(h.text[1:]) for h in pair) for pair in holes)  # type: ignore[misc]
+
+    def _word(self, place: int) -> str:
+        """The unquoted word there."""
+        if not 0 <= place < len(self.tokens) or self.tokens[place].kind == "quoted":
+            return ""
+        return self.tokens[place].text
+
+
+def _number(text: str, hole: Token) -> Token:
+    return Token("number" if text != "inf" else "name", text, hole.at)
