@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fernn.cli import main as command
 from fernn.data import from_arrays, read, write_csv
 
 
@@ -24,18 +20,9 @@ def either():
 
 
 @pytest.fixture
-def fernn(monkeypatch, capsys, tmp_path):
+def fernn(called):
     """The command in this process, in a folder with a run in it."""
-    monkeypatch.chdir(tmp_path)
     write_csv(either(), "either.csv")
-
-    def called(*words, answers=""):
-        monkeypatch.setattr(sys, "argv", ["fernn", *words])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(answers))
-        capsys.readouterr()
-        code = sys.modules[command.__module__]._code()
-        told = capsys.readouterr()
-        return SimpleNamespace(code=code, out=told.out, err=told.err)
 
     done = called("learn", "either.csv", "--method", "enumerative", "--max-length", "4", "--tolerance", "0.1",
                   "--exhaust", "--folds", "0", "--out", "run")  # fmt: skip
@@ -60,7 +47,7 @@ def test_answers_are_kept_and_gone_on_from(fernn):
     kept = [json.loads(line) for line in Path("run/asked.jsonl").read_text().splitlines()]
     assert len(kept) == again["questions"]
     assert json.loads(Path("run/asked.json").read_text())["formula"] == again["formula"]
-    anew = json.loads(fernn("ask", "run", "--json", "--anew").out)
+    anew = json.loads(fernn("ask", "run", "--json", "--anew", answers="").out)
     assert anew["questions"] == 0
 
 

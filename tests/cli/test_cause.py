@@ -9,31 +9,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import fernn as package
 from fernn.causes import Cause, read_marked, tank
-from fernn.cli import main as command
 
 QUICK = ("--max-length", "2", "--folds", "2")
 COLUMN = ("--label-per-sample", "fault")
 
 
 @pytest.fixture
-def fernn(monkeypatch, capsys, tmp_path):
+def fernn(called):
     """The command in this process, in a folder with a recording in it."""
-    monkeypatch.chdir(tmp_path)
     tank(cases=8, samples=80).write_csv("tank.csv")
-
-    def called(*words):
-        monkeypatch.setattr(sys, "argv", ["fernn", *words])
-        capsys.readouterr()
-        code = sys.modules[command.__module__]._code()
-        told = capsys.readouterr()
-        return SimpleNamespace(code=code, out=told.out, err=told.err)
 
     return called
 

@@ -7,11 +7,9 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from fernn.cli import main as command
 from fernn.cli.progress import clock, fitted
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.learners import Front
@@ -33,17 +31,9 @@ Slow = slow_learner()
 
 
 @pytest.fixture
-def fernn(monkeypatch, capsys, tmp_path):
+def fernn(called):
     """The command in this process, in a folder with a recording in it."""
-    monkeypatch.chdir(tmp_path)
     write_csv(load("cruise", cases=20), "cruise.csv")
-
-    def called(*words):
-        monkeypatch.setattr(sys, "argv", ["fernn", *words])
-        capsys.readouterr()
-        code = sys.modules[command.__module__]._code()
-        told = capsys.readouterr()
-        return SimpleNamespace(code=code, out=told.out, err=told.err)
 
     return called
 
