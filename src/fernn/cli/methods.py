@@ -11,6 +11,8 @@ from .reading import Json
 
 TOOLS = {
     "ask": "tells formulas apart that fit equally well: a person judges traces on which they differ",
+    "cause": "finds what precedes a fault, from recordings that mark it at every sample",
+    "params": "gives all thresholds and windows of a formula that keep errors within limits",
     "certify": "checks by other means that no formula errs less",
 }
 """Commands that find something else than a front of formulas."""
