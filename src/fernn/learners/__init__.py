@@ -4,6 +4,7 @@ from .enumerative import Enumerative, ExactFit
 from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
+from .maxsat import MaxSat, MaxSatFit
 from .paper import PaperFernn
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "Fit",
     "Front",
     "Learner",
+    "MaxSat",
+    "MaxSatFit",
     "PaperFernn",
     "Progress",
     "Watch",

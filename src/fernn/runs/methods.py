@@ -9,7 +9,7 @@ from typing import Any
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Learner, PaperFernn
+from ..learners import Enumerative, Fernn, Learner, MaxSat, PaperFernn
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Method:
 METHODS: dict[str, Method] = {
     "fernn": Method(Fernn, {}),
     "enumerative": Method(Enumerative, {}),
+    "maxsat": Method(MaxSat, {}),
     "paper": Method(PaperFernn, {"max_length": "length"}),
 }
 

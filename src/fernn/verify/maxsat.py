@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain, islice
 
 import z3
 
@@ -12,7 +12,7 @@ from ..errors import FernnError
 from ..formula import Formula
 from .asking import asked
 from .suffixes import Suffixes
-from .tree import Trees, is_a, read
+from .tree import Trees, bare, read
 from .truth import as_wanted, clauses
 
 MANY = 20_000
@@ -22,13 +22,17 @@ MANY = 20_000
 def best(
     found: Suffixes, trees: Trees, channels: tuple[str, ...], pulse: Callable[[], None], seed: int = 0
 ) -> Formula | None:
-    """A formula of the trees that errs least, as long as its weight of errors; None where there is no such tree.
+    """Of the formulas of these trees one that errs least; None where there is no such tree.
 
     What `pulse`, called often, raises ends the search.
     """
     solver = z3.Optimize(ctx=z3.Context())
     solver.set("random_seed", seed)
-    solver.from_string(text(found, trees, pulse))
+    hard = chain(trees.clauses(), clauses(trees, found))
+    while some := list(islice(hard, MANY)):
+        solver.from_string(text(some))
+        pulse()
+    solver.from_string(text([], {as_wanted(0, p): weight for p, weight in found.weights.items()}))
     answer = asked(solver, pulse)
     if answer == z3.unsat:
         return None
@@ -39,17 +43,11 @@ def best(
     return read(true.__contains__, trees, channels)
 
 
-def text(found: Suffixes, trees: Trees, pulse: Callable[[], None]) -> str:
-    """The question in SMT-LIB; z3 reads it many times faster than it takes clauses one by one from Python."""
-    lines: list[str] = []
-    names: dict[str, None] = {}
-    for number, clause in enumerate(chain(trees.clauses(), clauses(trees, found))):
-        if number % MANY == 0:
-            pulse()
-        for literal in clause:
-            names[literal[5:-1] if literal[0] == "(" else literal] = None
-        lines.append(f"(assert (or {' '.join(clause)}))")
-    for p, weight in found.weights.items():
-        names[as_wanted(0, p)] = None
-        lines.append(f"(assert-soft {as_wanted(0, p)} :weight {weight:.9f})")
-    return "\n".join(chain((f"(declare-const {name} Bool)" for name in names), lines))
+def text(hard: Sequence[Sequence[str]], soft: Mapping[str, float] | None = None) -> str:
+    """Clauses in SMT-LIB; z3 reads it many times faster than it takes clauses one by one from Python."""
+    soft = soft or {}
+    names = dict.fromkeys(chain((bare(literal) for clause in hard for literal in clause), soft))
+    lines = [f"(declare-const {name} Bool)" for name in names]
+    lines += [f"(assert (or {' '.join(clause)}))" for clause in hard]
+    lines += [f"(assert-soft {name} :weight {Decimal(weight):f})" for name, weight in soft.items()]
+    return "\n".join(lines)

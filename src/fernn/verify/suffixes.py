@@ -1,7 +1,7 @@
 """Traces as suffixes: what a future formula says at a sample depends only on the letters from there on.
 
-So two places with the same letters ahead are one place, in whichever traces they are. Traces of the two classes are kept
-apart, because what is wanted of a formula there is not the same.
+So two places with the same letters ahead are one place, in whichever traces they are. Traces of the two classes are
+kept apart, because what is wanted of a formula there is not the same.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def suffixes(data: Dataset, weights: npt.NDArray[np.float64], past: bool = False
         key = letters.tobytes()
         first.setdefault(key, letters[::-1] if past else letters)
         sides[key] = sides.get(key, 0.0) + (weight if good else -weight)
-    found, known = Suffixes(), {}
+    found, known = Suffixes(), dict[Place, int]()
+    least = 1e-12 * float(weights.max())  # sums are rounded
     for key, letters in first.items():
-        if abs(sides[key]) > 1e-12:
+        if abs(sides[key]) > least:
             at = _placed(found, known, letters.tolist(), sides[key] > 0)
             found.weights[at] = abs(sides[key])
     return found
@@ -61,9 +62,8 @@ def _placed(found: Suffixes, known: dict[Place, int], letters: Sequence[Sequence
     at: int | None = None
     for letter in reversed(letters):
         place = Place(good, tuple(letter), at)
-        at = known.get(place)
-        if at is None:
-            at = known[place] = len(found.places)
+        at = known.setdefault(place, len(found.places))
+        if at == len(found.places):
             found.places.append(place)
     assert at is not None
     return at

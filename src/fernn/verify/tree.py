@@ -125,15 +125,16 @@ class Trees:
             if kind in right:
                 after = [is_a(j + 1, b) for b in self.kinds(j + 1) if self._follows(a, b, kind)]
                 yield [*here, no(is_a(j, kind)), no(is_a(i + 1, a)), *after]
+        # A constant, p & !p or p | !p, is worth its length where it is the whole formula or the next letter is asked for.
+        above = [is_a(i - 1, over) for over in ("X", "W") if self.next]
+        for a in range(0, 2 * self.propositions, 2) if i else ():
+            yield [*here, no(is_a(i + 1, a)), no(is_a(j, a + 1)), *above]
 
     def _follows(self, a: Kind, b: Kind, kind: str) -> bool:
-        """Whether b may be the operand after a; `p | !p` is worth its length only where it is the whole formula."""
-        if isinstance(a, int) and isinstance(b, int):
-            return b > a and (self.nodes == 3 or a ^ 1 != b)
-        if a == "X" and b == "W":
-            return False
-        order = self._order
-        return order[b] >= order[a] and not (a == b and str(a) in ONCE[kind])
+        """Whether b may be the operand after a."""
+        if a == b:
+            return isinstance(a, str) and a not in ONCE[kind]
+        return self._order[b] > self._order[a] and (a, b) != ("X", "W")
 
     @property
     def _order(self) -> Mapping[Kind, int]:
@@ -180,6 +181,11 @@ def has_right(i: int, j: int) -> str:
 
 def no(name: str) -> str:
     return f"(not {name})"
+
+
+def bare(literal: str) -> str:
+    """The name in a literal."""
+    return literal[5:-1] if literal[0] == "(" else literal
 
 
 def _exactly_one(names: list[str]) -> Iterator[list[str]]:

@@ -16,8 +16,9 @@ DUAL = {"and": "or", "or": "and", "F": "G", "G": "F", "X": "W", "W": "X", "U": "
 
 
 def clauses(trees: Trees, found: Suffixes) -> Iterator[list[str]]:
-    """Of every node at every place."""
-    for p, place in enumerate(found.places):
+    """Of every node at every place; a single node looks at the first letter only."""
+    for p in range(len(found.places)) if trees.nodes > 1 else found.weights:
+        place = found.places[p]
         for i in range(trees.nodes):
             said = no(as_wanted(i, p))
             for kind in trees.kinds(i):
