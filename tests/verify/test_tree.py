@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-z3 = pytest.importorskip("z3", reason="needs fernn[verify]")
+pytest.importorskip("z3", reason="needs fernn[verify]")
 
+import z3
 from brute import all_formulas
 from words import ATOMS, every_word
 
@@ -34,8 +35,10 @@ def meaning(formula, words, channels):
     return np.concatenate(fernn.satisfied(formula, words, channels, at="all")).tobytes()
 
 
-@pytest.mark.parametrize(("propositions", "longest", "until", "next"), [(1, 5, True, True), (2, 4, True, True),
-                                                                        (1, 4, False, True), (1, 5, True, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("propositions", "longest", "until", "next"),
+    [(1, 5, True, True), (2, 4, True, True), (1, 4, False, True), (1, 5, True, False)],
+)
 def test_what_the_rules_leave_says_all_that_can_be_said(propositions, longest, until, next):
     words = every_word(propositions, 5 if propositions == 1 else 3)
     names = list("pqr"[:propositions])

@@ -125,7 +125,7 @@ class Trees:
             if kind in right:
                 after = [is_a(j + 1, b) for b in self.kinds(j + 1) if self._follows(a, b, kind)]
                 yield [*here, no(is_a(j, kind)), no(is_a(i + 1, a)), *after]
-        # A constant, p & !p or p | !p, is worth its length where it is the whole formula or the next letter is asked for.
+        # A constant, p & !p or p | !p, is worth its length as the whole formula, or where it asks for a next letter.
         above = [is_a(i - 1, over) for over in ("X", "W") if self.next]
         for a in range(0, 2 * self.propositions, 2) if i else ():
             yield [*here, no(is_a(i + 1, a)), no(is_a(j, a + 1)), *above]
