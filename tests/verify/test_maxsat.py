@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
@@ -31,11 +31,16 @@ from fernn.verify.suffixes import suffixes
 pytestmark = pytest.mark.filterwarnings("ignore")  # empty windows at the ends are as meant
 
 
+@cache
+def every_formula(longest, propositions, past, until, next):
+    windows = (interval(1, 1),) if next else ()
+    return all_formulas(ATOMS[: 2 * propositions], longest, not past, until, windows=windows)
+
+
 def planted(seed, until, next, longest=5, past=False):
     """Words labelled by a random formula that does not say the same of all of them."""
     rng = np.random.default_rng(seed)
-    windows = (interval(1, 1),) if next else ()
-    formulas = all_formulas(ATOMS[:4], longest, not past, until, windows=windows)[longest]
+    formulas = every_formula(longest, 2, past, until, next)[longest]
     words = random_words(seed, 2, 16, 5)
     while True:
         good = fernn.satisfied(formulas[rng.integers(len(formulas))], words, ["p", "q"])
@@ -46,9 +51,9 @@ def planted(seed, until, next, longest=5, past=False):
 @pytest.mark.parametrize("past", [False, True], ids=["future", "past"])
 @pytest.mark.parametrize(("until", "next"), [(True, True), (True, False), (False, True), (False, False)])
 def test_as_small_as_exact_search_says(until, next, past):
-    for seed in range(4):
+    for seed in range(6):
         data = planted(seed, until, next, past=past)
-        fit = MaxSat(5, "past" if past else "future", until, next).fit(data)
+        fit = MaxSat(5, "past" if past else "future", until, next, front=seed % 2 == 0).fit(data)
         known = smallest(data, 5, until, next, past)
         assert known.is_smallest
         assert fit.front[-1].length == fernn.length(known.formula)
@@ -57,8 +62,7 @@ def test_as_small_as_exact_search_says(until, next, past):
 
 
 def brute_front(data, longest, weights, past=False, until=True, next=True):
-    windows = (interval(1, 1),) if next else ()
-    every = all_formulas(ATOMS[: 2 * data.n_channels], longest, not past, until, windows=windows)
+    every = every_formula(longest, data.n_channels, past, until, next)
     formulas = [formula for formulas in every.values() for formula in formulas]
     return {n: wrong / weights.sum() for n, wrong in least(formulas, data, weights, not past).items()}
 
@@ -74,6 +78,14 @@ def test_the_front_is_the_least_error_of_each_length(seed, past):
     assert (fit.ended, fit.proved) == ("done", 4)
     if not past:
         assert {entry.length: entry.train for entry in fit.front} == pytest.approx(known)
+
+
+def test_where_no_formula_is_short_enough_there_is_the_best_of_length_one():
+    data = noisy(0)
+    fit = MaxSat(5, front=False).fit(data)
+    assert smallest(data, 5).is_smallest is False
+    assert (len(fit.front), fit.front[0].length, fit.proved) == (1, 1, 5)
+    assert "up to length 5 no shorter formula is right" in fit.notes[0]
 
 
 def test_three_propositions_and_equal_traces_with_other_labels():
@@ -174,6 +186,7 @@ def test_lengths_that_are_proved_are_not_proved_again(monkeypatch):
         (checks.heights(), {}, UnsupportedError, "real labels"),
         (labelled([np.ones((1, 2))] * 2, [1, 1]), {}, DataError, "every trace is of class 'yes'"),
         (noisy(0), {"max_error": 2}, UnsupportedError, "from 0 to 1; got 2"),
+        (noisy(0), {"max_error": 0.1, "front": False}, UnsupportedError, "without front"),
         (noisy(0), {"max_length": 0}, UnsupportedError, "at least 1"),
         (noisy(0), {"direction": "up"}, UnsupportedError, "'future' or 'past'"),
     ],
@@ -186,7 +199,7 @@ def test_errors_say_what_was_wanted(data, settings, error, said):
 def test_z3_is_not_imported_until_fit():
     code = (
         "import sys; sys.modules['z3'] = None\n"
-        "import numpy as np; from fernn.data import from_arrays; from fernn.learners import MaxSat\n"
+        "from fernn.data import from_arrays; from fernn.learners import MaxSat\n"
         "from fernn.learners.sklearn import MaxSatClassifier; from fernn.runs.methods import METHODS\n"
         "data = from_arrays([[[0.0]], [[1.0]]], [0, 1], ['p'], classes=['a', 'b'])\n"
         "MaxSat().fit(data)"

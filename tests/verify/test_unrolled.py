@@ -22,7 +22,7 @@ def unknown(size):
     return {name: z3.RealVector(name, size) for name in CHANNELS}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(formulas(), traces(longest=9, dtype=np.float64), st.integers(0, 8))
 def test_over_known_samples_it_is_the_definition(formula, trace, at):
     size = trace.shape[1]

@@ -101,4 +101,4 @@ def _is_compiled(method: str) -> bool:
     from ..exact.compiled import is_compiled as exact
     from ..network.engine import is_compiled as network
 
-    return bool(exact() if method == "enumerative" else network())
+    return method == "maxsat" or bool(exact() if method == "enumerative" else network())

@@ -29,7 +29,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 def learn(
     file: LearnFile = None,
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
-    method: Annotated[str | None, typer.Option(help="fernn, enumerative (exact), or paper (as published).")] = None,
+    method: Annotated[str | None, typer.Option(help="fernn, enumerative (exact), maxsat, or paper.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
@@ -50,6 +50,9 @@ def learn(
     ] = None,
     max_false_alarms: Annotated[
         float | None, typer.Option(help="enumerative: most of the good judged bad.", min=0, max=1)
+    ] = None,
+    max_error: Annotated[
+        float | None, typer.Option(help="maxsat: share of the traces that may be judged wrongly (0).", min=0, max=1)
     ] = None,
     memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
     folds: Annotated[int | None, typer.Option(help="enumerative: for validation (5); 0 for none.", min=0)] = None,
@@ -73,8 +76,9 @@ def learn(
         "class_weight": _one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
         "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
-        "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
-        "folds": folds, "exhaust": exhaust or None, "preset": _one_of("--preset", preset, ("published",)),
+        "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,
+        "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
+        "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     if resume:

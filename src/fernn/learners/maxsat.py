@@ -32,11 +32,14 @@ class MaxSatFit(Fit):
     """A fit with how far it is proved."""
 
     proved: int = 0
-    """No formula of up to so many nodes errs less than the front says."""
+    """The length up to which all formulas were looked through."""
+    least: bool = True
+    """Whether for formulas that err least, not only for such as do not err at all."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (f"proved: up to length {self.proved} no formula of this space errs less",)
+        what = "no formula of this space errs less" if self.least else "no shorter formula is right about all traces"
+        return (f"proved: up to length {self.proved} {what}",)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class MaxSat:
     """Whether next, `F[1,1]`, and weak next, `G[1,1]`, are."""
     max_error: float = 0.0
     """Share of the traces that may be judged wrongly; the first length that comes so far is the last."""
+    front: bool = True
+    """Whether every length gets its least error. Without, a length is only asked whether it is right about all traces
+    that can be told apart, which is much faster."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
     """Of a bad trace judged good."""
@@ -83,7 +89,7 @@ class MaxSat:
             if not job.entries:
                 raise
             ended = "interrupted"
-        fit = MaxSatFit(job.front(), clock.seconds, ended, job.state(), proved=job.reached)
+        fit = MaxSatFit(job.front(), clock.seconds, ended, job.state(), {}, job.reached, self.front)
         if ended != "interrupted":
             watch(Progress(clock.seconds, 1.0, job.reached, fit.front, fit.state, "length"))
         return fit
@@ -97,7 +103,9 @@ class MaxSat:
         found = suffixes(data, weights, self.direction == "past")
 
         def of_length(n: int, pulse: Callable[[], None]) -> Formula | None:
-            return best(found, Trees(n, data.n_channels, self.since, self.next), data.channels, pulse, self.seed)
+            trees = Trees(n, data.n_channels, self.since, self.next)
+            flawless = not self.front and n > 1  # so that there is something to show
+            return best(found, trees, data.channels, pulse, self.seed, flawless)
 
         return of_length
 
@@ -109,6 +117,10 @@ class MaxSat:
             raise UnsupportedError(f"max_length is at least 1, got {self.max_length}")
         if not 0 <= self.max_error <= 1:
             raise UnsupportedError(f"max_error is a share, from 0 to 1; got {self.max_error}")
+        if self.max_error and not self.front:
+            raise UnsupportedError(
+                f"without front only formulas without error are looked for; max_error is {self.max_error}"
+            )
         if is_real(data):
             raise UnsupportedError("maxsat tells two classes apart; for real labels use the method fernn")
         targets(data)
@@ -201,6 +213,6 @@ class _Job:
     @property
     def _mark(self) -> str:
         """Of the data and the space."""
-        chosen = self.settings.direction, self.settings.since, self.settings.next
+        chosen = self.settings.direction, self.settings.since, self.settings.next, self.settings.front
         text = f"{self.data.fingerprint} {self.weights.tolist()} {chosen}"
         return blake2b(text.encode(), digest_size=8).hexdigest()

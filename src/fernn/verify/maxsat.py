@@ -20,19 +20,26 @@ MANY = 20_000
 
 
 def best(
-    found: Suffixes, trees: Trees, channels: tuple[str, ...], pulse: Callable[[], None], seed: int = 0
+    found: Suffixes,
+    trees: Trees,
+    channels: tuple[str, ...],
+    pulse: Callable[[], None],
+    seed: int = 0,
+    flawless: bool = False,
 ) -> Formula | None:
-    """Of the formulas of these trees one that errs least; None where there is no such tree.
+    """Of the formulas of these trees one that errs least, or one that does not err at all; None where there is none.
 
     What `pulse`, called often, raises ends the search.
     """
-    solver = z3.Optimize(ctx=z3.Context())
+    solver = z3.SolverFor("QF_FD", ctx=z3.Context()) if flawless else z3.Optimize(ctx=z3.Context())
     solver.set("random_seed", seed)
-    hard = chain(trees.clauses(), clauses(trees, found))
+    right = {as_wanted(0, p): weight for p, weight in found.weights.items()}
+    hard = chain(trees.clauses(), clauses(trees, found), ([each] for each in right if flawless))
     while some := list(islice(hard, MANY)):
         solver.from_string(text(some))
         pulse()
-    solver.from_string(text([], {as_wanted(0, p): weight for p, weight in found.weights.items()}))
+    if not flawless:
+        solver.from_string(text([], right))
     answer = asked(solver, pulse)
     if answer == z3.unsat:
         return None

@@ -20,7 +20,7 @@ class MaxSatClassifier(Classifying):
 
     Parameters
     ----------
-    max_length, max_error, time_limit, direction, since, next, miss_cost, false_alarm_cost
+    max_length, max_error, time_limit, direction, since, next, front, miss_cost, false_alarm_cost
         As in `MaxSat`.
     random_state
         Seeds the solver.
@@ -32,7 +32,7 @@ class MaxSatClassifier(Classifying):
     formula_, front_, classes_, channels_, seed_, n_features_in_
         As in `FernnClassifier`.
     fit_ : MaxSatFit
-        How it came about; `fit_.proved` is the length up to which no formula errs less.
+        How it came about; `fit_.proved` is the length up to which all formulas were looked through.
     """
 
     _kind: ClassVar[type[MaxSat]] = MaxSat
@@ -48,6 +48,7 @@ class MaxSatClassifier(Classifying):
         direction: Literal["future", "past"] = MaxSat.direction,
         since: bool = MaxSat.since,
         next: bool = MaxSat.next,
+        front: bool = MaxSat.front,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = MaxSat.class_weight,
         miss_cost: float = MaxSat.miss_cost,
         false_alarm_cost: float = MaxSat.false_alarm_cost,
