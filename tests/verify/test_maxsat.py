@@ -26,6 +26,7 @@ from fernn.formula import direction, interval
 from fernn.learners import Entry, MaxSat
 from fernn.learners.sklearn import MaxSatClassifier
 from fernn.runs.methods import METHODS
+from fernn.verify import maxsat
 from fernn.verify.suffixes import suffixes
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # empty windows at the ends are as meant
@@ -105,6 +106,16 @@ def test_the_first_length_within_the_share_of_errors_is_the_last():
     assert fit.front[-1].length == min(n for n, error in known.items() if error <= enough)
     assert fit.front[-1].train == pytest.approx(known[fit.front[-1].length])
     assert MaxSat(4, max_error=1.0).fit(data).proved == 1
+
+
+@pytest.mark.parametrize("front", [True, False])
+def test_a_question_in_parts_is_the_same_question(front, monkeypatch):
+    data = planted(1, True, True, longest=4)
+    whole = MaxSat(4, front=front).fit(data).front
+    monkeypatch.setattr(maxsat, "MANY", 70)
+    parts = MaxSat(4, front=front).fit(data).front
+    assert [(entry.length, entry.train) for entry in parts] == [(entry.length, entry.train) for entry in whole]
+    assert whole[-1].train == 0
 
 
 def test_costs_of_errors_count():

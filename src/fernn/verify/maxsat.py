@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Sequence
 from itertools import chain, islice
 
 import z3
@@ -14,6 +13,7 @@ from .asking import asked
 from .suffixes import Suffixes
 from .tree import Trees, bare, read
 from .truth import as_wanted, clauses
+from .unrolled import exact
 
 MANY = 20_000
 """Clauses between two looks at the clock."""
@@ -31,15 +31,19 @@ def best(
 
     What `pulse`, called often, raises ends the search.
     """
-    solver = z3.SolverFor("QF_FD", ctx=z3.Context()) if flawless else z3.Optimize(ctx=z3.Context())
+    ctx = z3.Context()
+    solver = z3.SolverFor("QF_FD", ctx=ctx) if flawless else z3.Optimize(ctx=ctx)
     solver.set("random_seed", seed)
-    right = {as_wanted(0, p): weight for p, weight in found.weights.items()}
-    hard = chain(trees.clauses(), clauses(trees, found), ([each] for each in right if flawless))
+    hard = chain(trees.clauses(), clauses(trees, found))
     while some := list(islice(hard, MANY)):
-        solver.from_string(text(some))
+        solver.add(z3.parse_smt2_string(text(some), ctx=ctx))
         pulse()
-    if not flawless:
-        solver.from_string(text([], right))
+    for p, weight in found.weights.items():
+        right = z3.Bool(as_wanted(0, p), ctx)
+        if flawless:
+            solver.add(right)
+        else:
+            solver.add_soft(right, exact(weight))
     answer = asked(solver, pulse)
     if answer == z3.unsat:
         return None
@@ -50,11 +54,8 @@ def best(
     return read(true.__contains__, trees, channels)
 
 
-def text(hard: Sequence[Sequence[str]], soft: Mapping[str, float] | None = None) -> str:
+def text(some: Sequence[Sequence[str]]) -> str:
     """Clauses in SMT-LIB; z3 reads it many times faster than it takes clauses one by one from Python."""
-    soft = soft or {}
-    names = dict.fromkeys(chain((bare(literal) for clause in hard for literal in clause), soft))
-    lines = [f"(declare-const {name} Bool)" for name in names]
-    lines += [f"(assert (or {' '.join(clause)}))" for clause in hard]
-    lines += [f"(assert-soft {name} :weight {Decimal(weight):f})" for name, weight in soft.items()]
-    return "\n".join(lines)
+    names = dict.fromkeys(bare(literal) for clause in some for literal in clause)
+    lines = [*(f"(declare-const {name} Bool)" for name in names), "(assert (and"]
+    return "\n".join([*lines, *(f"(or {' '.join(clause)})" for clause in some), "))"])
