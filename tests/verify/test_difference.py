@@ -31,7 +31,7 @@ def test_a_formula_and_its_simpler_form_do_not_differ(formula, length, data):
     assert difference(formula, simplify(formula), length, CHANNELS, at=at) is None
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(formulas(leaves=4), formulas(leaves=4), st.lists(traces(4, 4, np.float64), min_size=20, max_size=20))
 def test_what_random_traces_tell_apart_is_told_apart(f, g, some):
     found = difference(f, g, 4, CHANNELS, {"x": (-3.0, 4.0)}, at=1)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from ..formula import Always, And, Eventually, Formula, Or, Until, atom, interval
 
@@ -53,6 +54,7 @@ class Trees:
         return found
 
     def binary(self, i: int) -> list[str]:
+        """Which operators with two sides node i may be."""
         return [str(kind) for kind in self.kinds(i) if kind in BINARY]
 
     def rights(self, i: int) -> range:
@@ -69,28 +71,29 @@ class Trees:
                     yield from self._until(i, j) if kind == "U" else self._ordered(i, j, kind)
 
     def _shape(self) -> Iterator[list[str]]:
-        """One kind each, one parent each, and no right side that begins before the left one has ended."""
+        """One kind each; a right side where there are two; one parent each; and sides that do not cross."""
         for i in range(self.nodes):
-            yield from _exactly_one([is_a(i, kind) for kind in self.kinds(i)])
+            yield [is_a(i, kind) for kind in self.kinds(i)]
+            yield from _at_most_one([is_a(i, kind) for kind in self.kinds(i)])
             rights = [has_right(i, j) for j in self.rights(i)]
             splits = [is_a(i, kind) for kind in self.binary(i)]
-            for kind in splits:
-                yield [no(kind), *rights]
-            for right in rights:
-                yield [no(right), *splits]
+            yield from ([no(split), *rights] for split in splits)
+            yield from ([no(right), *splits] for right in rights)
             yield from _at_most_one(rights)
-            operators = [is_a(i, kind) for kind in self.kinds(i) if isinstance(kind, str)]
-            parents = [has_right(k, i + 1) for k in range(i) if i + 1 < self.nodes]
-            if i + 1 < self.nodes:
-                yield [*operators, *parents]
-                for parent in parents:
-                    for operator in operators:
-                        yield [no(parent), no(operator)]
-                yield from _at_most_one(parents)
-            for k in range(i + 1, self.nodes):
-                for j in self.rights(i):
-                    if k < j:
-                        yield from ([no(has_right(i, j)), no(has_right(k, m))] for m in self.rights(k) if m > j)
+        for i in range(1, self.nodes):
+            yield from self._parents(i)
+        for i, k in combinations(range(self.nodes), 2):
+            for j in self.rights(i):
+                beyond = [m for m in self.rights(k) if k < j < m]
+                yield from ([no(has_right(i, j)), no(has_right(k, m))] for m in beyond)
+
+    def _parents(self, i: int) -> Iterator[list[str]]:
+        """Node i is under the one before it if that is an operator, else it is the right side of one further up."""
+        operators = [is_a(i - 1, kind) for kind in self.kinds(i - 1) if isinstance(kind, str)]
+        others = [has_right(k, i) for k in range(i - 1)]
+        yield [*operators, *others]
+        yield from _at_most_one(others)
+        yield from ([no(other), no(operator)] for other in others for operator in operators)
 
     def _under(self, i: int) -> Iterator[list[str]]:
         inside = self.kinds(i + 1)
@@ -172,10 +175,12 @@ def literal(channels: tuple[str, ...], kind: int) -> Formula:
 
 
 def is_a(i: int, kind: Kind) -> str:
+    """That node i is of this kind."""
     return f"k{i}.{kind}"
 
 
 def has_right(i: int, j: int) -> str:
+    """That the right side of node i begins at node j."""
     return f"c{i}.{j}"
 
 
@@ -188,11 +193,5 @@ def bare(literal: str) -> str:
     return literal[5:-1] if literal[0] == "(" else literal
 
 
-def _exactly_one(names: list[str]) -> Iterator[list[str]]:
-    yield names
-    yield from _at_most_one(names)
-
-
 def _at_most_one(names: list[str]) -> Iterator[list[str]]:
-    for k, name in enumerate(names):
-        yield from ([no(name), no(other)] for other in names[:k])
+    return ([no(a), no(b)] for a, b in combinations(names, 2))

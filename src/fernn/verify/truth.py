@@ -1,8 +1,8 @@
 """What a tree says of the traces, as clauses.
 
-`s i.p` says that node i is as wanted at place p: true there if the trace is good, false if it is bad. No operator
-negates, so more that is as wanted below never harms above, and it is enough that s implies what it needs of the
-nodes below. A bad trace wants the dual: `a & b` is false where a or b is, `F a` where a is false from there on.
+A node is as wanted at a place if it is true there and the trace is good, or false and the trace is bad. No operator
+negates, so more that is as wanted below never harms above, and it is enough that a node as wanted implies what it needs
+of the nodes below. A bad trace wants the dual: `a & b` is false where a or b is, `F a` where a is false from there on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ DUAL = {"and": "or", "or": "and", "F": "G", "G": "F", "X": "W", "W": "X", "U": "
 
 def clauses(trees: Trees, found: Suffixes) -> Iterator[list[str]]:
     """Of every node at every place; a single node looks at the first letter only."""
+    kinds = [trees.kinds(i) for i in range(trees.nodes)]
     for p in range(len(found.places)) if trees.nodes > 1 else found.weights:
         place = found.places[p]
         for i in range(trees.nodes):
             said = no(as_wanted(i, p))
-            for kind in trees.kinds(i):
+            for kind in kinds[i]:
                 chosen = no(is_a(i, kind))
                 if isinstance(kind, int):
                     if (place.letter[kind // 2] != bool(kind % 2)) != place.good:
@@ -29,9 +30,8 @@ def clauses(trees: Trees, found: Suffixes) -> Iterator[list[str]]:
                 else:
                     for needed in _needs(kind if place.good else DUAL[kind], i, p, place):
                         yield [chosen, said, *needed]
-            if trees.binary(i):
-                for j in trees.rights(i):
-                    yield [no(has_right(i, j)), no(on_right(i, p)), as_wanted(j, p)]
+            for j in trees.rights(i):
+                yield [no(has_right(i, j)), no(on_right(i, p)), as_wanted(j, p)]
 
 
 def _needs(kind: str, i: int, p: int, place: Place) -> Iterator[list[str]]:
@@ -65,6 +65,7 @@ def _needs(kind: str, i: int, p: int, place: Place) -> Iterator[list[str]]:
 
 
 def as_wanted(i: int, p: int) -> str:
+    """That node i is as wanted at place p."""
     return f"s{i}.{p}"
 
 
