@@ -8,8 +8,13 @@ import numpy as np
 
 import fernn
 from fernn.data import Dataset, from_arrays
+from fernn.formula import Formula
+from fernn.formula.nodes import FALSE, TRUE
 
-ATOMS = [fernn.parse(f"{name} {side} 0.5") for name in "pqr" for side in (">=", "<=")]
+
+def leaves(propositions: int) -> list[Formula]:
+    atoms = [fernn.parse(f"{name} {side} 0.5") for name in "pqr"[:propositions] for side in (">=", "<=")]
+    return [*atoms, TRUE, FALSE]
 
 
 def every_word(propositions: int, longest: int) -> list[np.ndarray]:

@@ -2,11 +2,12 @@
 
 Nodes are numbered as they are printed (node 0, then its left side, then its right side), so a tree has one numbering,
 the only or left child of node i is i + 1, and only where the right child stands is open. Of each node one kind holds:
-an operator, or the proposition p (`2p`) or its negation (`2p + 1`).
+an operator, or proposition number p (`2p`) or its negation (`2p + 1`), or behind these `true` or `false`.
 
 Formulas that need not be tried are ruled out. Lengths are tried one after the other, so a formula that means at every
-sample what a shorter one means can go (`F F a`, `a U F b`, `G a & G b`, `X a | X b`, `F (a U b)`). Two laws keep the
-length: `F X a = X F a`, likewise G and weak next, and `G F a = F G a`, which on finite traces is a at the last letter.
+sample what a shorter one means can go (`F F a`, `a U F b`, `G a & G b`, `X a | X b`, `F (a U b)`). So constants stand
+alone, or ask whether there is a next letter: `X true`, `W false`. Two laws keep the length: `F X a = X F a`,
+likewise G and weak next, and `G F a = F G a`, which on finite traces is a at the last letter.
 Why the smallest is never lost: of all formulas with one meaning take the shortest, of these those with the fewest nexts
 under F and G, of these those with the fewest F under G, and nest and order the operands of its & and | as asked here,
 which changes none of the three counts. Breaking a rule would make one of the counts smaller.
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ..formula import Always, And, Eventually, Formula, Or, Until, atom, interval
+from ..formula.nodes import FALSE, TRUE
 
 Kind = int | str
 """A proposition or its negation by number, or an operator by name."""
@@ -43,10 +45,20 @@ class Trees:
     until: bool = True
     next: bool = True
 
+    @property
+    def true(self) -> int:
+        return 2 * self.propositions
+
+    @property
+    def false(self) -> int:
+        return 2 * self.propositions + 1
+
     def kinds(self, i: int) -> list[Kind]:
         """What node i may be, in the order that operands of & and | keep."""
         left = self.nodes - 1 - i
         found: list[Kind] = list(range(2 * self.propositions)) if i or not left else []
+        if self.nodes == 1 or (i and self.next):
+            found += [self.true, self.false]
         if left >= 1:
             found += UNARY if self.next else ("F", "G")
         if left >= 2:
@@ -101,6 +113,9 @@ class Trees:
             for other in NOT_UNDER.get(str(kind), ""):
                 if other in inside:
                     yield [no(is_a(i, kind)), no(is_a(i + 1, other))]
+        if self.next:
+            yield [no(is_a(i + 1, self.true)), is_a(i, "X")]
+            yield [no(is_a(i + 1, self.false)), is_a(i, "W")]
 
     def _until(self, i: int, j: int) -> Iterator[list[str]]:
         """`a U F b` is `F b`, `X a U X b` is `X (a U b)`; `p U p` is `p` and `!p U p` is `F p`."""
@@ -128,20 +143,18 @@ class Trees:
             if kind in right:
                 after = [is_a(j + 1, b) for b in self.kinds(j + 1) if self._follows(a, b, kind)]
                 yield [*here, no(is_a(j, kind)), no(is_a(i + 1, a)), *after]
-        # A constant, p & !p or p | !p, is worth its length as the whole formula, or where it asks for a next letter.
-        above = [is_a(i - 1, over) for over in ("X", "W") if self.next]
-        for a in range(0, 2 * self.propositions, 2) if i else ():
-            yield [*here, no(is_a(i + 1, a)), no(is_a(j, a + 1)), *above]
 
     def _follows(self, a: Kind, b: Kind, kind: str) -> bool:
         """Whether b may be the operand after a."""
         if a == b:
             return isinstance(a, str) and a not in ONCE[kind]
+        if isinstance(a, int) and isinstance(b, int):
+            return b > a and b != a ^ 1  # p & !p is false
         return self._order[b] > self._order[a] and (a, b) != ("X", "W")
 
     @property
     def _order(self) -> Mapping[Kind, int]:
-        kinds: list[Kind] = [*range(2 * self.propositions), *UNARY, *BINARY]
+        kinds: list[Kind] = [*range(2 * self.propositions + 2), *UNARY, *BINARY]
         return {kind: place for place, kind in enumerate(kinds)}
 
 
@@ -151,7 +164,7 @@ def read(holds: Callable[[str], bool], trees: Trees, channels: tuple[str, ...]) 
     def node(i: int) -> Formula:
         kind = next(kind for kind in trees.kinds(i) if holds(is_a(i, kind)))
         if isinstance(kind, int):
-            return literal(channels, kind)
+            return leaf(channels, kind)
         if kind in UNARY:
             return UNARY_NODES[kind](node(i + 1))
         return BINARY_NODES[kind](node(i + 1), node(next(j for j in trees.rights(i) if holds(has_right(i, j)))))
@@ -169,8 +182,10 @@ UNARY_NODES: dict[str, Callable[[Formula], Formula]] = {
 BINARY_NODES: dict[str, Callable[[Formula, Formula], Formula]] = {"U": Until, "and": And, "or": Or}
 
 
-def literal(channels: tuple[str, ...], kind: int) -> Formula:
-    """`p >= 0.5`, or `p <= 0.5` for its negation."""
+def leaf(channels: tuple[str, ...], kind: int) -> Formula:
+    """`p >= 0.5`, or `p <= 0.5` for its negation, or a constant."""
+    if kind // 2 == len(channels):
+        return FALSE if kind % 2 else TRUE
     return atom(channels[kind // 2], "<=" if kind % 2 else ">=", 0.5)
 
 

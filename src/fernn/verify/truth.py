@@ -25,7 +25,8 @@ def clauses(trees: Trees, found: Suffixes) -> Iterator[list[str]]:
             for kind in kinds[i]:
                 chosen = no(is_a(i, kind))
                 if isinstance(kind, int):
-                    if (place.letter[kind // 2] != bool(kind % 2)) != place.good:
+                    holds = (*place.letter, True)[kind // 2] != bool(kind % 2)
+                    if holds != place.good:
                         yield [chosen, said]
                 else:
                     for needed in _needs(kind if place.good else DUAL[kind], i, p, place):
