@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from .learners import Fernn as Fernn
     from .learners import Front as Front
     from .learners import Lattice as Lattice
+    from .learners import MaxSat as MaxSat
     from .learners import Tree as Tree
     from .learners.sklearn import EnumerativeClassifier as EnumerativeClassifier
     from .learners.sklearn import FernnClassifier as FernnClassifier
     from .learners.sklearn import FernnRegressor as FernnRegressor
     from .learners.sklearn import LatticeClassifier as LatticeClassifier
+    from .learners.sklearn import MaxSatClassifier as MaxSatClassifier
     from .learners.sklearn import RobustnessTransformer as RobustnessTransformer
     from .learners.sklearn import TreeClassifier as TreeClassifier
     from .semantics import Monitor as Monitor
@@ -47,12 +49,13 @@ _HOME = {
     "data": ("Dataset", "read"),
     "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
     "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
-    "learners": ("Enumerative", "Fernn", "Front", "Lattice", "Tree"),
+    "learners": ("Enumerative", "Fernn", "Front", "Lattice", "MaxSat", "Tree"),
     "learners.sklearn": (
         "EnumerativeClassifier",
         "FernnClassifier",
         "FernnRegressor",
         "LatticeClassifier",
+        "MaxSatClassifier",
         "RobustnessTransformer",
         "TreeClassifier",
     ),

@@ -110,4 +110,5 @@ def _is_compiled(method: str) -> bool:
     from ..network.engine import is_compiled as network
     from ..semantics.machine import is_compiled as judge
 
-    return bool(exact() if method in ("enumerative", "tree") else judge() if method == "lattice" else network())
+    known = {"enumerative": exact, "tree": exact, "lattice": judge, "maxsat": judge}
+    return bool(known.get(method, network)())

@@ -52,6 +52,9 @@ def learn(
     max_false_alarms: Annotated[
         float | None, typer.Option(help="enumerative: most of the good judged bad.", min=0, max=1)
     ] = None,
+    max_error: Annotated[
+        float | None, typer.Option(help="maxsat: share of the traces that may be judged wrongly (0).", min=0, max=1)
+    ] = None,
     memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
     folds: Annotated[int | None, typer.Option(help="Parts for validation (5); 0 for none.", min=0)] = None,
     exhaust: Annotated[bool, typer.Option("--exhaust", help="enumerative: all lengths, for all rivals.")] = False,
@@ -80,8 +83,9 @@ def learn(
         "class_weight": _one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
         "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
-        "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms, "memory": memory,
-        "folds": folds, "exhaust": exhaust or None, "preset": _one_of("--preset", preset, ("published",)),
+        "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,
+        "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
+        "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
     if resume:

@@ -5,6 +5,7 @@ from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
 from .lattice import Lattice, LatticeFit
+from .maxsat import MaxSat, MaxSatFit
 from .paper import PaperFernn
 from .tree import Tree
 
@@ -18,6 +19,8 @@ __all__ = [
     "Lattice",
     "LatticeFit",
     "Learner",
+    "MaxSat",
+    "MaxSatFit",
     "PaperFernn",
     "Progress",
     "Tree",

@@ -151,8 +151,9 @@ class Growing(ABC):
 
     @property
     def _about(self) -> str:
-        """A mark of data and settings."""
-        text = f"{self.data.fingerprint} {self.weights.tolist()} {replace(self.settings, time_limit=None, folds=0)}"
+        """A mark of the data and of the settings, but for how far to go."""
+        chosen = replace(self.settings, max_length=1, time_limit=None, folds=0)
+        text = f"{self.data.fingerprint} {self.weights.tolist()} {chosen}"
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
     def state(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
+from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Tree
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ METHODS: dict[str, Method] = {
     "enumerative": Method(Enumerative, "every formula of a space, with a certificate that none errs less"),
     "lattice": Method(Lattice, "reactive rules, F (cause -> effect), along their order; can predict the effect"),
     "tree": Method(Tree, "a decision tree of short formulas, read as one formula; several trees can vote"),
+    "maxsat": Method(MaxSat, "the smallest formula for traces of 0 and 1, by a solver (needs fernn[verify])"),
     "paper": Method(PaperFernn, "FERNN as the paper trains it, to compare with", {"max_length": "length"}),
 }
 

@@ -3,6 +3,7 @@
 from .classifier import FernnClassifier
 from .enumerative import EnumerativeClassifier
 from .lattice import LatticeClassifier
+from .maxsat import MaxSatClassifier
 from .regressor import FernnRegressor
 from .transformer import RobustnessTransformer
 from .tree import TreeClassifier
@@ -12,6 +13,7 @@ __all__ = [
     "FernnClassifier",
     "FernnRegressor",
     "LatticeClassifier",
+    "MaxSatClassifier",
     "RobustnessTransformer",
     "TreeClassifier",
 ]

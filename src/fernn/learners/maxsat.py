@@ -1,0 +1,150 @@
+"""LTL on finite traces by MaxSAT: of each length the formula that errs least, proved by a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import UnsupportedError
+from ..formula import Formula, mirror, parse
+from ..formula.measures import facing
+from .clock import Clock
+from .fit import Fit, Watch, silent
+from .front import Entry
+from .growing import Growing
+from .labels import Floats, two_classes, unavoidable
+from .validating import check_folds
+
+Best = Callable[[int, Callable[[], None]], Formula | None]
+"""Of a length, looking forward; the second argument is called often and may raise."""
+
+
+@dataclass(frozen=True)
+class MaxSatFit(Fit):
+    """A fit with how far it is proved."""
+
+    proved: int = 0
+    """The length up to which all formulas were looked through."""
+    least: bool = True
+    """Whether for formulas that err least, not only for such as do not err at all."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        what = "no formula of this space errs less" if self.least else "no shorter formula is right about all traces"
+        return (f"proved: up to length {self.proved} {what}",)
+
+
+@dataclass(frozen=True)
+class MaxSat:
+    """The settings; `fit` does the work, and needs z3."""
+
+    max_length: int = 6
+    direction: Literal["future", "past"] = "future"
+    since: bool = True
+    """Whether Until (Since, for the past) is among the operators."""
+    next: bool = True
+    """Whether next, `F[1,1]`, and weak next, `G[1,1]`, are."""
+    max_error: float = 0.0
+    """Share of the traces that may be judged wrongly; the first length that comes so far is the last."""
+    front: bool = True
+    """Whether every length gets its least error. Without, a length is only asked whether it is right about all traces
+    that can be told apart, which is much faster."""
+    class_weight: Literal["balanced"] | dict[str, float] | None = None
+    miss_cost: float = 1.0
+    """Of a bad trace judged good."""
+    false_alarm_cost: float = 1.0
+    """Of a good trace judged bad."""
+    folds: int = 0
+    """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
+    seed: int = 0
+    time_limit: float | None = None
+
+    def fit(
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
+    ) -> MaxSatFit:
+        """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
+
+        `weights` says how much each trace counts. Ctrl-C ends the search with the best so far.
+        """
+        self._check(data)
+        search = _Search.begun(self, data, watch, resume, weights)
+        done = search.finish()
+        return MaxSatFit(done.front, done.seconds, done.ended, done.state, {}, search.tried, self.front)
+
+    def best(self, data: Dataset, weights: Floats) -> Best:
+        """What z3 says of a length; imported here, so that all else works without z3."""
+        from ..verify.maxsat import best
+        from ..verify.suffixes import suffixes
+        from ..verify.tree import Trees
+
+        found = suffixes(data, weights, self.direction == "past")
+
+        def of_length(n: int, pulse: Callable[[], None]) -> Formula | None:
+            trees = Trees(n, data.n_channels, self.since, self.next)
+            flawless = not self.front and n > 1  # so that there is something to show
+            return best(found, trees, data.channels, pulse, self.seed, flawless)
+
+        return of_length
+
+    def _check(self, data: Dataset) -> None:
+        """That the settings have a meaning, and that the data are propositional traces of two classes."""
+        if self.direction not in ("future", "past"):
+            raise UnsupportedError(f"direction is 'future' or 'past', got {self.direction!r}")
+        if self.max_length < 1:
+            raise UnsupportedError(f"max_length is at least 1, got {self.max_length}")
+        check_folds(self.folds)
+        if not 0 <= self.max_error <= 1:
+            raise UnsupportedError(f"max_error is a share, from 0 to 1; got {self.max_error}")
+        if self.max_error and not self.front:
+            raise UnsupportedError(
+                f"without front only formulas without error are looked for; max_error is {self.max_error}"
+            )
+        two_classes(data, "maxsat")
+        for case, trace in zip(data.cases, data.values, strict=True):
+            for channel, sample in np.argwhere((trace != 0) & (trace != 1))[:1].tolist():
+                raise UnsupportedError(
+                    f"maxsat reads channels of 0 and 1; {data.name}, case {case}: {data.channels[channel]!r} is "
+                    f"{trace[channel, sample]:g} at sample {sample}. The method enumerative is for real values."
+                )
+
+
+class _Search(Growing):
+    """A search under way: `tried` is the last length that is settled."""
+
+    unit = "length"
+    settings: MaxSat
+
+    def __init__(self, settings: MaxSat, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
+        super().__init__(settings, data, weights, clock, watch)
+        self.formulas: list[Formula] = []
+        self.enough = max(settings.max_error, unavoidable(data, weights) / float(weights.sum()))
+
+    def run(self) -> None:
+        """One length after the other; the first one is settled whatever the clock says."""
+        best = self.settings.best(self.data, self.weights)
+        while self.tried < self.settings.max_length and not self._is_enough:
+            formula = best(self.tried + 1, self.tick)
+            if formula is not None:
+                future = self.settings.direction == "future"
+                self.formulas.append(formula if future else facing(mirror(formula), future=False))
+            self.tried += 1
+            self.advance(self.tried / self.settings.max_length)
+            self.tell()
+
+    @property
+    def _is_enough(self) -> bool:
+        """Whether errors are as few as asked, or as few as they can be."""
+        return any(entry.train <= self.enough + 1e-9 for entry in self.found())
+
+    def found(self) -> Iterable[Entry]:
+        return (self.judged(formula) for formula in self.formulas)
+
+    def kept(self) -> dict[str, Any]:
+        return {"found": [str(formula) for formula in self.formulas]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.formulas = [parse(text) for text in state["found"]]
