@@ -6,6 +6,10 @@ from math import inf, isinf
 from time import perf_counter
 
 
+class OutOfTime(Exception):
+    """The time limit has come."""
+
+
 class Clock:
     """Seconds of this fit and, in `before`, of those it goes on from; the limit is for this one."""
 

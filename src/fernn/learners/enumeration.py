@@ -18,7 +18,7 @@ from ..exact.exploring import Exploration
 from ..exact.search import Counts
 from ..exact.widening import margin, refined, standing, widened
 from ..formula import Atom, Formula, length, simplify, walk
-from .clock import Clock
+from .clock import Clock, OutOfTime
 from .fit import Progress, Watch
 from .front import Entry, Front, front_of
 from .labels import Floats, losses
@@ -26,10 +26,6 @@ from .labels import Floats, losses
 SCHEMA = 1
 TRIED = 16
 """Sets of equally good verdicts of which the margin is compared."""
-
-
-class OutOfTime(Exception):
-    """The time limit has come."""
 
 
 class Wanted(Protocol):

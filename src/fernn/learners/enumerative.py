@@ -18,8 +18,8 @@ from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
 from ..exact.windows import windows
 from ..formula import Formula, direction, interval
-from .clock import Clock
-from .enumeration import Enumeration, OutOfTime
+from .clock import Clock, OutOfTime
+from .enumeration import Enumeration
 from .fit import Ended, Fit, Watch, silent
 from .front import Front
 from .labels import counts, that_count, two_classes, unavoidable, weighed

@@ -17,8 +17,7 @@ from ..errors import FernnError
 from ..exact.atoms import columns
 from ..exact.widening import margin
 from ..formula import Formula, length
-from .clock import Clock
-from .enumeration import OutOfTime
+from .clock import Clock, OutOfTime
 from .fit import Ended, Progress, Watch, silent
 from .front import Entry, Front, front_of
 from .labels import Floats, counts, losses, that_count, weighed
