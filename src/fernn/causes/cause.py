@@ -10,6 +10,7 @@ from ..errors import UnsupportedError
 from ..formula import Formula
 from ..learners.clock import Clock
 from ..learners.fit import Watch, silent
+from ..learners.validating import check_folds
 from .forms import check_channels, templates
 from .found import CauseFit
 from .hunt import Hunt
@@ -65,15 +66,14 @@ class Cause:
         return templates(self.max_length, self.intervals, self.templates)
 
     def _check(self, marked: Marked) -> None:
-        least = (("max_length", 1), ("max_rules", 1), ("reach", 1), ("grid", 1), ("tolerance", 0), ("folds", 0))
+        least = (("max_length", 1), ("max_rules", 1), ("reach", 1), ("grid", 1), ("tolerance", 0))
         for name, number in least:
             if getattr(self, name) < number:
                 raise UnsupportedError(f"{name} is at least {number}, got {getattr(self, name)}")
         for name in ("miss_cost", "false_alarm_cost"):
             if not (getattr(self, name) >= 0 and isfinite(getattr(self, name))):
                 raise UnsupportedError(f"{name} is a number, 0 or more; got {getattr(self, name)}")
-        if self.folds == 1:
-            raise UnsupportedError("folds are 2 or more, or 0 for no validation; got 1")
+        check_folds(self.folds)
         if self.max_false_alarms is not None and not 0 <= self.max_false_alarms <= 1:
             raise UnsupportedError(f"max_false_alarms is a share, from 0 to 1; got {self.max_false_alarms}")
         check_channels(self.space(), marked)

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import FernnError, UnsupportedError
 from ..exact.atoms import columns
 from ..formula import length, parse
-from ..learners.clock import Clock
+from ..learners.clock import Clock, OutOfTime
 from ..learners.fit import Ended, Progress, Watch
 from ..learners.front import Entry, Front, picked, standard_error
 from ..learners.memory import bytes_of
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from .cause import Cause
 
 SCHEMA = 1
-
-
-class OutOfTime(Exception):
-    """The time limit has come."""
 
 
 @dataclass(eq=False)

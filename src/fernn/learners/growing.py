@@ -68,6 +68,11 @@ class Growing(ABC):
     def run(self) -> None:
         """Finds what there is to find, calling `tick` often and `tell` where something is better."""
 
+    @property
+    @abstractmethod
+    def has_any(self) -> bool:
+        """Whether there is anything to show."""
+
     @abstractmethod
     def found(self) -> Iterable[Entry]:
         """What may be on the front."""
@@ -93,7 +98,7 @@ class Growing(ABC):
         except OutOfTime:
             ended = "time limit"
         except KeyboardInterrupt:
-            if not self._has_any:
+            if not self.has_any:
                 raise
             ended = "interrupted"
         front = self.front(validation)
@@ -101,13 +106,9 @@ class Growing(ABC):
             self.watch(replace(self.progress(), front=front, share=1.0))
         return Finished(front, self.clock.seconds, ended, self.state())
 
-    @property
-    def _has_any(self) -> bool:
-        return any(True for _ in self.found())
-
     def pulse(self) -> None:
         """Tells of progress, and ends the search when its time is over."""
-        if not self._has_any:
+        if not self.has_any:
             return
         if self.clock.is_due(0.5):
             self.tell()

@@ -135,6 +135,7 @@ class _Growth(Growing):
             random = np.random.default_rng(settings.seed)
             estimator = Annealing(ground, tried, random, self._beat, settings.steps)
             self.floor = max(self.floor, settings.target * float(weights.sum()))
+        self._known: dict[Node, Entry] = {}
         self.graph = Graph(ground, estimator, settings.width, settings.max_parts, self._beat)
 
     def _beat(self) -> None:
@@ -151,6 +152,10 @@ class _Growth(Growing):
             if self.settings.preset is not None and node.error <= self.floor:
                 break
 
+    @property
+    def has_any(self) -> bool:
+        return bool(self.graph.nodes)
+
     def found(self) -> Iterable[Entry]:
         """Of each length the best."""
         best: dict[int, Node] = {}
@@ -158,7 +163,12 @@ class _Growth(Growing):
             n = length(node.formula)
             if n not in best or node.error < best[n].error - 1e-9:
                 best[n] = node
-        return (self.judged(widened(node.formula, self.data)) for node in best.values())
+        return [self._entry(node) for node in best.values()]
+
+    def _entry(self, node: Node) -> Entry:
+        if node not in self._known:
+            self._known[node] = self.judged(widened(node.formula, self.data))
+        return self._known[node]
 
     def kept(self) -> dict[str, Any]:
         nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]

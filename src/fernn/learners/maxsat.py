@@ -140,6 +140,10 @@ class _Search(Growing):
         """Whether errors are as few as asked, or as few as they can be."""
         return any(entry.train <= self.enough + 1e-9 for entry in self.found())
 
+    @property
+    def has_any(self) -> bool:
+        return bool(self.formulas)
+
     def found(self) -> Iterable[Entry]:
         return (self.judged(formula) for formula in self.formulas)
 

@@ -193,6 +193,10 @@ class _Growth(Growing):
         if formula not in (TRUE, FALSE) and formula not in self.formulas:
             self.formulas.append(formula)
 
+    @property
+    def has_any(self) -> bool:
+        return bool(self.formulas)
+
     def found(self) -> Iterable[Entry]:
         return (self.judged(formula) for formula in self.formulas)
 
