@@ -19,6 +19,7 @@ from .question import Answered, Question
 Answer = Callable[[Question], bool | None]
 """Good, bad, or None for `cannot say`; raising KeyboardInterrupt ends the asking."""
 Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,8 @@ class Session:
     pool: Dataset | None = None
     answers: list[Answered] = field(default_factory=list)
     is_proved: bool = False
+    _known: list[Mask] = field(default_factory=list)
+    """For each answer, which formulas disagree with it."""
 
     def __post_init__(self) -> None:
         if not self.formulas:
@@ -80,38 +83,52 @@ class Session:
     @property
     def left(self) -> tuple[Formula, ...]:
         """Those that disagree with the fewest answers."""
-        least = min(self._wrong(formula) for formula in self.formulas)
-        return tuple(formula for formula in self.formulas if self._wrong(formula) == least)
+        wrong = self._wrong
+        return tuple(f for f, count in zip(self.formulas, wrong.tolist(), strict=True) if count == wrong.min())
 
-    def _wrong(self, formula: Formula) -> int:
-        return sum(self._holds(formula, a.question.trace) != a.answer for a in self.answers if a.answer is not None)
+    @property
+    def _wrong(self) -> npt.NDArray[np.int64]:
+        """With how many answers each formula disagrees."""
+        told = [a for a in self.answers if a.answer is not None]
+        if len(told) != len(self._known):
+            says = self._says(self.formulas, [a.question.trace for a in told])
+            self._known = [says[:, i] != a.answer for i, a in enumerate(told)]
+        return np.sum(self._known, axis=0, dtype=np.int64) + np.zeros(len(self.formulas), np.int64)
 
-    def _holds(self, formula: Formula, trace: npt.NDArray[np.float64]) -> bool:
-        return bool(satisfied(formula, trace[None], self.data.channels)[0])
+    def _says(self, formulas: Sequence[Formula], traces: Sequence[Floats]) -> Mask:
+        """`[formula, trace]`: whether it holds."""
+        if not traces:
+            return np.empty((len(formulas), 0), bool)
+        return np.stack([satisfied(formula, list(traces), self.data.channels) for formula in formulas])
 
     def next(self) -> Question | None:
         """The trace whose verdict would halve what is left most evenly; None where none is known that would part it."""
         left = self.left
         if len(left) < 2:
             return None
-        found = [self._question(each, left) for each in (*self._recorded(), *made(left, self.data))]
-        fair = [question for question in found if question.good and question.bad and not self._was_asked(question)]
-        if not fair:
+        tried = [each for each in (*self._recorded(), *made(left, self.data)) if not self._was_asked(each)]
+        questions = self._questions(tried, left)
+        if not questions:
             return self._last_resort(left)
-        return max(fair, key=lambda q: (min(len(q.good), len(q.bad)), not q.is_made, -len(q.changed)))
+        return max(questions, key=lambda q: (min(len(q.good), len(q.bad)), not q.is_made, -len(q.changed)))
+
+    def _questions(self, tried: Sequence[Made], left: Sequence[Formula]) -> list[Question]:
+        """Those on which the formulas left differ."""
+        says, found = self._says(left, [each.trace for each in tried]), []
+        for each, verdicts in zip(tried, says.T.tolist(), strict=True):
+            good = tuple(f for f, held in zip(left, verdicts, strict=True) if held)
+            bad = tuple(f for f, held in zip(left, verdicts, strict=True) if not held)
+            if good and bad:
+                found.append(Question(each.trace, each.case, each.changed, good, bad))
+        return found
 
     def _recorded(self) -> list[Made]:
         if self.pool is None:
             return []
         return [Made(trace, case, ()) for trace, case in zip(self.pool.values, self.pool.cases, strict=True)]
 
-    def _question(self, each: Made, left: Sequence[Formula]) -> Question:
-        good = tuple(formula for formula in left if self._holds(formula, each.trace))
-        bad = tuple(formula for formula in left if formula not in good)
-        return Question(each.trace, each.case, each.changed, good, bad)
-
-    def _was_asked(self, question: Question) -> bool:
-        return any(np.array_equal(a.question.trace, question.trace) for a in self.answers)
+    def _was_asked(self, each: Made) -> bool:
+        return any(np.array_equal(a.question.trace, each.trace) for a in self.answers)
 
     def _last_resort(self, left: Sequence[Formula]) -> Question | None:
         """A trace found by proof, or the proof that there is none."""
@@ -121,9 +138,9 @@ class Session:
                 found = difference(left[0], other, self.data)
             except Unknown:
                 return None
-            question = None if found is None else self._question(found, left)
-            if question is not None:
-                return None if self._was_asked(question) else question
+            if found is not None:
+                questions = [] if self._was_asked(found) else self._questions([found], left)
+                return questions[0] if questions else None
         self.is_proved = True
         return None
 
@@ -135,11 +152,12 @@ class Session:
         """Forgets the last answer."""
         if self.answers:
             self.answers.pop()
+            self._known.clear()
 
     def asked(self, ended: str) -> Asked:
         left = self.left
         proved = len(left) == 1 or self.is_proved
-        return Asked(left, tuple(self.answers), ended, proved, self._wrong(left[0]))
+        return Asked(left, tuple(self.answers), ended, proved, int(self._wrong.min()))
 
 
 def ask(
