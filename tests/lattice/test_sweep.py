@@ -5,10 +5,11 @@ import pytest
 
 import fernn
 from brute import noisy
+from fernn.data import from_arrays
 from fernn.lattice.parameters import END, Field, Place, Valuation, filled
 from fernn.lattice.saved import plain, restored
 from fernn.lattice.structures import first
-from fernn.lattice.sweep import Windows, sweep, swept
+from fernn.lattice.sweep import Windows, settled, sweep, swept
 
 
 def valuations(structure, start, part, field, windows):
@@ -48,3 +49,22 @@ def test_a_sweep_finds_the_least_error(seed, endless, late):
         assert all_of_it <= least + 1e-9
         assert all_of_it == pytest.approx(error(structure, better, data, weights))
         assert restored(plain(structure, better)) == (structure, better)
+
+
+def test_windows_are_settled_between_the_ends_that_were_tried():
+    """Good is what is high at sample 5; windows of four samples see the noise beside it."""
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 1, (60, 1, 12))
+    good = random.random(60) < 0.5
+    X[:, 0, [4, 6]] = random.choice([0.0, 3.0], (60, 2))
+    X[:, 0, 5] = np.where(good, 2.0, 1.0)
+    data = from_arrays(X, good.astype(int), ["x"], classes=["bad", "good"])
+    field = Field(data, np.ones(60))
+    windows = Windows(((0, 3), (4, 7), (8, 11), (0, 7), (4, 11), (0, 11)), ((0, 0),), step=4)
+    structure = next(s for s in first(["x"]) if s.effect.parts[0].always and s.effect.parts[0].relation == ">=")
+    start = Valuation((0, 0), (Place((0, 3), -np.inf, -np.inf), Place((4, 7), 0.9, 1.5)))
+    coarse, error = swept(structure, start, field, windows, 1, lambda: None)
+    assert error > 0
+    fine, none = settled(structure, coarse, field, windows, lambda: None)
+    assert none == 0
+    assert fernn.score(filled(structure, fine), data).mcr == 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from .parameters import Field, Place, Valuation
 from .structures import Delayed, Structure
-from .sweep import TINY, Windows, sweep, swept
+from .sweep import TINY, Windows, settled, sweep, swept
 
 NEAR = 1e-3
 """Share of a channel's range within which a level that was drawn may be written with fewer digits."""
@@ -42,7 +42,8 @@ class Sweeping:
 
     def thorough(self, structure: Structure, start: Valuation) -> Valuation:
         last = len(structure.parts) - 1
-        return swept(structure, start, self.ground, self.windows, last, self.pulse)[0]
+        found, _ = swept(structure, start, self.ground, self.windows, last, self.pulse)
+        return settled(structure, found, self.ground, self.windows, self.pulse)[0]
 
 
 def absent(windows: Windows) -> Valuation:

@@ -105,4 +105,8 @@ def told(formula: Formula, data: Dataset) -> str:
              if (found.cause & side).any()]  # fmt: skip
     if not rates:
         return f"cause: {rule.cause}, known {when}; no training trace has it"
+    if found.cause.all():
+        return (
+            f"cause: {rule.cause}, which every training trace has, so that the effect alone is the rule: {rule.effect}"
+        )
     return f"cause: {rule.cause}, known {when}; the effect followed in {' and '.join(rates)} traces that had it"

@@ -8,7 +8,7 @@ trace gives the errors of all thresholds. All windows are swept so, then the out
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -30,6 +30,8 @@ class Windows:
     tried: tuple[Window, ...]
     outer: tuple[Window, ...]
     delayed: bool = False
+    step: int = 1
+    """From one end tried to the next, at most; 1 where all are."""
 
     def allowed(self, structure: Structure, valuation: Valuation, part: int, samples: int) -> list[Window]:
         """Those that fit into every trace and, if delayed, keep causes before effects."""
@@ -61,6 +63,29 @@ def swept(
         if least > before - TINY and all(abs(place.high) < inf for place in best.places):
             break
     return best, least
+
+
+def settled(
+    structure: Structure, start: Valuation, field: Field, windows: Windows, pulse: Callable[[], None]
+) -> tuple[Valuation, float]:
+    """From here on with windows whose ends lie between those tried, nearer and nearer, each part in turn."""
+    best, least = start, sum(field.errors(field.verdicts(structure, start)))
+    step = windows.step // 2
+    while step:
+        before = least
+        for part, place in enumerate(best.places):
+            near = replace(windows, tried=around(place.window, step))
+            best, least = sweep(structure, best, part, field, near, least)
+            pulse()
+        step = step // 2 if least > before - TINY else step
+    return best, least
+
+
+def around(window: Window, step: int) -> tuple[Window, ...]:
+    """Windows whose ends are one or two steps away."""
+    moves = (0, step, -step, 2 * step, -2 * step)
+    ends = [(window[0] + a, window[1] + b) for a in moves for b in moves]
+    return tuple((a, b) for a, b in ends if 0 <= a <= b)
 
 
 def sweep(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import inf
 from typing import Any, Literal
 
@@ -60,7 +60,7 @@ class Lattice:
     """Whether effects come after causes, so that the formula predicts. Without `intervals` causes are then about the
     first half of a trace, and effects about the second."""
     ends: int = 12
-    """Places at which windows may begin and end, at most."""
+    """Places at which windows may begin and end, at most; those of the best structures are then moved between them."""
     width: int = 8
     """Structures of each size that are grown further."""
     preset: Literal["published"] | None = None
@@ -110,7 +110,7 @@ class Lattice:
             edges = np.unique(np.linspace(0, samples, min(samples, self.ends) + 1).round().astype(int)).tolist()
             tried = tuple((a, b - 1) for a, b in combinations(edges, 2))
             outer = ((0, 0), *((0, b - 1) for b in edges if 1 < b <= samples // 2 + 1))
-            return Windows(tried, outer, late and samples > 1)
+            return Windows(tried, outer, late and samples > 1, max(b - a for a, b in pairwise(edges)))
         if late and samples > 1:
             half = samples // 2
             return Windows(((0, half - 1), (half, samples - 1)), ((0, 0),), True)
