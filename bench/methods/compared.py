@@ -10,8 +10,9 @@ COMPARED: dict[str, Callable[[int], Learner]] = {
     "fernn": lambda seed: Fernn(max_length=6, seed=seed),
     "enumerative": lambda seed: Enumerative(max_length=6, seed=seed),
     "lattice": lambda seed: Lattice(seed=seed),
-    "lattice, halves": lambda seed: Lattice(intervals=False, delayed=True, seed=seed),
-    "lattice, unbounded": lambda seed: Lattice(intervals=False, seed=seed),
+    "lattice, any order": lambda seed: Lattice(delayed=False, seed=seed),
+    "lattice, halves": lambda seed: Lattice(intervals=False, seed=seed),
+    "lattice, unbounded": lambda seed: Lattice(intervals=False, delayed=False, seed=seed),
     "tree, depth 2": lambda seed: Tree(depth=2, seed=seed),
     "tree, depth 3": lambda seed: Tree(depth=3, seed=seed),
     "3 trees, depth 2": lambda seed: Tree(depth=2, trees=3, seed=seed),
@@ -22,10 +23,11 @@ COMPARED: dict[str, Callable[[int], Learner]] = {
 SETTINGS = {
     "fernn": "`Fernn(max_length=6)`",
     "enumerative": "`Enumerative(max_length=6)`",
-    "lattice": "`Lattice()`: windows are learned",
-    "lattice, halves": "`Lattice(intervals=False, delayed=True)`: causes in the first half, effects in the second, as "
-    "the formulas that the paper prints",
-    "lattice, unbounded": "`Lattice(intervals=False)`: every operator over all time",
+    "lattice": "`Lattice()`: windows are learned, effects come after causes",
+    "lattice, any order": "`Lattice(delayed=False)`",
+    "lattice, halves": "`Lattice(intervals=False)`: causes in the first half, effects in the second, as in the "
+    "formulas that the paper prints",
+    "lattice, unbounded": "`Lattice(intervals=False, delayed=False)`: every operator over all time",
     "tree, depth 2": "`Tree(depth=2)`",
     "tree, depth 3": "`Tree(depth=3)`",
     "3 trees, depth 2": "`Tree(depth=2, trees=3)`",

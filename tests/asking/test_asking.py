@@ -17,7 +17,7 @@ from strategies import FUTURE, PAST, formulas
 RULES = [
     fernn.parse(text)
     for text in (
-        "G (a <= 1.5)", "G (a <= 1.8)", "F (b >= 0.5)", "G (a <= 1.5 | b >= 0.5)", "a <= 1.5 U b >= 0.5",
+        "G (a <= 1.5)", "G (a <= 0.5)", "F (b >= 0.5)", "G (a <= 1.5 | b >= 0.5)", "a <= 1.5 U b >= 0.5",
         "F[2,4] (a >= 0.5)", "G[0,1] (b <= 1.5)", "F (a >= 0.5 & b >= 0.5)",
     )
 ]  # fmt: skip
@@ -143,3 +143,33 @@ def test_rules_that_say_the_same_are_proved_to():
 def test_what_cannot_be_asked_is_refused(rules, error, says):
     with pytest.raises(error, match=says):
         Session(rules, noisy(1))
+
+
+def test_a_switch_is_only_set_to_values_that_it_has():
+    random = np.random.default_rng(0)
+    data = from_arrays(
+        random.integers(0, 2, (20, 2, 6)).astype(float), [0, 1] * 10, ["a", "b"], classes=["bad", "good"]
+    )
+    rules = [fernn.parse(text) for text in ("F (a >= 0.5)", "G (b >= 0.5)", "(a >= 0.5) U (b >= 0.5)")]
+    asked = ask(rules, data, meant(rules[2]))
+    assert asked.left == (rules[2],)
+    assert all(np.isin(each.question.trace, (0, 1)).all() for each in asked.transcript)
+
+
+def test_what_differs_on_one_of_the_recorded_lengths_is_not_proved_the_same():
+    pytest.importorskip("z3", reason="the proof needs z3")
+    random = np.random.default_rng(0)
+    X = [random.normal(size=(1, 3)) for _ in range(9)] + [random.normal(size=(1, 10)) + 5]
+    data = from_arrays(X, [0, 1] * 5, ["a"], classes=["bad", "good"])
+    rules = [fernn.parse("F[0,4] (a >= 0.5)"), fernn.parse("F[0,8] (a >= 0.5)")]
+    asked = ask(rules, data, meant(rules[1], ["a"]))
+    assert asked.left == (rules[1],)
+
+
+def test_what_was_proved_is_not_after_an_answer_is_taken_back():
+    session = Session(RULES, noisy(1))
+    question = session.next()
+    session.take(question, True)
+    session.is_proved = True
+    session.take_back()
+    assert not session.asked("stopped").is_proved

@@ -73,3 +73,31 @@ def test_what_is_no_run_is_refused(fernn):
     found = fernn("ask", "nowhere")
     assert found.code == 2
     assert "no folder" in found.err
+
+
+def test_a_torn_line_costs_no_answer(fernn):
+    fernn("ask", "run", "--json", answers="?\n")
+    with open("run/asked.jsonl", "a") as handle:
+        handle.write('{"trace": [[1')
+    told = json.loads(fernn("ask", "run", "--json", answers="?\n").out)
+    again = json.loads(fernn("ask", "run", "--json", answers="").out)
+    assert told["questions"] == again["questions"] == 2
+
+
+def test_the_answer_that_decided_is_taken_back(fernn):
+    done = json.loads(fernn("ask", "run", "--json", answers="b\n" * 20).out)
+    back = json.loads(fernn("ask", "run", "--json", "--back", answers="").out)
+    assert done["ended"] == "decided"
+    assert len(back["left"]) > len(done["left"])
+    assert back["questions"] == done["questions"] - 1
+
+
+def test_only_so_many_questions_are_asked(fernn):
+    told = json.loads(fernn("ask", "run", "--json", "--most", "1", answers="?\n?\n").out)
+    assert (told["ended"], told["questions"]) == ("stopped", 1)
+
+
+def test_the_names_of_the_classes_are_answers_and_other_words_are_not(fernn):
+    found = fernn("ask", "run", "--most", "1", answers="garbage\nanomaly\n")
+    assert "found 'garbage'" in found.err
+    assert "after 1 question" in found.out

@@ -337,7 +337,7 @@ def test_a_certificate_that_is_none_is_told(fernn):
 def test_settings_of_another_method_are_refused(fernn):
     done = fernn("learn", "cruise.csv", "--method", "enumerative", "--restarts", "3")
     assert done.code == 3
-    assert "--restarts: the method enumerative has no such setting" in done.err
+    assert "the method enumerative has no such setting as restarts" in done.err
 
 
 @pytest.mark.parametrize("method", ["enumerative", "lattice", "tree"])
@@ -367,3 +367,15 @@ def test_methods_are_listed_and_shown(fernn):
     assert "node_length" in shown.out
     assert json.loads(fernn("methods", "tree", "--json").out)["settings"]["depth"] == 3
     assert fernn("methods", "forest").code == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("depth=two", "a whole number"), ("depth=2.5", "a whole number"), ("intervals=no", "true or false"),
+     ("purity=luck", "'gini' or 'entropy' or 'error'"), ("seed=-1", "0 or more"), ("min_leaf=x", "a number")],
+)  # fmt: skip
+def test_a_setting_of_another_kind_is_refused_before_anything_is_written(fernn, given, says):
+    found = fernn("learn", "cruise.csv", "--method", "tree", "--set", given)
+    assert found.code == 3
+    assert says in found.err
+    assert not Path("runs").exists()

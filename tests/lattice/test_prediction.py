@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fernn
+from brute import noisy
 from fernn.data import from_arrays
 from fernn.errors import FormulaError
 from fernn.lattice import Reactive, below
@@ -69,3 +70,40 @@ def test_the_graph_is_ordered():
     found = edges(fit.graph)
     assert found
     assert all(below(a, b) and a != b for a, b in found)
+
+
+@pytest.mark.parametrize("settings", [{}, {"intervals": False}, {"ends": 1}, {"preset": "published", "steps": 20}])
+def test_effects_come_after_causes_in_every_formula(settings):
+    fit = Lattice(max_parts=3, folds=0, width=3, **settings).fit(noisy(4, 40))
+    for node in fit.graph:
+        assert Reactive.of(node.formula).is_predictive
+
+
+@pytest.mark.parametrize("settings", [{}, {"intervals": False}, {"intervals": False, "delayed": False}])
+def test_one_short_trace_does_not_make_the_errors_wrong(settings):
+    random = np.random.default_rng(0)
+    X = [random.integers(0, 5, (1, 1 if i == 0 else 6)).astype(float) for i in range(14)]
+    data = from_arrays(X, [i % 2 for i in range(14)], ["a"], classes=["bad", "good"])
+    fit = Lattice(folds=0, max_parts=3, **settings).fit(data)
+    for node in fit.graph:
+        assert node.error == pytest.approx(14 * fernn.score(node.formula, data).mcr)
+
+
+def test_no_time_left_to_go_on_ends_with_what_was_known():
+    fit = Lattice(max_parts=3, folds=0).fit(noisy(0))
+    again = Lattice(max_parts=3, folds=0, time_limit=1e-9).fit(noisy(0), resume=fit.state)
+    assert (again.front, again.state["tried"]) == (fit.front, fit.state["tried"])
+
+
+def test_a_cause_that_every_trace_has_is_left_out():
+    random = np.random.default_rng(1)
+    X = random.uniform(0, 1, (40, 1, 8))
+    X[:20, 0, 5] = 3.0
+    fit = Lattice(max_parts=2, folds=0).fit(from_arrays(X, [0] * 20 + [1] * 20, ["x"], classes=["bad", "good"]))
+    assert fernn.length(fit.formula) == 2
+    assert "no cause is needed" in fit.notes[0]
+
+
+def test_until_is_not_reactive():
+    with pytest.raises(FormulaError, match="not reactive"):
+        Reactive.of(fernn.parse("(x >= 0) U (x >= 1) -> F[4,6] (x <= 0)"))

@@ -164,3 +164,12 @@ def test_test_errors_are_those_of_unseen_traces():
     train, test = split(load("cruise", cases=100), seed=1)
     fit = Enumerative(max_length=3).fit(train)
     assert fernn.score(fit.formula, test).mcr < 0.1
+
+
+def test_one_hole_keeps_one_threshold():
+    random = np.random.default_rng(3)
+    X = random.normal(size=(60, 1, 12))
+    data = from_arrays(X, (X[:, 0].max(axis=1) > 1.5).astype(int), ["x"], classes=["bad", "good"])
+    fit = Enumerative(template=fernn.parse("F (?p & F[1,1] ?p)"), grid=8, thresholds="grid", folds=0).fit(data)
+    for entry in fit.front:
+        assert len(set(fernn.formula.thresholds(entry.formula))) == 1

@@ -121,3 +121,38 @@ def test_past_trees_look_back():
 def test_bad_settings_are_refused(settings, says):
     with pytest.raises(UnsupportedError, match=says):
         Tree(**settings).fit(corners())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_finished_tree_resumes_to_itself(seed):
+    data = noisy(seed, 40)
+    learner = Tree(depth=3, node_length=1, folds=0, trees=1 + 2 * (seed % 2))
+    fit = learner.fit(data)
+    assert learner.fit(data, resume=fit.state).front == fit.front
+
+
+def test_without_pruning_there_is_one_tree():
+    assert len(Tree(depth=3, node_length=1, folds=0, pruning=False).fit(noisy(0)).front) == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_leaf_is_lighter_than_allowed_where_that_can_be(seed):
+    data = noisy(seed, 40)
+    space, future = Enumerative(1, thresholds="exact").space(data)
+    ones = np.ones(len(data))
+    formula, gained = Splitting(data, ones, space, future, 10**8, lambda: None).best("gini", ones, 15.0)
+    atoms = [atom(name, side, level) for name in "ab" for side in (">=", "<=") for level in (0.5, 1.5)]
+    fair = [f for f in atoms if 15 <= fernn.satisfied(f, data).sum() <= 25]
+    most = max((gain("gini", fernn.satisfied(f, data), data.positive, ones) for f in fair), default=0.0)
+    assert gained == pytest.approx(most if most > 1e-9 else 0.0)
+    if formula is not None:
+        assert 15 <= fernn.satisfied(formula, data).sum() <= 25
+
+
+@pytest.mark.parametrize("scale", [1 / 24, 1000.0])
+def test_the_scale_of_weights_does_not_matter(scale):
+    data = noisy(2)
+    fit = Tree(node_length=1, folds=0).fit(data)
+    assert [e.formula for e in Tree(node_length=1, folds=0).fit(data, weights=np.full(24, scale)).front] == [
+        e.formula for e in fit.front
+    ]

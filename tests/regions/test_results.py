@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from fernn.data import Dataset, load
+from fernn.data import Dataset, from_arrays, load
 from fernn.errors import DataError, FormulaError, UnsupportedError
 from fernn.regions import ParameterSet, Range, parameter_set, sketch, to_svg
 
@@ -126,3 +126,20 @@ def test_pictures_of_three_parameters_are_refused():
     for draw in (to_svg, sketch):
         with pytest.raises(UnsupportedError, match="one or two"):
             draw(found)
+
+
+def test_a_set_beyond_the_traces_can_be_drawn():
+    X = np.tile([[[9.0, 9.0, 0.0]]], (4, 1, 1))
+    data = from_arrays(X, [0, 0, 1, 1], ["v"], classes=["bad", "good"])
+    found = parameter_set("G[?w] (v <= -1)", data, 0, 1)
+    assert "w" in sketch(found)
+
+
+def test_a_recommended_window_can_be_moved_as_far_as_is_said():
+    X = np.tile([[[9.0, 9.0, 0.0]]], (4, 1, 1))
+    data = from_arrays(X, [0, 0, 1, 1], ["v"], classes=["bad", "good"])
+    found = parameter_set("G[?a,?b] (v <= 9)", data, 0, 1)
+    by = int(found.margin * 3)
+    for name in ("a", "b"):
+        for move in (-by, by):
+            assert found.contains({**found.picked.values, name: found.picked.values[name] + move}) is not False

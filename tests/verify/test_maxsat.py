@@ -85,7 +85,7 @@ def test_where_no_formula_is_short_enough_there_is_the_best_of_length_one():
     fit = MaxSat(5, front=False).fit(data)
     assert smallest(data, 5).is_smallest is False
     assert (len(fit.front), fit.front[0].length, fit.proved) == (1, 1, 5)
-    assert "up to length 5 no shorter formula is right" in fit.notes[0]
+    assert "up to length 5 no formula of this space is right" in fit.notes[0]
 
 
 def test_three_propositions_and_equal_traces_with_other_labels():
@@ -236,3 +236,12 @@ def test_the_classifier_has_every_setting_of_the_learner_and_its_formula():
     assert rule.score(list(data.values), data.labels) == 1
     assert isinstance(rule.front_[-1], Entry)
     assert rule.fit_.proved == rule.front_[-1].length
+
+
+def test_past_rules_without_operators_hide_no_others():
+    X = [[[1, 1, 1], [0, 0, 1]], [[1, 0, 0], [1, 0, 0]], [[0, 0, 1], [1, 1, 0]], [[0, 0, 1], [0, 0, 1]],
+         [[0, 1, 1], [0, 1, 1]], [[1, 1, 1], [1, 1, 0]], [[1, 0, 0], [1, 0, 1]], [[1, 1, 0], [0, 1, 1]],
+         [[0, 0, 0], [1, 0, 1]]]  # fmt: skip
+    data = labelled([np.array(x, float) for x in X], [1, 0, 0, 1, 1, 0, 0, 0, 0])
+    fit = MaxSat(max_length=3, direction="past").fit(data)
+    assert fit.front.within(3).train == pytest.approx(1 / 9)

@@ -18,10 +18,13 @@ from ..formula import Formula
 from ..semantics import deciding, robustness, satisfied
 
 Floats = npt.NDArray[np.float64]
+Levels = list[Floats | None]
 NEAR = 4
 """Recorded traces that are tried for each pair of formulas."""
 PAIRS = 16
 """Pairs of formulas for which traces are made."""
+FEW = 4
+"""Distinct values up to which a channel takes no others."""
 CLEAR = (0.05, 0.01, 1e-3, 1e-5)
 """How far beyond a threshold a sample is moved, as a share of the range of its channel: less where thresholds are
 close to each other."""
@@ -52,22 +55,27 @@ def made(formulas: Sequence[Formula], data: Dataset) -> Iterator[Made]:
 def told_apart(trace: Floats, holds: Formula, fails: Formula, data: Dataset) -> Floats | None:
     """The trace changed so that one formula holds of it and the other does not; None where that did not come about."""
     ranges = {name: high - low or 1.0 for name, (low, high) in spans(data).items()}
+    levels = few(data)
     for clear in CLEAR:
         steps = {name: clear * span for name, span in ranges.items()}
-        found = _changed(trace, ((holds, True), (fails, False)), data.channels, steps)
+        found = _changed(trace, ((holds, True), (fails, False)), data.channels, steps, levels)
         if found is not None:
             return found
     return None
 
 
 def _changed(
-    trace: Floats, wanted: Sequence[tuple[Formula, bool]], channels: tuple[str, ...], steps: dict[str, float]
+    trace: Floats,
+    wanted: Sequence[tuple[Formula, bool]],
+    channels: tuple[str, ...],
+    steps: dict[str, float],
+    levels: Levels,
 ) -> Floats | None:
     for _ in range(2 * trace.shape[1] + 4):
         wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], channels)[0]) != want]
         if not wrong:
             return trace
-        moved = _moved(trace, *wrong[0], channels, steps)
+        moved = _moved(trace, *wrong[0], channels, steps, levels)
         if moved is None or (moved == trace).all():
             return None
         trace = moved
@@ -75,9 +83,15 @@ def _changed(
 
 
 def _moved(
-    trace: Floats, formula: Formula, want: bool, channels: tuple[str, ...], steps: dict[str, float]
+    trace: Floats,
+    formula: Formula,
+    want: bool,
+    channels: tuple[str, ...],
+    steps: dict[str, float],
+    levels: Levels,
 ) -> Floats | None:
-    """The sample that decides, moved to the other side of its threshold; None where no sample decides."""
+    """The sample that decides, moved to the other side of its threshold; None where no sample decides, or the
+    channel has no value there."""
     (found,) = deciding(formula, trace[None], channels)
     if found is None:
         return None
@@ -89,9 +103,25 @@ def _moved(
     up = (want == upright) != atom.is_upper_bound
     name, weight = max(atom.weights, key=lambda term: abs(term[1] * steps[term[0]]))
     goal = atom.threshold + (1 if up else -1) * steps[name] * abs(weight)
+    value = trace[rows[name], at] + (goal - total) / weight
+    known = levels[rows[name]]
+    if known is not None:  # a value that the channel has, on the same side
+        rising = up == (weight > 0)
+        border = trace[rows[name], at] + (atom.threshold - total) / weight
+        beyond = known[known > border] if rising else known[known < border]
+        if not len(beyond):
+            return None
+        value = float(beyond[0] if rising else beyond[-1])
     changed = trace.copy()
-    changed[rows[name], at] += (goal - total) / weight
+    changed[rows[name], at] = value
     return changed
+
+
+def few(data: Dataset) -> Levels:
+    """By channel its values, where they are few, as of a switch; None for others."""
+    rows = np.concatenate(list(data.values), axis=1)
+    found = [np.unique(row) for row in rows]
+    return [values if len(values) <= FEW else None for values in found]
 
 
 def changes(trace: Floats, near: Floats) -> tuple[tuple[int, int], ...]:

@@ -7,10 +7,12 @@ import numpy as np
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula
-from .making import Made, changes, spans
+from .making import Made, changes, few, spans
 
 PATIENCE = 5.0
 """Seconds for a proof."""
+MOST = 6
+"""Lengths of traces that are looked at."""
 BEYOND = 0.1
 """How far outside of the recorded values a trace may go, as a share of their range."""
 
@@ -20,17 +22,32 @@ class Unknown(Exception):
 
 
 def difference(f: Formula, g: Formula, data: Dataset) -> Made | None:
-    """A trace on which they differ, near a recorded one; None where there is none of its length and values."""
-    case = int(np.argsort(data.lengths, kind="stable")[len(data) // 2])
+    """A trace on which they differ, near a recorded one; None where there is none of any recorded length, with values
+    as recorded."""
+    sizes = sorted(set(data.lengths.tolist()), reverse=True)
+    for samples in sizes[:MOST]:
+        found = _of_length(f, g, int(np.flatnonzero(data.lengths == samples)[0]), data)
+        if found is not None:
+            return found
+    if len(sizes) > MOST:
+        raise Unknown
+    return None
+
+
+def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> Made | None:
+    """As long as this trace, and near it."""
     near = data.values[case]
+    ranges = {
+        name: (low - BEYOND * (high - low), high + BEYOND * (high - low)) for name, (low, high) in spans(data).items()
+    }
     try:
         from ..verify.difference import difference as told_apart
 
-        ranges = {
-            name: (low - BEYOND * (high - low), high + BEYOND * (high - low))
-            for name, (low, high) in spans(data).items()
-        }
         found = told_apart(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE)
     except (FernnError, ImportError) as error:
         raise Unknown from error
-    return None if found is None else Made(found, data.cases[case], changes(found, near))
+    if found is None:
+        return None
+    if any(levels is not None and not np.isin(row, levels).all() for row, levels in zip(found, few(data), strict=True)):
+        raise Unknown  # no recording has such values
+    return Made(found, data.cases[case], changes(found, near))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError, UnsupportedError
-from ..formula import Formula, channels, direction, length
+from ..formula import Formula, channels, direction
 from ..semantics import satisfied
 from .making import Made, made
 from .proving import Unknown, difference
@@ -27,13 +27,13 @@ class Asked:
     """What came of it."""
 
     left: tuple[Formula, ...]
-    """The formulas that agree best with the answers, the shortest first."""
+    """The formulas that agree best with the answers, in the order in which they were given."""
     transcript: tuple[Answered, ...]
     ended: str
     """`decided`, `stopped`, or `undecided` where no trace was found that tells those left apart."""
     is_proved: bool
-    """Whether one is left, or those left judge every trace alike that is as long as those recorded, with values as
-    they have them."""
+    """Whether one is left, or those left judge every trace alike that is as long as one of those recorded, with values
+    as they have them."""
     disagreements: int
     """Answers with which those left do not agree."""
 
@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(eq=False)
 class Session:
-    """The formulas that may be meant, traces like those to be judged, and the answers so far.
+    """The formulas that may be meant, the likeliest first, traces like those to be judged, and the answers so far.
 
     `pool` has recorded traces that nobody has judged; they are asked about first where they tell as much.
     """
@@ -70,7 +70,7 @@ class Session:
     def __post_init__(self) -> None:
         if not self.formulas:
             raise UnsupportedError("there is no formula to ask about")
-        self.formulas = sorted(dict.fromkeys(self.formulas), key=lambda f: (length(f), str(f)))
+        self.formulas = list(dict.fromkeys(self.formulas))
         for formula in self.formulas:
             if direction(formula) == "mixed":
                 raise UnsupportedError(f"{formula} looks both back and ahead, so no one sample is judged")
@@ -132,19 +132,22 @@ class Session:
 
     def _last_resort(self, left: Sequence[Formula]) -> Question | None:
         """A trace found by proof, or the proof that there is none."""
-        self.is_proved = False
+        proved = True
         for other in left[1:]:
             try:
                 found = difference(left[0], other, self.data)
             except Unknown:
-                return None
+                proved = False
+                continue
             if found is not None:
-                questions = [] if self._was_asked(found) else self._questions([found], left)
-                return questions[0] if questions else None
-        self.is_proved = True
+                proved = False
+                if not self._was_asked(found) and (questions := self._questions([found], left)):
+                    return questions[0]
+        self.is_proved = proved
         return None
 
     def take(self, question: Question, answer: bool | None) -> Answered:
+        self.is_proved = False
         self.answers.append(Answered(question, answer))
         return self.answers[-1]
 
@@ -153,6 +156,7 @@ class Session:
         if self.answers:
             self.answers.pop()
             self._known.clear()
+            self.is_proved = False
 
     def asked(self, ended: str) -> Asked:
         left = self.left

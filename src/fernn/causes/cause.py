@@ -79,3 +79,5 @@ class Cause:
         check_channels(self.space(), marked)
         if not self.judge(marked).faults:
             raise UnsupportedError(f"with a tolerance of {self.tolerance} no faulty sample counts; take a smaller one")
+        if not self.judge(marked).total > 0:
+            raise UnsupportedError("with these costs and this tolerance no error counts, so there is nothing to find")

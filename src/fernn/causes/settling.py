@@ -11,9 +11,10 @@ from math import inf
 import numpy as np
 
 from ..exact.atoms import between
-from ..exact.widening import FAR, critical, least, open_atoms, with_threshold
+from ..exact.widening import FAR, critical, least, open_atoms, repeated, with_threshold
 from ..formula import Atom, Formula, Historically, Interval, Once, Or, interval, walk
 from ..formula.measures import everywhere
+from ..formula.nodes import AnyAtom
 from .counting import EPS
 from .judging import Judge, either
 
@@ -32,6 +33,16 @@ class Settling:
     @cached_property
     def fixed(self) -> frozenset[Atom]:
         return frozenset(node for node in self._nodes if isinstance(node, Atom))
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether a hole stands in several places of a template."""
+        holes = [[node for node in walk(template) if isinstance(node, AnyAtom)] for template in self.templates]
+        return any(len(each) > len(set(each)) for each in holes)
+
+    def _staying(self, whole: Formula) -> frozenset[Atom]:
+        """Atoms that are not moved: those of the templates, and those that fill one hole in several places."""
+        return self.fixed | repeated(whole) if self.is_shared else self.fixed
 
     @cached_property
     def overs(self) -> frozenset[Interval]:
@@ -59,7 +70,7 @@ class Settling:
     def _thresholds(self, whole: Formula, judge: Judge) -> Iterator[Formula]:
         """Each threshold where it costs least."""
         weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
-        for k, _ in open_atoms(whole, self.fixed):
+        for k, _ in open_atoms(whole, self._staying(whole)):
             at = critical(whole, k, judge.marked.data, samples=True)
             value = least(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
             if value is not None:
@@ -79,7 +90,7 @@ class Settling:
     def _widened(self, whole: Formula, judge: Judge) -> Formula:
         """Each threshold, in turn, in the middle of the values that leave the verdict on every sample as it is."""
         before = judge.held([whole])
-        for k, threshold in open_atoms(whole, self.fixed):
+        for k, threshold in open_atoms(whole, self._staying(whole)):
             at = critical(whole, k, judge.marked.data, samples=True).at
             at = np.unique(at[np.abs(at) < FAR / 2])
             place = int(np.searchsorted(at, threshold))

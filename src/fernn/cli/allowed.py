@@ -18,8 +18,9 @@ def told(found: ParameterSet, data: Dataset) -> list[str]:
     """What was asked, the set, how sure that is, and which values to take."""
     bad, good = data.classes
     asked = (
-        f"{found.text}\nfalse alarms: at most {found.false_alarms:.4g} of the {found.good} {good!r} traces violate it\n"
-        f"misses: at most {found.misses:.4g} of the {found.bad} {bad!r} traces satisfy it"
+        f"{found.text}\n"
+        f"false alarms: at most {found.false_alarms * 100:.4g}% of the {found.good} {good!r} traces violate it\n"
+        f"misses: at most {found.misses * 100:.4g}% of the {found.bad} {bad!r} traces satisfy it"
     )
     return [part for part in (asked, _set(found), _sureness(found), _advice(found, data)) if part]
 
@@ -53,7 +54,7 @@ def _advice(found: ParameterSet, data: Dataset) -> str:
         room = f"each number can be moved alone by {found.margin:.1%} of its range, either way, and stay allowed"
         return f"recommended: {_point(found.picked, data)}\n{room}"
     if found.nearest is None:
-        return "No values keep false alarms within their limit." if found.is_empty else ""
+        return "No values were found that keep false alarms within their limit." if found.is_empty else ""
     word = "the fewest" if found.nearest_proved else "the fewest found"
     return f"nearest, {word} misses with false alarms within the limit: {_point(found.nearest, data)}"
 

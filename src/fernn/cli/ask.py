@@ -24,8 +24,11 @@ KEYS = "g good, b bad, enter cannot say, u take the last answer back, q stop"
 def ask(
     run: Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")],
     pool: Annotated[str | None, typer.Option(help="A file of traces that nobody has judged, to ask about.")] = None,
-    tolerance: Annotated[float, typer.Option(help="How much worse than the best a rule may be.", min=0)] = 0.0,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How much worse than the best a rule may be; as in the run.", min=0)
+    ] = None,
     most: Annotated[int, typer.Option(help="Questions, at most.", min=1)] = 50,
+    back: Annotated[bool, typer.Option("--back", help="First take back the last answer given.")] = False,
     anew: Annotated[bool, typer.Option("--anew", help="Forget the answers given before.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the judged traces, .csv.")] = None,
     json: Json = False,
@@ -38,7 +41,7 @@ def ask(
     from ..asking import Session
     from ..data import write_csv
     from ..runs import Run, parts
-    from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
+    from ..runs.asking import are_all, candidates, forget_last, keep_answer, keep_outcome, transcript
     from .learning import file_of
 
     found = Run.open(run)
@@ -49,15 +52,22 @@ def ask(
     unjudged = None if pool is None else recording(pool, found.settings["reading"] | {"label": None})
     if anew:
         (found.folder / "asked.jsonl").unlink(missing_ok=True)
+    if back:
+        forget_last(found)
     session = Session(candidates(found, train, tolerance), train, unjudged, transcript(found))
     ended = ""
-    while not ended and len(session.answers) < most:
+    left = most
+    while not ended:
         question = session.next()
         if question is None:
             break
+        if not left:
+            ended = "stopped"
+            break
+        left -= 1
         if not json:
             typer.echo(_told(question, session, train))
-        word = _answer(json)
+        word = _answer(json, train.classes)
         if word in ("q", None):
             ended = "stopped"
         elif word == "u":
@@ -68,6 +78,8 @@ def ask(
     decided = len(session.left) == 1 or session.is_proved
     asked = session.asked(ended or ("decided" if decided else "undecided"))
     where = keep_outcome(found, asked)
+    if not are_all(found):
+        complain("there may be other rules that fit as well: only those that this run kept were asked about")
     judged = asked.traces(train)
     if output is not None and judged is not None:
         write_csv(judged, output)
@@ -80,15 +92,16 @@ def ask(
     return 0
 
 
-def _answer(quiet: bool) -> str | None:
+def _answer(quiet: bool, classes: tuple[str, ...]) -> str | None:
     """One of g, b, u, q, or nothing for `cannot say`; None at the end of input."""
     while True:
         try:
-            word = input("" if quiet else f"good or bad? ({KEYS}) ").strip().lower()[:1]
+            word = input("" if quiet else f"{classes[1]} or {classes[0]}? ({KEYS}) ").strip().lower()
         except (EOFError, KeyboardInterrupt):
             return None
-        if word in ("g", "b", "u", "q", "", "?"):
-            return "" if word == "?" else word
+        names = {classes[1].lower(): "g", classes[0].lower(): "b", "good": "g", "bad": "b", "?": ""}
+        if names.get(word, word) in ("g", "b", "u", "q", ""):
+            return names.get(word, word)
         complain(f"found {word!r}; answer with {KEYS}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from .job import watched
 from .learning import INTERRUPTED, Quiet
 from .output import as_json, complain, counted
 from .progress import clock
-from .reading import Json, flags, reads_a_file
+from .reading import Json, reads_a_file
 from .result import command_line, front_table
 
 if TYPE_CHECKING:
@@ -134,11 +133,9 @@ def _told(
     told = fit.to_json()
     for i, row in enumerate(told["front"]):
         row["test"] = None if tested is None else tested[i]
-    rule, read = str(fit.formula), flags(options)
-    streams = Path(file).suffix.lower() not in (".npz", ".parquet", ".pq") and not options["steps"]
+    rule = str(fit.formula)
     following = [
-        command_line("eval", read, [rule, file]),
-        command_line("monitor", ["--every"], [rule]) + (f" < {shlex.quote(file)}" if streams else ""),
+        command_line("monitor", ["--every"], [rule]),
         command_line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
     ]
     more = {"test": None if on_held is None else on_held.to_json(), "learned_on": cases[0], "tested_on": cases[1]}

@@ -101,7 +101,7 @@ def learn(
 def _begun(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool
 ) -> Outcome:
-    from ..errors import FernnError, UnsupportedError
+    from ..errors import UnsupportedError
     from ..runs import Run, learner, new_folder, parts, settings
     from ..runs.folders import check_vacant
 
@@ -125,7 +125,7 @@ def _begun(
     run = Run.create(out if out is not None else new_folder(data.name), plan, data)
     try:
         return carried_out(Job(data, plan, file, options, run), quiet)
-    except FernnError:
+    except Exception:
         run.discard()
         raise
 
@@ -190,10 +190,11 @@ def _set(given: list[str]) -> dict[str, Any]:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise UnsupportedError(f"--set takes NAME=VALUE, such as depth=2; found {text!r}")
+        name = name.strip().replace("-", "_")
         try:
-            chosen[name.strip()] = json_lib.loads(value)
+            chosen[name] = json_lib.loads(value)
         except ValueError:
-            chosen[name.strip()] = value
+            chosen[name] = value
     return chosen
 
 

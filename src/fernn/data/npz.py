@@ -118,8 +118,11 @@ def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], op
         what = f"no array {name!r}{did_you_mean(name, arrays)}; the arrays are {listed(arrays)}"
         raise refusal("no-label-per-sample-column", what, "Pass --label-per-sample with one of them.")
     lengths = [trace.shape[1] for trace in traces]
-    if arrays[name].size != sum(lengths) or arrays[name].shape == (len(traces),):
-        what = f"it has shape {arrays[name].shape}, but {len(traces)} traces of X have {sum(lengths)} samples together"
+    shape = arrays[name].shape
+    in_rows = len(set(lengths)) == 1 and shape == (len(lengths), lengths[0])
+    in_line = shape == (sum(lengths),) and shape != (len(traces),)
+    if not in_rows and not in_line:
+        what = f"it has shape {shape}, but {len(traces)} traces of X have {sum(lengths)} samples together"
         raise refusal(
             "npz", what, "Save a label for every sample: [case, time], or one trace behind the other.", column=name
         )

@@ -163,6 +163,12 @@ def least(
     return between(float(values[gap]), float(values[gap + 1]))
 
 
+def repeated(formula: Formula) -> frozenset[Atom]:
+    """Atoms that stand in several places."""
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    return frozenset(node for node in atoms if atoms.count(node) > 1)
+
+
 def standing(formula: Formula, ground: Ground) -> tuple[float, float]:
     """By how much limits are passed, and the error; both weighted."""
     held, good, weights = satisfied(formula, ground.data), ground.data.positive, ground.weights

@@ -112,12 +112,15 @@ class Graph:
     def _node(self, structure: Structure, valuation: Valuation) -> Node:
         self.tried += 1
         self.pulse()
+        return self._judged(structure, valuation)
+
+    def _judged(self, structure: Structure, valuation: Valuation) -> Node:
         return Node(structure, valuation, *self.ground.errors(self.ground.verdicts(structure, valuation)))
 
     def put(self, nodes: Iterable[tuple[Structure, Valuation]]) -> None:
         """Nodes known from before."""
         for structure, valuation in nodes:
-            self.nodes[key(structure)] = self._node(structure, valuation)
+            self.nodes[key(structure)] = self._judged(structure, valuation)
 
 
 def edges(nodes: Iterable[Node]) -> list[tuple[Formula, Formula]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import FormulaError
-from ..formula import Always, And, Eventually, Formula, Implies, Not, Or, simplify
+from ..formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
 from ..formula.interval import Interval, interval
 from ..semantics import satisfied
 
@@ -42,12 +42,15 @@ class Reactive:
 
     @classmethod
     def of(cls, formula: Formula) -> Reactive:
+        plain = all(isinstance(node, (Always, Eventually, And, Or, Implies, Not, Atom)) for node in walk(formula))
         match formula:
-            case Implies(cause, effect):
+            case Implies(cause, effect) if plain:
                 return cls(interval(0, 0), cause, effect)
-            case Eventually(Implies(cause, effect), when):
+            case Eventually(Implies(cause, effect), when) if plain:
                 return cls(when, cause, effect)
-        raise FormulaError(f"{formula} is not reactive: it has to be `cause -> effect` or `F[a,b] (cause -> effect)`")
+        raise FormulaError(
+            f"{formula} is not reactive: `cause -> effect` or `F[a,b] (cause -> effect)`, of G, F, &, | and atoms"
+        )
 
     @property
     def formula(self) -> Formula:
@@ -96,8 +99,18 @@ def _reach(formula: Formula) -> tuple[float, float]:
     return 0, 0
 
 
+def needed(formula: Formula, data: Dataset) -> Formula:
+    """The effect alone where every trace has the cause: then that says the same of them."""
+    rule = Reactive.of(formula)
+    always = rule.when == interval(0, 0) and bool(satisfied(rule.cause, data).all())
+    return rule.effect if always else formula
+
+
 def told(formula: Formula, data: Dataset) -> str:
     """In a sentence: how early the cause is known, and how often the effect followed."""
+    inner = formula.inner if isinstance(formula, Eventually) else formula
+    if not isinstance(inner, Implies):
+        return "no cause is needed: every training trace has the one that was found, so the effect alone is the rule"
     rule = Reactive.of(formula)
     found, good = rule.forecast(data), data.positive
     when = "at the end of the trace" if rule.cause_known == inf else f"after sample {rule.cause_known:g}"
@@ -105,8 +118,4 @@ def told(formula: Formula, data: Dataset) -> str:
              if (found.cause & side).any()]  # fmt: skip
     if not rates:
         return f"cause: {rule.cause}, known {when}; no training trace has it"
-    if found.cause.all():
-        return (
-            f"cause: {rule.cause}, which every training trace has, so that the effect alone is the rule: {rule.effect}"
-        )
     return f"cause: {rule.cause}, known {when}; the effect followed in {' and '.join(rates)} traces that had it"

@@ -20,7 +20,7 @@ from ..exact.windows import windows
 from ..formula import Formula, direction, interval
 from .clock import Clock, OutOfTime
 from .enumeration import Enumeration
-from .fit import Ended, Fit, Watch, silent
+from .fit import Ended, Fit, Watch, silent, tell_last
 from .front import Front
 from .labels import counts, that_count, two_classes, unavoidable, weighed
 from .memory import bytes_of
@@ -142,7 +142,7 @@ class Enumerative:
             papers["rivals.json"] = found.to_json()
         fit = ExactFit(front, clock.seconds, ended, job.state(), papers, proof, found)
         if ended != "interrupted":
-            watch(replace(job.progress(), front=front, share=1.0))
+            tell_last(watch, replace(job.progress(), front=front, share=1.0))
         return fit
 
     def _published(

@@ -22,7 +22,7 @@ from ..network.matching import State
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
-from .fit import Ended, Fit, Progress, Watch, silent
+from .fit import Ended, Fit, Progress, Watch, silent, tell_last
 from .front import Entry, Front, picked
 from .ground import ground
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
@@ -108,7 +108,7 @@ class Fernn:
         front = self._front(search, data)
         fit = Fit(front, clock.seconds, ended, _state(search, clock))
         if ended != "interrupted":
-            watch(replace(self._progress(search, clock), front=front, share=1.0))
+            tell_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
 
     def _search(self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None) -> Search:

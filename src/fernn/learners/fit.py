@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -39,6 +40,12 @@ Watch = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Watches nothing."""
+
+
+def tell_last(watch: Watch, progress: Progress) -> None:
+    """Tells of the result; there is nothing left to interrupt."""
+    with suppress(KeyboardInterrupt):
+        watch(progress)
 
 
 @dataclass(frozen=True)

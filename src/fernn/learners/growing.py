@@ -18,7 +18,7 @@ from ..exact.atoms import columns
 from ..exact.widening import margin
 from ..formula import Formula, length
 from .clock import Clock, OutOfTime
-from .fit import Ended, Progress, Watch, silent
+from .fit import Ended, Progress, Watch, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import Floats, counts, losses, that_count, weighed
 from .validating import Validation, validated
@@ -60,9 +60,7 @@ class Growing(ABC):
             data, counts(data, weights), settings.class_weight, settings.miss_cost, settings.false_alarm_cost
         )
         clock = Clock(float(resume["seconds"]) if resume else 0.0, settings.time_limit)
-        made = cls(settings, *that_count(data, weights), clock, watch)
-        made._take_up(resume)
-        return made
+        return cls(settings, *that_count(data, weights), clock, watch)
 
     @abstractmethod
     def run(self) -> None:
@@ -85,11 +83,12 @@ class Growing(ABC):
     def restore(self, state: dict[str, Any]) -> None:
         """Goes on from there."""
 
-    def finish(self) -> Finished:
-        """Runs to the end, to the time limit or to Ctrl-C."""
+    def finish(self, resume: dict[str, Any] | None) -> Finished:
+        """Runs to the end, to the time limit or to Ctrl-C; from where an earlier one stopped."""
         ended: Ended = "done"
         validation: Validation = {}
         try:
+            self._take_up(resume)
             self.run()
             lengths = [entry.length for entry in self.front()]
             validation = validated(
@@ -103,7 +102,7 @@ class Growing(ABC):
             ended = "interrupted"
         front = self.front(validation)
         if ended != "interrupted":
-            self.watch(replace(self.progress(), front=front, share=1.0))
+            tell_last(self.watch, replace(self.progress(), front=front, share=1.0))
         return Finished(front, self.clock.seconds, ended, self.state())
 
     def pulse(self) -> None:

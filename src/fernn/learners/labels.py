@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -54,11 +55,16 @@ def weighed(
 ) -> Floats:
     """How much each trace, its class and the cost of its error count together."""
     weights, good = weights.copy(), data.positive
+    for name, cost in (("miss_cost", miss_cost), ("false_alarm_cost", false_alarm_cost)):
+        if not 0 <= cost < inf:
+            raise UnsupportedError(f"{name} is a number, 0 or more; got {cost}")
     if class_weight == "balanced":
         total = weights.sum()
         for side in (good, ~good):
             weights[side] *= total / max(2 * weights[side].sum(), 1e-12)
     elif isinstance(class_weight, dict):
+        if unknown := [name for name in class_weight if name not in data.classes]:
+            raise UnsupportedError(f"class_weight names {unknown[0]!r}; the classes are {', '.join(data.classes)}")
         for number, name in enumerate(data.classes):
             weights[data.labels == number] *= class_weight.get(name, 1.0)
     elif class_weight is not None:
@@ -76,7 +82,9 @@ def that_count(data: Dataset, weights: Floats) -> tuple[Dataset, Floats]:
     if (weights > 0).all():
         return data, weights
     kept = data.subset(weights > 0)
-    targets(kept)
+    if kept.positive.all() or not kept.positive.any():
+        only = data.classes[int(kept.positive[0])]
+        raise UnsupportedError(f"with these weights and costs only traces of class {only!r} count; a rule needs both")
     return kept, weights[weights > 0]
 
 

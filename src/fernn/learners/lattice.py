@@ -21,7 +21,7 @@ from ..formula import length
 from ..lattice.estimating import Annealing, Sweeping
 from ..lattice.graph import Estimator, Graph, Node
 from ..lattice.parameters import END, Field, Window
-from ..lattice.prediction import told
+from ..lattice.prediction import needed, told
 from ..lattice.saved import plain, restored
 from ..lattice.sweep import Windows
 from .clock import Clock
@@ -30,6 +30,9 @@ from .front import Entry
 from .growing import Growing
 from .labels import Floats, two_classes, unavoidable
 from .validating import check_folds
+
+EQUALS = 8
+"""Structures that err equally of which the margins are compared."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Lattice:
     max_length: int | None = None
     """Of the formula, atoms and operators; longer ones are left out while there are shorter ones."""
     intervals: bool = True
-    """Whether windows are learned; without, every operator is unbounded, as in the FERNN paper's comparison."""
-    delayed: bool = False
+    """Whether windows are learned; without, and without `delayed`, every operator is unbounded."""
+    delayed: bool = True
     """Whether effects come after causes, so that the formula predicts. Without `intervals` causes are then about the
     first half of a trace, and effects about the second."""
     ends: int = 12
@@ -88,7 +91,7 @@ class Lattice:
         """
         self._check(data)
         growth = _Growth.begun(self, data, watch, resume, weights)
-        done = growth.finish()
+        done = growth.finish(resume)
         said = told(done.front.picked.formula, growth.data)
         nodes = tuple(growth.graph.nodes.values())
         return LatticeFit(done.front, done.seconds, done.ended, done.state, {}, nodes, said)
@@ -101,21 +104,29 @@ class Lattice:
         for name, number, low in least:
             if number < low:
                 raise UnsupportedError(f"{name} is at least {low}, got {number}")
+        if self.max_length is not None and self.max_length < 2:
+            raise UnsupportedError(f"max_length is at least 2, an effect without a cause; got {self.max_length}")
         check_folds(self.folds)
 
     def windows(self, samples: int) -> Windows:
         """Those tried on traces of so many samples."""
-        late = self.delayed or self.preset == "published"
+        late = samples > 1 and (self.delayed or self.preset == "published")
         if self.intervals:
-            edges = np.unique(np.linspace(0, samples, min(samples, self.ends) + 1).round().astype(int)).tolist()
+            places = min(samples, max(self.ends, 2 if late else 1))
+            edges = np.unique(np.linspace(0, samples, places + 1).round().astype(int)).tolist()
             tried = tuple((a, b - 1) for a, b in combinations(edges, 2))
             outer = ((0, 0), *((0, b - 1) for b in edges if 1 < b <= samples // 2 + 1))
-            return Windows(tried, outer, late and samples > 1, max(b - a for a, b in pairwise(edges)))
-        if late and samples > 1:
+            return Windows(tried, outer, late, max(b - a for a, b in pairwise(edges)))
+        if late:
             half = samples // 2
             return Windows(((0, half - 1), (half, samples - 1)), ((0, 0),), True)
-        whole: tuple[Window, ...] = ((0, END),)
+        whole: tuple[Window, ...] = ((0, END if self.is_endless else 0),)
         return Windows(whole, whole)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether every operator is about all time."""
+        return not (self.intervals or self.delayed or self.preset)
 
 
 class _Growth(Growing):
@@ -127,7 +138,7 @@ class _Growth(Growing):
     def __init__(self, settings: Lattice, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
         super().__init__(settings, data, weights, clock, watch)
         published = settings.preset == "published"
-        ground = Field(data, weights, not (settings.intervals or settings.delayed or published))
+        ground = Field(data, weights, settings.is_endless)
         tried = settings.windows(ground.samples)
         self.floor = unavoidable(data, weights)
         estimator: Estimator = Sweeping(ground, tried, self._beat)
@@ -136,6 +147,7 @@ class _Growth(Growing):
             estimator = Annealing(ground, tried, random, self._beat, settings.steps)
             self.floor = max(self.floor, settings.target * float(weights.sum()))
         self._known: dict[Node, Entry] = {}
+        self._lengths: dict[Node, int] = {}
         self.graph = Graph(ground, estimator, settings.width, settings.max_parts, self._beat)
 
     def _beat(self) -> None:
@@ -158,17 +170,22 @@ class _Growth(Growing):
 
     def found(self) -> Iterable[Entry]:
         """Of each length the best."""
-        best: dict[int, Node] = {}
-        for node in self.graph.nodes.values():
-            n = length(node.formula)
-            if n not in best or node.error < best[n].error - 1e-9:
-                best[n] = node
-        return [self._entry(node) for node in best.values()]
+        best: dict[int, list[Node]] = {}
+        for node in sorted(self.graph.nodes.values(), key=lambda node: node.error):
+            same = best.setdefault(self._length(node), [node])
+            if node is not same[0] and node.error <= same[0].error + 1e-9 and len(same) < EQUALS:
+                same.append(node)
+        return [max((self._entry(node) for node in same), key=lambda e: (-e.train, e.margin)) for same in best.values()]
 
     def _entry(self, node: Node) -> Entry:
         if node not in self._known:
-            self._known[node] = self.judged(widened(node.formula, self.data))
+            self._known[node] = self.judged(widened(needed(node.formula, self.data), self.data))
         return self._known[node]
+
+    def _length(self, node: Node) -> int:
+        if node not in self._lengths:
+            self._lengths[node] = length(needed(node.formula, self.data))
+        return self._lengths[node]
 
     def kept(self) -> dict[str, Any]:
         nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]

@@ -19,7 +19,7 @@ from .growing import Growing
 from .labels import Floats, two_classes, unavoidable
 from .validating import check_folds
 
-Best = Callable[[int, Callable[[], None]], Formula | None]
+Best = Callable[[int, Callable[[], None]], list[Formula]]
 """Of a length, looking forward; the second argument is called often and may raise."""
 
 
@@ -34,8 +34,10 @@ class MaxSatFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        what = "no formula of this space errs less" if self.least else "no shorter formula is right about all traces"
-        return (f"proved: up to length {self.proved} {what}",)
+        if self.least:
+            return (f"proved: up to length {self.proved} no formula of this space errs less",)
+        shorter = "no shorter formula" if not self.front.picked.train else "no formula of this space"
+        return (f"proved: up to length {self.proved} {shorter} is right about all traces",)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class MaxSat:
         """
         self._check(data)
         search = _Search.begun(self, data, watch, resume, weights)
-        done = search.finish()
+        done = search.finish(resume)
         return MaxSatFit(done.front, done.seconds, done.ended, done.state, {}, search.tried, self.front)
 
     def best(self, data: Dataset, weights: Floats) -> Best:
@@ -83,12 +85,26 @@ class MaxSat:
 
         found = suffixes(data, weights, self.direction == "past")
 
-        def of_length(n: int, pulse: Callable[[], None]) -> Formula | None:
-            trees = Trees(n, data.n_channels, self.since, self.next)
+        def of_length(n: int, pulse: Callable[[], None]) -> list[Formula]:
             flawless = not self.front and n > 1  # so that there is something to show
-            return best(found, trees, data.channels, pulse, self.seed, flawless)
+            made = [
+                best(found, Trees(size, data.n_channels, self.since, self.next, moving), data.channels, pulse,
+                     self.seed, flawless)
+                for size, moving in self._sizes(n)
+            ]  # fmt: skip
+            return [formula for formula in made if formula is not None]
 
         return of_length
+
+    def _sizes(self, n: int) -> list[tuple[int, bool | None]]:
+        """Nodes of the trees that are told in this length, and whether they have operators over time.
+
+        Of the past, one without them is told as `O[0,0] p`, one longer; but the simplest come first whatever they take.
+        """
+        if self.direction == "future":
+            return [(n, None)]
+        still = 1 if n == 1 else n - 1 if n % 2 == 0 and n > 2 else 0
+        return [*([(n, True)] if n > 1 else []), *([(still, False)] if still else [])]
 
     def _check(self, data: Dataset) -> None:
         """That the settings have a meaning, and that the data are propositional traces of two classes."""
@@ -127,9 +143,8 @@ class _Search(Growing):
         """One length after the other; the first one is settled whatever the clock says."""
         best = self.settings.best(self.data, self.weights)
         while self.tried < self.settings.max_length and not self._is_enough:
-            formula = best(self.tried + 1, self.tick)
-            if formula is not None:
-                future = self.settings.direction == "future"
+            future = self.settings.direction == "future"
+            for formula in best(self.tried + 1, self.tick):
                 self.formulas.append(formula if future else facing(mirror(formula), future=False))
             self.tried += 1
             self.advance(self.tried / self.settings.max_length)

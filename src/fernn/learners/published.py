@@ -32,7 +32,7 @@ from ..formula.nodes import Atom, Relation
 from ..formula.templates import Way, exactly_length
 from ..semantics import robustness, satisfied
 from .clock import Clock
-from .fit import Ended, Fit, Progress, Watch, silent
+from .fit import Ended, Fit, Progress, Watch, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import counts, targets
 
@@ -89,7 +89,7 @@ class Published:
             ended = "interrupted"
         fit = Fit(job.front(), clock.seconds, ended, job.state())
         if ended != "interrupted":
-            watch(Progress(clock.seconds, 1.0, job.tried, fit.front, fit.state, "structure"))
+            tell_last(watch, Progress(clock.seconds, 1.0, job.tried, fit.front, fit.state, "structure"))
         return fit
 
 

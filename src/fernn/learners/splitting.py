@@ -30,6 +30,10 @@ IMPURITY: dict[str, Callable[[float], float]] = {
     "error": lambda share: min(share, 1 - share),
 }
 TINY = 1e-9
+LEAST = 1e-6
+"""Gain that counts as one, of an impurity of at most 1."""
+MOST = 1 << 16
+"""Verdicts looked at one by one."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Corner:
         """Where the two lines meet."""
         a, b = self.good * self.x - self.bad * self.y, other.good * other.x - other.bad * other.y
         turn = self.good * -other.bad + self.bad * other.good
-        if abs(turn) < TINY:
+        if abs(turn) <= TINY * (abs(self.good * other.bad) + abs(self.bad * other.good)):
             return self.x, self.y
         return (a * -other.bad + self.bad * b) / turn, (self.good * b - other.good * a) / turn
 
@@ -64,11 +68,43 @@ class Splitting:
         self.bad = float(weights[~data.positive].sum())
         self.searched = 0
 
-    def best(self, purity: str) -> tuple[Formula | None, float]:
-        """The formula whose split gains most, and how much of the impurity it takes; None where none gains."""
+    def best(self, purity: str, worth: Floats | None = None, min_leaf: float = 0.0) -> tuple[Formula | None, float]:
+        """The formula whose split gains most, and how much of the impurity it takes; None where none gains.
+
+        Each side has to have at least `min_leaf` of what the traces are worth.
+        """
+        formula, gain = self._purest(purity)
+        if formula is None or min_leaf <= 0 or worth is None:
+            return formula, gain
+        held = satisfied(formula, self.data)
+        if min(float(worth[held].sum()), float(worth[~held].sum())) >= min_leaf - TINY:
+            return formula, gain
+        return self._purest_of_all(purity, worth, min_leaf)
+
+    def _purest_of_all(self, purity: str, worth: Floats, min_leaf: float) -> tuple[Formula | None, float]:
+        """The same among all verdicts, looked at one by one; up to a number of them."""
+        here = ground(self.data, self.weights, self.future)
+        explored = Exploration(here, self.space, self.memory, pulse=self.pulse)
+        for stage in explored.stages:
+            explored.race(stage)
+        found = explored.collect(np.full(self.space.longest + 1, here.total), MOST)
+        self.searched += 1
+        held = here.layout.unflagged(found.verdicts[: int(found.state[0])])
+        good = self.data.positive
+        gains = [
+            self._gain(purity, float(x), float(y))
+            for x, y in zip(held[:, good] @ self.weights[good], held[:, ~good] @ self.weights[~good], strict=True)
+        ]
+        legal = np.minimum(held @ worth, ~held @ worth) >= min_leaf - TINY
+        order = [k for k in np.argsort(-np.array(gains), kind="stable").tolist() if legal[k] and gains[k] > LEAST]
+        if not order:
+            return None, 0.0
+        return widened(explored.formulas(found, order[0])[0], self.data), gains[order[0]]
+
+    def _purest(self, purity: str) -> tuple[Formula | None, float]:
         whole = self._impurity(purity, self.good, self.bad)
         ends = Corner(0, 0, 0, 1), Corner(self.good, self.bad, 1, 0)
-        leading, most = None, TINY
+        leading, most = None, LEAST
         order = count()
         open_: list[tuple[float, int, Corner, Corner]] = [(-whole, next(order), *ends)]
         while open_:
@@ -80,7 +116,7 @@ class Splitting:
             if gain > most + TINY:
                 leading, most = found, gain
             beyond = found.good * (found.x - left.x) - found.bad * (found.y - left.y)
-            if beyond <= TINY * (1 + self.good + self.bad):
+            if beyond <= TINY * (found.good * self.good + found.bad * self.bad):
                 continue
             for pair in ((left, found), (found, right)):
                 heappush(open_, (-self._gain(purity, *pair[0].tip(pair[1])), next(order), *pair))

@@ -42,8 +42,8 @@ class Tree:
     """Of the formula of a node, at most."""
     purity: Literal["gini", "entropy", "error"] = "gini"
     """What a split is to improve."""
-    min_leaf: float = 1.0
-    """Least weight of a leaf: the number of its traces, unless weights are given."""
+    min_leaf: float = 0.0
+    """Least weight of a leaf; a trace weighs 1 unless weights, classes or costs say otherwise."""
     pruning: bool = True
     """Whether smaller trees, made by cutting the weakest link, are on the front too."""
     max_length: int | None = None
@@ -78,14 +78,16 @@ class Tree:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        done = _Growth.begun(self, data, watch, resume, weights).finish()
+        done = _Growth.begun(self, data, watch, resume, weights).finish(resume)
         return Fit(done.front, done.seconds, done.ended, done.state)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "a tree")
         if self.purity not in IMPURITY:
             raise UnsupportedError(f"purity is {', '.join(map(repr, IMPURITY))}; got {self.purity!r}")
-        for name, number in (("depth", self.depth), ("node_length", self.node_length), ("trees", self.trees)):
+        longest = 1 if self.max_length is None else self.max_length
+        sizes = {"depth": self.depth, "node_length": self.node_length, "trees": self.trees, "max_length": longest}
+        for name, number in sizes.items():
             if number < 1:
                 raise UnsupportedError(f"{name} is at least 1, got {number}")
         if self.trees > MOST_TREES:
@@ -95,8 +97,9 @@ class Tree:
     @property
     def nodes(self) -> Enumerative:
         """The exact search of a node, whose space is what counts."""
+        longest = self.node_length if self.max_length is None else min(self.node_length, self.max_length)
         return Enumerative(
-            self.node_length, direction=self.direction, since=self.since, intervals=self.intervals, pieces=self.pieces,
+            longest, direction=self.direction, since=self.since, intervals=self.intervals, pieces=self.pieces,
             atoms=self.atoms, thresholds=self.thresholds, grid=self.grid, folds=self.folds,
         )  # fmt: skip
 
@@ -104,7 +107,7 @@ class Tree:
 class _Growth(Growing):
     """Trees under way: the splits of each, and the formulas they gave so far."""
 
-    unit = "search"
+    unit = "split"
     settings: Tree
 
     def __init__(self, settings: Tree, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
@@ -162,20 +165,13 @@ class _Growth(Growing):
         """The formula of a node; None where it is better a leaf. The first node always has one."""
         here, weight = self.data.subset(mask) if mask.any() else None, weights[mask]
         pure = here is None or here.positive.all() or not here.positive.any()
-        if here is None or pure or float(weight.sum()) < 2 * self.settings.min_leaf:
+        if here is None or pure:
             return self._least() if not path else None
         space, future = self.settings.nodes.space(here)
         search = Splitting(here, weight, space, future, bytes_of(self.settings.memory), self.tick)
-        formula, _ = search.best(self.settings.purity)
+        formula, _ = search.best(self.settings.purity, self.weights[mask], self.settings.min_leaf)
         self.tried += search.searched
-        if formula is not None and not self._is_small(formula, here, weight):
-            return formula
-        return self._least() if not path else None
-
-    def _is_small(self, formula: Formula, here: Dataset, weights: Floats) -> bool:
-        """Whether a leaf under it would have too little weight."""
-        masks = reaching({"": formula}, here)
-        return min(float(weights[masks[way]].sum()) for way in "yn") < self.settings.min_leaf - 1e-9
+        return self._least() if formula is None and not path else formula
 
     def _least(self) -> Formula:
         """The formula of a node that errs least on all traces."""
@@ -184,6 +180,8 @@ class _Growth(Growing):
 
     def _offer_all(self, tree: Branches, weights: Floats) -> None:
         """The tree and its prunings; where they say nothing, the formula that errs least."""
+        if not self.settings.pruning:
+            self.formulas.clear()
         for pruned in prunings(tree, self.data, weights) if self.settings.pruning else (tree,):
             self._offer(self._faced(pruned.formula))
         if not self.formulas:
@@ -206,10 +204,10 @@ class _Growth(Growing):
 
     def kept(self) -> dict[str, Any]:
         trees = [{path: str(formula) for path, formula in tree.items()} for tree in self.trees]
-        return {"trees": trees, "leaves": [list(paths) for paths in self.leaves]}
+        formulas = [str(formula) for formula in self.formulas]
+        return {"trees": trees, "leaves": [list(paths) for paths in self.leaves], "formulas": formulas}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.trees = [{path: parse(text) for path, text in tree.items()} for tree in state["trees"]]
         self.leaves = [list(paths) for paths in state["leaves"]]
-        if self.trees and self.trees[0]:
-            self._offer_all(grown(self.trees[0], self.data, self.weights), self.weights)
+        self.formulas = [parse(text) for text in state["formulas"]]

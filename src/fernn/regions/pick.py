@@ -34,12 +34,12 @@ def _moved(structure: Structure, grid: Grid, boxes: Cells, box: Cells) -> tuple[
     values = {axis.name: middle(axis, r) for axis, r in zip(grid.axes, grid.box(box), strict=True)}
     for _ in range(ROUNDS):
         for i, axis in enumerate(grid.axes):
-            there = {**values, axis.name: middle(axis, along(grid, boxes, i, values))}
+            there = {**values, axis.name: middle(axis, _free(structure, axis, along(grid, boxes, i, values), values))}
             if structure.fits(there):
                 values = there
     margins = []
     for i, axis in enumerate(grid.axes):
-        low, high = ends(axis, along(grid, boxes, i, values))
+        low, high = ends(axis, _free(structure, axis, along(grid, boxes, i, values), values))
         margins.append(min(values[axis.name] - low, high - values[axis.name]) / axis.range)
     return values, min(margins)
 
@@ -56,6 +56,23 @@ def along(grid: Grid, boxes: Cells, number: int, values: Mapping[str, float]) ->
     run = int(np.searchsorted(first[begins], at[number], "right")) - 1
     end = begins[run + 1] if run + 1 < len(begins) else len(first)
     return grid.axes[number].span(int(first[begins[run]]), int(reached[end - 1]))
+
+
+def _free(structure: Structure, axis: Axis, allowed: Range, values: Mapping[str, float]) -> Range:
+    """What is left of the range where no window may end before it starts."""
+    if not axis.is_end:
+        return allowed
+    low, high = ends(axis, allowed)
+    here = int(values[axis.name])
+    fits = [x for x in range(int(low), int(high) + 1) if structure.fits({**values, axis.name: float(x)})]
+    if here not in fits:
+        return allowed
+    first = last = here
+    while first - 1 in fits:
+        first -= 1
+    while last + 1 in fits:
+        last += 1
+    return Range(float(first), float(last), True, True)
 
 
 def middle(axis: Axis, allowed: Range) -> float:

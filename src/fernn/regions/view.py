@@ -42,7 +42,8 @@ def views(found: ParameterSet) -> tuple[View, ...]:
 def _view(found: ParameterSet, i: int, is_end: bool) -> View:
     ranges = [box[i] for box in (*found.boxes, *found.undecided)]
     known = [end for r in ranges for end in (r.low, r.high) if isfinite(end)] or [0.0, 1.0]
-    shown = found.profiles[i].values if found.profiles else (min(known), max(known))
+    values = found.profiles[i].values if found.profiles else ()
+    shown = values or (min(known), max(known))
     low, high = shown[0], shown[-1]
     if ranges and len(found.names) == 2:
         around, beyond = hull(ranges), AROUND * (max(known) - min(known))

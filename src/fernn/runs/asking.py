@@ -10,7 +10,7 @@ from typing import Any
 from ..asking import Answered, Asked
 from ..data import Dataset
 from ..errors import RunError
-from ..formula import Formula, parse, thresholds, with_thresholds
+from ..formula import Formula, length, parse, thresholds, with_thresholds
 from ..semantics import satisfied
 from .atomic import append, write
 from .run import Run
@@ -20,13 +20,16 @@ SCHEMA = 1
 TINY = 1e-9
 
 
-def candidates(run: Run, data: Dataset, tolerance: float = 0.0) -> list[Formula]:
-    """The formulas that explain the data of the run as well as the best, within the tolerance.
+def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> list[Formula]:
+    """The formulas that explain the data of the run as well as the best, within the tolerance; by default the run's.
 
-    Those of an exact search are its rivals; any other method's are all that ever joined its front. Of formulas that
-    differ in thresholds only, and judge all of the data alike, one is enough.
+    Those of an exact search are its rivals; any other method's are all that ever joined its front and err no more than
+    the picked one. Those that err least come first, of equals the shortest. Of formulas that differ in thresholds
+    only, and judge all of the data alike, one is enough.
     """
     front = run.front()
+    if tolerance is None:
+        tolerance = float(run.settings["learner"].get("tolerance") or 0.0)
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {run.folder}")
     found = [(entry.formula, entry.train) for entry in front]
@@ -39,7 +42,8 @@ def candidates(run: Run, data: Dataset, tolerance: float = 0.0) -> list[Formula]
             raise RunError(f"{path} is no list of rivals of fernn ({error}).") from None
     else:
         found += [(parse(row["formula"]), float(row["train"])) for row in run.history() if row.get("train") is not None]
-    best = min(error for _, error in found)
+    best = min(error for _, error in found) if path.exists() else front.picked.train
+    found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}
     for formula in (formula for formula, error in found if error <= best + tolerance + TINY):
         bare = with_thresholds(formula, [0.0] * len(thresholds(formula)))
@@ -47,15 +51,23 @@ def candidates(run: Run, data: Dataset, tolerance: float = 0.0) -> list[Formula]
     return list(distinct.values())
 
 
+def are_all(run: Run) -> bool:
+    """Whether it is known that no other formula of its space explains the data as well."""
+    path = run.folder / RIVALS
+    return path.exists() and bool(json.loads(path.read_bytes()).get("complete"))
+
+
 def transcript(run: Run) -> list[Answered]:
-    """The answers given so far; a torn last line is left out."""
+    """The answers given so far; a torn last line is taken away."""
     path = run.folder / TRANSCRIPT
     if not path.exists():
         return []
-    rows = []
-    for line in path.read_bytes().split(b"\n"):
+    rows, content = [], path.read_bytes()
+    for line in content.split(b"\n"):
         with suppress(ValueError, KeyError, TypeError):
             rows.append(Answered.from_json(json.loads(line)))
+    if content and not content.endswith(b"\n"):
+        _keep(run, rows)
     return rows
 
 
@@ -65,9 +77,11 @@ def keep_answer(run: Run, answered: Answered) -> None:
 
 def forget_last(run: Run) -> None:
     """Takes the last answer back."""
-    rows = transcript(run)[:-1]
-    text = "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows)
-    write(run.folder / TRANSCRIPT, text)
+    _keep(run, transcript(run)[:-1])
+
+
+def _keep(run: Run, rows: list[Answered]) -> None:
+    write(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
 
 
 def keep_outcome(run: Run, asked: Asked) -> Path:

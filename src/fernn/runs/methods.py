@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
@@ -50,10 +51,37 @@ def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in given.items():
         key = METHODS[name].names.get(key, key)
         if key not in chosen:
-            flag = "--" + key.replace("_", "-")
-            raise UnsupportedError(f"{flag}: the method {name} has no such setting; it has {', '.join(chosen)}")
+            raise UnsupportedError(f"the method {name} has no such setting as {key}; it has {', '.join(chosen)}")
+        if key in ("seed", "time_limit") and isinstance(value, (int, float)) and value < 0:
+            raise UnsupportedError(f"{key} is 0 or more; found {value}")
+        wanted = get_type_hints(METHODS[name].kind).get(key, Any)
+        if not _fits(_plain(value), wanted):
+            raise UnsupportedError(f"{key} of the method {name} is {_told(wanted)}; found {value!r}")
         chosen[key] = _plain(value)
     return chosen
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether plain data are of this type; formulas are text."""
+    parts = get_args(wanted)
+    if get_origin(wanted) is Literal:
+        return value in parts
+    if get_origin(wanted) in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if isinstance(value, bool) or wanted is bool:
+        return isinstance(value, bool) and wanted in (bool, Any)
+    simple: dict[Any, Any] = {int: int, float: (int, float), str: str, Formula: str, NoneType: NoneType}
+    return isinstance(value, simple[wanted]) if wanted in simple else True
+
+
+def _told(wanted: Any) -> str:
+    """`a whole number or none`"""
+    if get_origin(wanted) is Literal:
+        return " or ".join(repr(part) for part in get_args(wanted))
+    if get_origin(wanted) in (Union, UnionType):
+        return " or ".join(_told(part) for part in get_args(wanted))
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", Formula: "a formula"}
+    return names.get(wanted, "none" if wanted is NoneType else "something else")
 
 
 def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
