@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fernn as package
-from fernn.causes import Cause, read_marked, tank
+from fernn.causes import Cause, marked, read_marked, tank
 
 QUICK = ("--max-length", "2", "--folds", "2")
 COLUMN = ("--label-per-sample", "fault")
@@ -151,3 +151,13 @@ def test_an_interrupt_keeps_the_best(tmp_path):
     assert "interrupted, the best so far is kept" in out
     assert "->" in out
     assert "Traceback" not in err
+
+
+def test_where_nothing_explains_the_faults_that_is_said(fernn):
+    random = np.random.default_rng(0)
+    made = marked(random.normal(size=(6, 40)), random.random((6, 40)) < 0.1, channels=["u"])
+    made.write_csv("noise.csv")
+    found = fernn("cause", "noise.csv", "--label-per-sample", "fault", "--max-length", "1", "--max-rules", "1",
+                  "--max-false-alarms", "0", "--folds", "0")  # fmt: skip
+    assert found.code == 0
+    assert "nothing explains these faults" in found.out

@@ -32,7 +32,7 @@ LEARNERS = {
     ),
     "tree": Case(
         quick=Tree(depth=2, grid=8, folds=2),
-        long=Tree(depth=1000, folds=0, intervals=True, grid=128, thresholds="grid"),
+        long=Tree(depth=1000, folds=0, grid=128, thresholds="grid"),
         real=False,
     ),
     "voting trees": Case(quick=Tree(depth=1, grid=8, folds=2, trees=3), long=Tree(depth=8, trees=7), real=False),

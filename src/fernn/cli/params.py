@@ -47,6 +47,8 @@ def params(
     from ..runs.atomic import write
 
     asked = read(structure)  # a slip is told before a long file is read
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"--picture writes SVG, to a file that ends in .svg; found {picture.name!r}")
     if picture is not None and len(asked.names) > 2:
         raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
     data = recording(file, options)
@@ -64,8 +66,10 @@ def params(
     shown.clear()
     if out is not None:
         write(out, as_json(found.to_json()) + "\n")
+        complain(f"wrote the set to {out}")
     if picture is not None:
         write(picture, to_svg(found))
+        complain(f"wrote the picture to {picture}")
     if json:
         typer.echo(as_json(found.to_json()))
     else:
