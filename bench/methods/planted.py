@@ -17,8 +17,8 @@ from ..fernn.planted import FLIPS, RECOVERED
 from ..store import Found
 from .compared import accurate
 
-SEEDS = range(12)
-LIMIT = 20.0
+SEEDS = range(10)
+LIMIT = 10.0
 """Seconds a fit may take."""
 LEARNERS: dict[str, Callable[[Planted, int], Learner]] = {
     "fernn": lambda made, seed: Fernn(
