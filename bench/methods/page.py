@@ -23,7 +23,7 @@ WHEN = {
     "fernn": "many channels or samples, long rules, windows, real-valued labels; the first to try",
     "enumerative": "up to some thousand traces and length 5 or 6: the best there is, with a proof, and all its rivals",
     "lattice": "rules with windows; rules that predict: if this early, then that later",
-    "tree, depth 2": "a first look, several regimes (one rule here, another there); fast",
+    "tree, depth 3": "a first look, several regimes (one rule here, another there); fast",
     "3 trees, depth 2": "accuracy before brevity",
 }
 """Which one when."""
