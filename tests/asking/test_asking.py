@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import fernn
 from brute import noisy
 from fernn.asking import Answered, Session, ask
-from fernn.asking.making import changes, told_apart
+from fernn.asking.making import Ways, changes, told_apart
 from fernn.data import from_arrays
 from fernn.errors import DataError, UnsupportedError
 from fernn.planted import task
@@ -48,7 +48,7 @@ def test_a_made_trace_satisfies_one_and_not_the_other(data, operators, seed):
     f, g = data.draw(formulas(operators, 4)), data.draw(formulas(operators, 4))
     traces = noisy(seed).select(["a", "b"])
     renamed = from_arrays(traces.values, [1, 0] * 12, ["x", "y"], classes=["bad", "good"])
-    trace = told_apart(np.array(renamed.values[0]), f, g, renamed)
+    trace = told_apart(np.array(renamed.values[0]), f, g, Ways.of(renamed))
     if trace is not None:
         assert bool(fernn.satisfied(f, trace[None], ["x", "y"])[0])
         assert not bool(fernn.satisfied(g, trace[None], ["x", "y"])[0])

@@ -6,9 +6,9 @@ decides then, until both formulas say what they are to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -39,72 +39,66 @@ class Made:
     changed: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """How samples may be moved: by channel the range of its values, and the values themselves where they are few."""
+
+    channels: tuple[str, ...]
+    ranges: Mapping[str, float]
+    levels: Levels
+
+    @classmethod
+    def of(cls, data: Dataset) -> Ways:
+        return cls(data.channels, {name: high - low or 1.0 for name, (low, high) in spans(data).items()}, few(data))
+
+
 def made(formulas: Sequence[Formula], data: Dataset) -> Iterator[Made]:
     """Traces on which some two of these formulas differ."""
-    pairs = list(combinations(formulas, 2))
-    values = {formula: np.abs(np.asarray(robustness(formula, data))) for formula in formulas}
-    for f, g in pairs[:PAIRS]:
+    pairs, ways = list(islice(combinations(formulas, 2), PAIRS)), Ways.of(data)
+    values = {formula: np.abs(np.asarray(robustness(formula, data))) for pair in pairs for formula in pair}
+    for f, g in pairs:
         near = np.argsort(np.minimum(values[f], values[g]), kind="stable")[:NEAR]
         for case in near.tolist():
             for first, second in ((f, g), (g, f)):
-                trace = told_apart(np.array(data.values[case]), first, second, data)
+                trace = told_apart(np.array(data.values[case]), first, second, ways)
                 if trace is not None and (trace != data.values[case]).any():  # what was recorded is judged already
                     yield Made(trace, data.cases[case], changes(trace, data.values[case]))
 
 
-def told_apart(trace: Floats, holds: Formula, fails: Formula, data: Dataset) -> Floats | None:
+def told_apart(trace: Floats, holds: Formula, fails: Formula, ways: Ways) -> Floats | None:
     """The trace changed so that one formula holds of it and the other does not; None where that did not come about."""
-    ranges = {name: high - low or 1.0 for name, (low, high) in spans(data).items()}
-    levels = few(data)
-    for clear in CLEAR:
-        steps = {name: clear * span for name, span in ranges.items()}
-        found = _changed(trace, ((holds, True), (fails, False)), data.channels, steps, levels)
-        if found is not None:
-            return found
-    return None
+    found = (_changed(trace, ((holds, True), (fails, False)), ways, clear) for clear in CLEAR)
+    return next((each for each in found if each is not None), None)
 
 
-def _changed(
-    trace: Floats,
-    wanted: Sequence[tuple[Formula, bool]],
-    channels: tuple[str, ...],
-    steps: dict[str, float],
-    levels: Levels,
-) -> Floats | None:
+def _changed(trace: Floats, wanted: Sequence[tuple[Formula, bool]], ways: Ways, clear: float) -> Floats | None:
     for _ in range(2 * trace.shape[1] + 4):
-        wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], channels)[0]) != want]
+        wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], ways.channels)[0]) != want]
         if not wrong:
             return trace
-        moved = _moved(trace, *wrong[0], channels, steps, levels)
+        moved = _moved(trace, *wrong[0], ways, clear)
         if moved is None or (moved == trace).all():
             return None
         trace = moved
     return None
 
 
-def _moved(
-    trace: Floats,
-    formula: Formula,
-    want: bool,
-    channels: tuple[str, ...],
-    steps: dict[str, float],
-    levels: Levels,
-) -> Floats | None:
+def _moved(trace: Floats, formula: Formula, want: bool, ways: Ways, clear: float) -> Floats | None:
     """The sample that decides, moved to the other side of its threshold; None where no sample decides, or the
     channel has no value there."""
-    (found,) = deciding(formula, trace[None], channels)
+    (found,) = deciding(formula, trace[None], ways.channels)
     if found is None:
         return None
     atom, at = found.atom, found.sample
-    rows = {name: channels.index(name) for name in atom.channels}
+    rows = {name: ways.channels.index(name) for name in atom.channels}
     total = sum(weight * trace[rows[name], at] for name, weight in atom.weights)
     own = atom.threshold - total if atom.is_upper_bound else total - atom.threshold
     upright = np.sign(own) == np.sign(found.robustness) or own == 0
     up = (want == upright) != atom.is_upper_bound
-    name, weight = max(atom.weights, key=lambda term: abs(term[1] * steps[term[0]]))
-    goal = atom.threshold + (1 if up else -1) * steps[name] * abs(weight)
+    name, weight = max(atom.weights, key=lambda term: abs(term[1] * ways.ranges[term[0]]))
+    goal = atom.threshold + (1 if up else -1) * clear * ways.ranges[name] * abs(weight)
     value = trace[rows[name], at] + (goal - total) / weight
-    known = levels[rows[name]]
+    known = ways.levels[rows[name]]
     if known is not None:  # a value that the channel has, on the same side
         rising = up == (weight > 0)
         border = trace[rows[name], at] + (atom.threshold - total) / weight

@@ -41,7 +41,7 @@ def ask(
     from ..asking import Session
     from ..data import write_csv
     from ..runs import Run, parts
-    from ..runs.asking import are_all, candidates, forget_last, keep_answer, keep_outcome, transcript
+    from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
     from .learning import file_of
 
     found = Run.open(run)
@@ -54,7 +54,8 @@ def ask(
         (found.folder / "asked.jsonl").unlink(missing_ok=True)
     if back:
         forget_last(found)
-    session = Session(candidates(found, train, tolerance), train, unjudged, transcript(found))
+    rules, are_all = candidates(found, train, tolerance)
+    session = Session(rules, train, unjudged, transcript(found))
     ended = ""
     left = most
     while not ended:
@@ -78,7 +79,7 @@ def ask(
     decided = len(session.left) == 1 or session.is_proved
     asked = session.asked(ended or ("decided" if decided else "undecided"))
     where = keep_outcome(found, asked)
-    if not are_all(found):
+    if not are_all:
         complain("there may be other rules that fit as well: only those that this run kept were asked about")
     judged = asked.traces(train)
     if output is not None and judged is not None:

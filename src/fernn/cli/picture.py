@@ -35,7 +35,7 @@ def picture(formula: Formula, data: Dataset, width: int = 80, height: int = 12) 
 def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Dataset, width: int, height: int) -> str:
     columns = width - 11
     curves = {mark: _middle(weights, data, good, columns) for mark, good in ((BAD, False), (GOOD, True))}
-    lines = _grid(curves, [atom.threshold for atom in atoms], columns, height)
+    lines = grid_of(curves, [atom.threshold for atom in atoms], columns, height)
     bad, good = data.classes
     name = weighted_sum(weights)
     limit = ", ".join(f"{name} {atom.relation} {number(atom.threshold)}" for atom in atoms)
@@ -57,13 +57,13 @@ def trace_picture(
     curve, marks = trace[at].astype(float), np.full(len(at), np.nan)
     for column, t in near.items():
         marks[column] = marked[t]
-    lines = _grid({GOOD: curve, CHANGED: marks}, thresholds, columns, 9)
+    lines = grid_of({GOOD: curve, CHANGED: marks}, thresholds, columns, 9)
     foot = f"{'':>9}+{'-' * columns}\n{'':>10}{_axis(samples, data, columns)}"
     key = f"{channel}: {GOOD} the trace, {CHANGED} changed, {LINE} {LINE} {LINE} what the rules compare it with"
     return "\n".join([key, *lines, foot])
 
 
-def _grid(curves: dict[str, Any], thresholds: list[float], columns: int, height: int) -> list[str]:
+def grid_of(curves: dict[str, Any], thresholds: list[float], columns: int, height: int) -> list[str]:
     """Rows of text, the highest first; curves are `[column]`, NaN where there is nothing to draw."""
     every = [*thresholds, *np.concatenate(list(curves.values())).tolist()]
     every = [value for value in every if not math.isnan(value)]

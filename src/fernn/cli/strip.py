@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..formula import channels
+from .picture import grid_of
 
 if TYPE_CHECKING:
     from ..causes import Marked
@@ -33,21 +32,11 @@ def strip(rules: Sequence[Formula], marked: Marked, width: int = 80) -> str:
     trace = one.data.values[0]
     lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {shown.stop - 1}"]
     for name in channels(rule)[:MOST]:
-        lines += [f"{name}:", *_curve(trace[one.data.channels.index(name)][shown])]
+        row = trace[one.data.channels.index(name)][shown]
+        lines += [f"{name}:", *grid_of({DOT: row}, [], len(row), HEIGHT)]
     lines.append(_marks("fault", one.faulty[0][shown], FAULT))
     lines.append(_marks("rules", everywhere(rule, one)[shown], ALARM))
     return "\n".join(lines)
-
-
-def _curve(row: Any) -> list[str]:
-    bottom, top = float(row.min()), float(row.max())
-    level = np.round((row - bottom) / ((top - bottom) or 1.0) * (HEIGHT - 1)).astype(int)
-    lines = []
-    for height in range(HEIGHT - 1, -1, -1):
-        name = {HEIGHT - 1: f"{top:.4g}", 0: f"{bottom:.4g}"}.get(height, "")
-        cells = "".join(DOT if here == height else " " for here in level)
-        lines.append(f"{name:>8} |{cells.rstrip()}")
-    return lines
 
 
 def _marks(name: str, flags: Any, mark: str) -> str:

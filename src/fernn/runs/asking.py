@@ -20,12 +20,12 @@ SCHEMA = 1
 TINY = 1e-9
 
 
-def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> list[Formula]:
+def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple[list[Formula], bool]:
     """The formulas that explain the data of the run as well as the best, within the tolerance; by default the run's.
 
     Those of an exact search are its rivals; any other method's are all that ever joined its front and err no more than
     the picked one. Those that err least come first, of equals the shortest. Of formulas that differ in thresholds
-    only, and judge all of the data alike, one is enough.
+    only, and judge all of the data alike, one is enough. And whether it is known that its space has no others.
     """
     front = run.front()
     if tolerance is None:
@@ -33,10 +33,11 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> list[
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {run.folder}")
     found = [(entry.formula, entry.train) for entry in front]
-    path = run.folder / RIVALS
+    path, are_all = run.folder / RIVALS, False
     if path.exists():
         try:
-            rows = json.loads(path.read_bytes())["rivals"]
+            content = json.loads(path.read_bytes())
+            rows, are_all = content["rivals"], bool(content.get("complete"))
             found += [(parse(text), float(row["error"])) for row in rows for text in row["formulas"]]
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{path} is no list of rivals of fernn ({error}).") from None
@@ -48,13 +49,7 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> list[
     for formula in (formula for formula, error in found if error <= best + tolerance + TINY):
         bare = with_thresholds(formula, [0.0] * len(thresholds(formula)))
         distinct.setdefault((bare, satisfied(formula, data).tobytes()), formula)
-    return list(distinct.values())
-
-
-def are_all(run: Run) -> bool:
-    """Whether it is known that no other formula of its space explains the data as well."""
-    path = run.folder / RIVALS
-    return path.exists() and bool(json.loads(path.read_bytes()).get("complete"))
+    return list(distinct.values()), are_all
 
 
 def transcript(run: Run) -> list[Answered]:

@@ -14,7 +14,7 @@ from ..formula import Atom, Formula, parse, walk
 from ..formula import channels as read_by
 from ..semantics import satisfied
 from ..semantics.robustness import At
-from .asking import asked
+from .patience import asked
 from .unrolled import exact, sums, unrolled
 
 ROOM = 1e-6

@@ -9,7 +9,7 @@ import z3
 
 from ..errors import FernnError
 from ..formula import Formula
-from .asking import asked
+from .patience import asked
 from .suffixes import Suffixes
 from .tree import Trees, bare, read
 from .truth import as_wanted, clauses
