@@ -379,3 +379,15 @@ def test_a_setting_of_another_kind_is_refused_before_anything_is_written(fernn, 
     assert found.code == 3
     assert says in found.err
     assert not Path("runs").exists()
+
+
+def test_a_series_file_is_learned_from_by_one_class_against_the_rest(called, tmp_path):
+    rows = [f"{i / 10},{v},0:{name}" for i in range(8) for name, v in (("low", 1), ("high", 9 + i), ("middle", 5))]
+    (tmp_path / "s.ts").write_text("\n".join(["@univariate true", "@classLabel true low middle high", "@data", *rows]))
+    words = ("learn", "s.ts", *QUICK, "--seed", "0", "--json")
+    found = called(*words, "--good", "high", "--out", "run")
+    assert found.code == 0, found.err
+    assert min(entry["train"] for entry in json.loads(found.out)["front"]) == 0
+    refused = called(*words, "--out", "other")
+    assert refused.code == 2
+    assert "--good NAME sets one class against the rest" in refused.err + refused.out

@@ -40,3 +40,30 @@ def test_inspect_gives_a_dataset_or_says_why_not(content, how, suffix):
         data, problems = inspect(path, **how)
     assert (data is None) == any(p.severity == "error" for p in problems)
     assert all("\n" not in str(p) for p in problems)
+
+
+tags = st.sampled_from(
+    ["@univariate true", "@dimensions 2", "@dimensions x", "@equalLength true", "@seriesLength 2", "%"]
+)
+tags |= st.sampled_from(
+    ["@classLabel true good bad", "@classLabel true", "@targetLabel true", "@timestamps true", "v", ""]
+)
+values = st.lists(st.sampled_from(["1", "2.5", "?", "nan", "inf", "", "x", "1_0"]), min_size=1, max_size=3).map(
+    ",".join
+)
+labels = st.sampled_from(["good", "bad", "ugly", "1", "", "(0,1)"])
+rows = st.tuples(st.lists(values, max_size=3), labels).map(lambda row: ":".join([*row[0], row[1]]))
+files = st.tuples(st.lists(tags, max_size=4), st.lists(rows, max_size=4)).map(
+    lambda f: "\n".join([*f[0], "@data", *f[1]])
+)
+
+
+@given(files.map(str.encode) | texts.map(str.encode) | st.binary(max_size=50), options)
+@settings(deadline=None, max_examples=500)
+def test_a_series_file_gives_a_dataset_or_says_why_not(content, how):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.ts"
+        path.write_bytes(content)
+        data, problems = inspect(path, **how)
+    assert (data is None) == any(p.severity == "error" for p in problems)
+    assert all("\n" not in str(p) for p in problems)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 LearnFile = Annotated[
     str | None,
-    typer.Argument(help="CSV, Parquet or NPZ, or the name of a data set; with --resume, a run.", metavar="FILE"),
+    typer.Argument(
+        help="CSV, Parquet, NPZ, .trace or .ts, or the name of a data set; with --resume, a run.", metavar="FILE"
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="The folder of the run; runs/NAME-NUMBER if none is named.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
@@ -164,11 +166,11 @@ def _resumed(
 
 def file_of(run: Run) -> str:
     """Where the data of a run are."""
-    from ..data import SOURCES
+    from ..data import is_named
     from ..errors import RunError
 
     file = str(run.settings["file"])
-    if file not in SOURCES and not Path(file).exists():
+    if not is_named(file) and not Path(file).exists():
         again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
     return file

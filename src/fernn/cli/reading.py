@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ..formula import Formula
 
 FormulaText = Annotated[str, typer.Argument(help='A formula, such as "G (v <= 34.3)".', metavar="FORMULA")]
-File = Annotated[str, typer.Argument(help="CSV, Parquet or NPZ, or the name of a data set.", metavar="FILE")]
+File = Annotated[
+    str, typer.Argument(help="CSV, Parquet, NPZ, .trace or .ts, or the name of a data set.", metavar="FILE")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 TimeUnits = Annotated[
     bool,
@@ -95,10 +97,12 @@ def flags(options: dict[str, Any]) -> list[str]:
 
 def looked_at(file: str, options: dict[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
     """The dataset in a file, or made or found under a name, with every problem."""
-    from ..data import SOURCES, inspect, load, with_steps
+    from ..data import SOURCES, inspect, is_named, load, with_steps
 
-    if file in SOURCES and not Path(file).exists():
-        return with_steps(load(file)) if options.get("steps") else load(file), ()
+    if not Path(file).exists() and is_named(file):
+        asked = {} if file in SOURCES else {key: options[key] for key in ("good", "nonfinite") if key in options}
+        data = load(file, **asked)
+        return with_steps(data) if options.get("steps") else data, ()
     found = inspect(file, **options)
     if options["label"] == "label" and any(p.kind == "no-label-column" for p in found[1]):
         return inspect(file, **options | {"label": None})  # recordings to be judged may have no labels

@@ -11,7 +11,7 @@ from .dataset import Dataset
 from .npz import save
 from .problems import Problem
 from .read import inspect, read
-from .sources import SOURCES, load
+from .sources import SOURCES, is_named, load, series
 from .split import folds, paper_split, split
 from .steps import with_steps
 from .write import write_csv
@@ -25,10 +25,12 @@ __all__ = [
     "folds",
     "from_arrays",
     "inspect",
+    "is_named",
     "load",
     "paper_split",
     "read",
     "save",
+    "series",
     "split",
     "with_steps",
     "write_csv",

@@ -29,10 +29,12 @@ from .propositional import SUFFIXES, read_propositional
 from .quotes import broken_line
 from .roles import roles
 from .sniff import Start, has_header, start
-from .sources import SOURCES
+from .sources import SOURCES, bundled
 from .steps import with_steps
 from .table import MISSING, text_table
 from .tidy import tidy
+from .ts import SUFFIX as SERIES
+from .ts import read_ts
 from .wide import headerless_roles, wide
 
 
@@ -60,7 +62,7 @@ def read(
     memory_limit: int | None = None,
     quiet: bool = False,
 ) -> Dataset:
-    """The dataset in a CSV (tidy or wide), Parquet (tidy), NPZ or TRACE file; `inspect` shows all problems.
+    """The dataset in a CSV (tidy or wide), Parquet (tidy), NPZ, TRACE or TS file; `inspect` shows all problems.
 
     label, case, time, group, channels: column names. None for `label` reads no labels; None for the
         others looks for the usual names, and every other column is a channel.
@@ -131,6 +133,9 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
             draft = tidy(table, parts, options, file.stem, ledger)
     elif told_binary(file, options.encoding, ledger):
         return None
+    elif kind == SERIES:
+        check_no_marks(options, "each row is a trace")
+        return read_ts(file, options, ledger)
     else:
         begin = start(file, options, ledger)
         options = options if begin is None else options.noted(begin.note)
@@ -193,7 +198,7 @@ def _near(file: Path) -> str:
     except OSError:
         there = []
     near = [repr(name) for name in difflib.get_close_matches(file.name, there, n=3)]
-    near += [f"the data set {name!r}" for name in difflib.get_close_matches(str(file), SOURCES, n=1)]
+    near += [f"the data set {name!r}" for name in difflib.get_close_matches(str(file), [*SOURCES, *bundled()], n=1)]
     return f"; near it: {', '.join(near)}" if near else ""
 
 

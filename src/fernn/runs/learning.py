@@ -40,7 +40,8 @@ def _check_labels(data: Dataset, when: str) -> None:
     if len(data.classes) > 2:
         raise DataError(
             f"{data.name} has {len(data.classes)} classes ({', '.join(data.classes)}), a rule tells two apart. "
-            "Label the traces good and bad; if the labels are quantities, pass --label-kind real."
+            "Label the traces good and bad (in a .ts file --good NAME sets one class against the rest); "
+            "if the labels are quantities, pass --label-kind real."
         )
 
 

@@ -1,12 +1,14 @@
 """Datasets by name, one file each; the docstring of its function is the data card.
 
 The paper's recordings (`cct`, `ecg`, `hapt`, `lyft`) are read from the folder that the environment
-variable FERNN_DATA names. `cruise`, `intervals` and `wander` are made here, from a seed.
+variable FERNN_DATA names. `cruise`, `intervals` and `wander` are made here, from a seed. The others read
+published files in their own formats, and have to be told where these are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,16 @@ from .ecg import ecg
 from .hapt import hapt
 from .intervals import intervals
 from .lyft import lyft
+from .series import bundled, series
 from .wander import wander
+
+__all__ = [
+    "SOURCES",
+    "bundled",
+    "is_named",
+    "load",
+    "series",
+]
 
 SOURCES: dict[str, Callable[..., Dataset]] = {
     "cct": cct,
@@ -32,23 +43,51 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "cruise": cruise,
     "intervals": intervals,
     "wander": wander,
+    "series": series,
 }
 
 
 def load(what: str | PathLike[str], **options: Any) -> Dataset:
-    """A dataset by its name (with that source's options), or from an NPZ file that `save` wrote."""
-    if str(what) in SOURCES:
-        return SOURCES[str(what)](**options)
-    path = Path(what)
+    """A dataset by its name (with that source's options), or from an NPZ file that `save` wrote.
+
+    The series that come with an installed aeon or sktime have names too: `load("ItalyPowerDemand")`.
+    """
+    name, path = str(what), Path(what)
+    if name in SOURCES:
+        return _called(name, options)
     if path.suffix.lower() != ".npz":
+        installed = bundled()
+        if name in installed:
+            return series(name, **options)
         raise DataError(
-            f"no dataset {str(what)!r}{did_you_mean(str(what), SOURCES)}; there are {', '.join(SOURCES)}. "
+            f"no dataset {name!r}{did_you_mean(name, [*SOURCES, *installed])}; there are {', '.join(SOURCES)}. "
             "Files ending in .npz are loaded too; for other files use read."
         )
     if not path.is_file():
-        raise DataError(f"there is no file {str(what)!r}. Check the path.")
+        raise DataError(f"there is no file {name!r}. Check the path.")
     ledger = Ledger(path.name)
     dataset = read_npz(path, Options(**options), ledger)
     if dataset is None:
         raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())
     return dataset
+
+
+def is_named(what: str) -> bool:
+    """Whether `load` knows a dataset by this name."""
+    return what in SOURCES or what in bundled()
+
+
+def _called(name: str, options: dict[str, Any]) -> Dataset:
+    """The source's dataset; those that read your files have to be told where they are."""
+    source = SOURCES[name]
+    missing = [
+        key
+        for key, parameter in signature(source).parameters.items()
+        if parameter.default is parameter.empty and key not in options
+    ]
+    if missing:
+        raise DataError(
+            f"{name} reads files of yours and needs {missing[0]!r}. In Python: "
+            f"fernn.data.load({name!r}, {missing[0]}=...); fernn.data.save writes it as NPZ, which every command reads."
+        )
+    return source(**options)
