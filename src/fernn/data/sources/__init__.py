@@ -25,6 +25,8 @@ from .hapt import hapt
 from .intervals import intervals
 from .lyft import lyft
 from .series import bundled, series
+from .uci_hapt import uci_hapt
+from .uci_hapt_raw import uci_hapt_raw
 from .wander import wander
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "is_named",
     "load",
     "series",
+    "uci_hapt",
+    "uci_hapt_raw",
 ]
 
 SOURCES: dict[str, Callable[..., Dataset]] = {
@@ -44,6 +48,8 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "intervals": intervals,
     "wander": wander,
     "series": series,
+    "uci_hapt": uci_hapt,
+    "uci_hapt_raw": uci_hapt_raw,
 }
 
 
