@@ -24,6 +24,7 @@ from .ecg import ecg
 from .hapt import hapt
 from .intervals import intervals
 from .lyft import lyft
+from .physionet import physionet
 from .series import bundled, series
 from .uci_hapt import uci_hapt
 from .uci_hapt_raw import uci_hapt_raw
@@ -34,6 +35,7 @@ __all__ = [
     "bundled",
     "is_named",
     "load",
+    "physionet",
     "series",
     "uci_hapt",
     "uci_hapt_raw",
@@ -50,6 +52,7 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "series": series,
     "uci_hapt": uci_hapt,
     "uci_hapt_raw": uci_hapt_raw,
+    "physionet": physionet,
 }
 
 

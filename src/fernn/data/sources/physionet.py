@@ -1,0 +1,131 @@
+"""Heart rates from records of PhysioNet in their own format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import DataError
+from ..dataset import Dataset, Floats
+from ..problems import listed
+from .beats import Rhythms, beats_in, rhythms_in
+from .folder import changes
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def physionet(
+    records: Paths,
+    *,
+    beats: str = "atr",
+    rhythms: str = "atr",
+    good: str | Sequence[str] = "N",
+    bad: str | Sequence[str] = "AFIB",
+    labels: Mapping[str, bool] | Sequence[bool] | None = None,
+    samples: int = 10,
+    longest: float = 3.0,
+) -> Dataset:
+    """Fragments of `samples` seconds of heart rate, from local WFDB records.
+
+    `records` are paths without extension, or a folder of them. Channels: heart rate `hr` in beats a minute, once a
+    second, and `hr_diff`, its change since the last sample with 0 at the first. The heart rate at a second is 60 /
+    RR, where RR is the interval in seconds from the last beat at or before it to the next one. Beats are read from
+    the annotation file `beats`, rhythms from `rhythms`: in the MIT-BIH arrhythmia database both are `atr`, in the
+    atrial fibrillation database beats are `qrs`. A fragment is of the class `good` or `bad` if all of it, from the
+    beat before it to the beat behind it, is in these rhythms; others are left out. `labels` gives instead one label
+    (true is good) to each whole record, in their order or by name. Cases are called after the record and their first
+    second, groups are the records.
+
+    Know before use: fragments with an interval of more than `longest` seconds are left out, for there beats are
+    missing. Premature beats are beats too, and make the rate jump in sinus rhythm. A record is a person, and records
+    of one rhythm only make the person and the rhythm hard to tell apart.
+    """
+    if samples < 1 or not longest > 0:
+        raise DataError(f"samples must be at least 1 and longest above 0, got {samples} and {longest}.")
+    paths = _records(records)
+    given = None if labels is None else _given(labels, paths)
+    kinds = [(bad,) if isinstance(bad, str) else tuple(bad), (good,) if isinstance(good, str) else tuple(good)]
+    kinds = [tuple(name.lstrip("(") for name in kind) for kind in kinds]
+    if given is None and (set(kinds[0]) & set(kinds[1]) or not all(kinds)):
+        raise DataError(f"good and bad need rhythms of their own, got {listed(kinds[1])} and {listed(kinds[0])}.")
+    traces: list[Floats] = []
+    classes: list[int] = []
+    cases: list[str] = []
+    seen: set[str] = set()
+    for i, path in enumerate(paths):
+        times = beats_in(path, beats)
+        told = rhythms_in(path, rhythms) if given is None else None
+        seen |= set(told.names) if told else set()
+        for first, trace, span in _fragments(times, samples, longest):
+            kind = int(given[i]) if given is not None else _kind(told, span, kinds)
+            if kind is not None:
+                traces.append(trace)
+                classes.append(kind)
+                cases.append(f"{path.name}-{first}")
+    if not traces:
+        found = f"the rhythms there are {listed(sorted(seen))}" if seen else "the records may be too short"
+        raise DataError(f"no fragment of {samples} seconds is good or bad; {found}. Choose others with good= and bad=.")
+    hr = np.stack(traces)
+    return Dataset(
+        np.stack([hr, changes(hr)], axis=1),
+        np.array(classes),
+        ("bad", "good") if given is not None else ("/".join(kinds[0]), "/".join(kinds[1])),
+        ("hr", "hr_diff"),
+        dt=1.0,
+        time_unit="s",
+        cases=tuple(cases),
+        groups=tuple(case.rpartition("-")[0] for case in cases),
+        name="physionet",
+    )
+
+
+def _fragments(beats: Floats, samples: int, longest: float) -> list[tuple[int, Floats, tuple[float, float]]]:
+    """The first second of each fragment, its heart rate, and the times of the beats around it."""
+    seconds = np.arange(np.ceil(beats[0]), np.ceil(beats[-1]))
+    interval = np.searchsorted(beats, seconds, side="right") - 1  # which RR interval each second is in
+    rr = np.diff(beats)
+    found = []
+    for at in range(0, len(seconds) - samples + 1, samples):
+        inside = interval[at : at + samples]
+        if rr[inside[0] : inside[-1] + 1].max() <= longest:
+            found.append((int(seconds[at]), 60.0 / rr[inside], (float(beats[inside[0]]), float(beats[inside[-1] + 1]))))
+    return found
+
+
+def _kind(told: Rhythms | None, span: tuple[float, float], kinds: list[tuple[str, ...]]) -> int | None:
+    """1 where all rhythms of the span are good, 0 where all are bad, else None."""
+    names = told.between(*span) if told else set()
+    return next((i for i, kind in enumerate(kinds) if names <= set(kind)), None)
+
+
+def _records(records: Paths) -> list[Path]:
+    asked = [records] if isinstance(records, str | PathLike) else list(records)
+    paths: list[Path] = []
+    for path in map(Path, asked):
+        if path.is_dir():
+            inside = [file.with_suffix("") for file in sorted(path.glob("*.hea"))]
+            if not inside:
+                raise DataError(f"the folder {str(path)!r} has no headers (.hea), so no records. Name records in it.")
+            paths += inside
+        else:
+            paths.append(path.with_suffix("") if path.suffix == ".hea" else path)
+    names = [path.name for path in paths]
+    if not names or len(set(names)) < len(names):
+        raise DataError(f"records must have names of their own, and there must be one; got {listed(names) or 'none'}.")
+    return paths
+
+
+def _given(labels: Mapping[str, bool] | Sequence[bool], paths: list[Path]) -> list[bool]:
+    """The label of each record."""
+    names = [path.name for path in paths]
+    if not isinstance(labels, Mapping):
+        if len(labels) != len(names):
+            raise DataError(f"{len(names)} records need {len(names)} labels, got {len(labels)}.")
+        labels = dict(zip(names, labels, strict=True))
+    for name in names:
+        if labels.get(name) not in (True, False):
+            raise DataError(f"record {name!r} needs a label, True (good) or False (bad); got {labels.get(name)!r}.")
+    return [bool(labels[name]) for name in names]
