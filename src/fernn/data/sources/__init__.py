@@ -24,6 +24,7 @@ from .ecg import ecg
 from .hapt import hapt
 from .intervals import intervals
 from .lyft import lyft
+from .lyft_scenes import lyft_scenes
 from .physionet import physionet
 from .series import bundled, series
 from .uci_hapt import uci_hapt
@@ -35,6 +36,7 @@ __all__ = [
     "bundled",
     "is_named",
     "load",
+    "lyft_scenes",
     "physionet",
     "series",
     "uci_hapt",
@@ -53,6 +55,7 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "uci_hapt": uci_hapt,
     "uci_hapt_raw": uci_hapt_raw,
     "physionet": physionet,
+    "lyft_scenes": lyft_scenes,
 }
 
 
