@@ -16,7 +16,7 @@ from checks import heights, spikes
 from fernn.data import Dataset, load
 from fernn.formula import Always, AnyAtom, Constant, Eventually, Historically, Once, parse, walk
 from fernn.learners import PaperFernn
-from fernn.learners.paper import _Task
+from fernn.learners.paper import _Task, output
 from fernn.learners.scales import scales
 from fernn.network.training import epochs, start
 
@@ -89,6 +89,10 @@ def test_real_labels_become_robustness():
         PaperFernn(length=4, intervals=True, seed=3),
         PaperFernn(length=3, atoms="linear", winner="value", seed=4),
         PaperFernn(template=parse("(a <= ?c) U {G[?w] ?p; F (?q & b >= 0.5)}"), seed=5),
+        PaperFernn(length=3, quantised=False, seed=6),
+        PaperFernn(length=6, up_to=True, direction="past", quantised=False, seed=7),
+        PaperFernn(length=5, atoms="linear", quantised=False, seed=8),
+        PaperFernn(template=parse("(a <= ?c) U {G ?p; F (?q & b >= 0.5)}"), quantised=False, seed=9),
     ],
     ids=lambda settings: f"{settings.length}",
 )
@@ -111,15 +115,69 @@ def test_real_labels_are_the_same_on_both():
     assert_allclose(losses(settings, heights()), losses(replace(settings, backend="torch"), heights()), rtol=1e-4)
 
 
-def test_choices_may_mix_on_torch(cruise):
-    pytest.importorskip("torch.nn", reason="torch is not installed")
-    mixed = PaperFernn(epochs=200, quantised=False, backend="torch", rate=0.01)
-    fit = mixed.fit(cruise)
+def test_choices_may_mix(cruise):
+    fit = PaperFernn(epochs=200, quantised=False, rate=0.01).fit(cruise)
     told = fit.state["training"]["losses"]
     assert told[-1] < 0.5 * told[0]
     assert fit.front[0].train == fernn.score(fit.formula, cruise).mcr
-    with pytest.raises(fernn.UnsupportedError, match="backend='torch'"):
-        replace(mixed, backend="numba").fit(cruise)
+    for backend in ("numba", "torch"):
+        with pytest.raises(fernn.UnsupportedError, match="intervals=True needs quantised=True"):
+            PaperFernn(quantised=False, intervals=True, backend=backend).fit(cruise)
+
+
+def parts(data):
+    return data.subset(np.arange(0, len(data), 2)), data.subset(np.arange(1, len(data), 2))
+
+
+@pytest.mark.parametrize("backend", ["numba", "torch"])
+@pytest.mark.parametrize("changes", [{}, {"direction": "past"}, {"intervals": True}, {"atoms": "linear"}], ids=str)
+def test_the_output_of_a_quantised_network_has_the_sign_of_the_formula(backend, changes):
+    if backend == "torch":
+        pytest.importorskip("torch.nn", reason="torch is not installed")
+    train, other = parts(spikes())
+    settings = replace(PaperFernn(length=4, epochs=60, rate=0.02, backend=backend), **changes)
+    fit = settings.fit(train)
+    out = output(settings, train, fit, other)
+    clear = np.abs(out) > 1e-6 * np.abs(out).max()
+    assert clear.sum() > 25
+    assert ((out > 0) == fernn.satisfied(fit.formula, other))[clear].all()
+
+
+def test_the_output_for_real_labels_is_the_robustness_of_the_formula():
+    train, other = parts(heights())
+    settings = PaperFernn(length=3, epochs=200, winner="value")
+    fit = settings.fit(train)
+    assert_allclose(output(settings, train, fit, other), fernn.robustness(fit.formula, other), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("backend", ["numba", "torch"])
+def test_the_output_of_a_mixture_is_the_weighted_sum_of_its_options(cruise, backend):
+    """`?{G, F} ?p` over traces of other lengths, written out from the weights and the range of the training data."""
+    if backend == "torch":
+        pytest.importorskip("torch.nn", reason="torch is not installed")
+    settings = PaperFernn(epochs=30, rate=0.02, quantised=False, backend=backend)
+    fit = settings.fit(cruise)
+    choice, factor, bias, always, eventually = fit.state["training"]["theta"]
+    low, high = cruise.values.min(), cruise.values.max()
+    others = [25 * np.random.default_rng(n).normal(1, 1, (1, n)) for n in (1, 7, 150, 200)]
+    atoms = [choice * (factor * (trace - low) / (high - low) + bias) for trace in others]
+    wanted = [always * r.min() + eventually * r.max() for r in atoms]
+    found = output(settings, cruise, fit, Dataset(others, channels=("v",)))
+    assert_allclose(found, wanted, rtol=1e-4)
+
+
+def test_an_output_needs_the_data_of_the_fit():
+    train, other = parts(spikes())
+    settings = PaperFernn(length=2, epochs=5, intervals=True)
+    fit = settings.fit(train)
+    swapped = Dataset(other.values[:, ::-1], channels=("b", "a"))
+    with pytest.raises(fernn.DataError, match="reads the channels a, b, the data has b, a"):
+        output(settings, train, fit, swapped)
+    with pytest.raises(fernn.FernnError, match="the settings differ"):
+        output(replace(settings, length=4), train, fit, other)
+    longer = Dataset(np.concatenate([other.values, other.values], axis=2), channels=("a", "b"))
+    with pytest.raises(fernn.UnsupportedError, match="learned over 25 samples, a trace has 50"):
+        output(settings, train, fit, longer)
 
 
 def test_without_torch_the_error_says_how_to_get_it(cruise, monkeypatch):
@@ -130,6 +188,7 @@ def test_without_torch_the_error_says_how_to_get_it(cruise, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.nn", None)
     with pytest.raises(fernn.UnsupportedError, match=r"pip install 'fernn\[torch\]'"):
         PaperFernn(backend="torch").fit(cruise)
+    assert PaperFernn(quantised=False, epochs=2).fit(cruise).ended == "done"  # needs none
 
 
 def test_going_on_is_as_if_never_interrupted(cruise):

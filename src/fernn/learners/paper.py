@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import FernnError, FernnWarning, UnsupportedError
+from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
 from ..formula import Constant, Formula, direction, length, simplify
 from ..formula.holes import windows_open
 from ..formula.measures import facing
@@ -21,6 +21,7 @@ from ..formula.templates import paper_length, paper_up_to, windowed
 from ..network.batches import Traces, dealt
 from ..network.forward import PIECES
 from ..network.gradient import ABSOLUTE, TANH
+from ..network.mixture import Mixture
 from ..network.quantised import Compiled, Quantised
 from ..network.readout import plain
 from ..network.training import Backend, Schedule, Training, epochs, start
@@ -64,7 +65,7 @@ class PaperFernn:
     """A formula with open choices to train instead of the paper's networks."""
     direction: Literal["future", "past"] = "future"
     quantised: bool = True
-    """Otherwise choices mix their options while training, on the torch cells, and are quantised to be read."""
+    """Otherwise all choices mix their options while training, the outermost too, and are quantised to be read."""
     winner: Literal["size", "value"] = "size"
     """Which weight wins a choice: the largest in size, with its sign, or the largest, as the paper has it."""
     epochs: int = 5000
@@ -137,11 +138,30 @@ class PaperFernn:
         return Progress(seconds, share, 1, Front((task.entry(at.theta),), 0), state)
 
 
+def output(settings: PaperFernn, train: Dataset, fit: Fit, data: Dataset) -> Floats:
+    """What the network of a fit to `train` says of the traces of `data`, `[case]`; satisfied is >= 0.
+
+    That is the number whose tanh is compared with the class; for real labels it is in their units. With
+    `quantised=False` it is the mixture itself, otherwise it has the sign of the robustness of the formula, unless
+    that is a constant: of those the fit takes the one that errs less.
+    """
+    if data.channels != train.channels:
+        wanted, found = (", ".join(each.channels) for each in (train, data))
+        raise DataError(f"the network reads the channels {wanted}, the data has {found}; select them in this order")
+    task = _Task(settings, train, None)
+    engine = task.over(data, np.zeros(len(data)), np.ones(len(data)))
+    return task.scales.label * engine.robustness(_restored(fit.state, engine.size).theta).astype(np.float64)
+
+
 class _Task:
     """Data made ready, and the network over it."""
 
     def __init__(self, settings: PaperFernn, data: Dataset, weights: Floats | None) -> None:
-        self.data, self.real = data, is_real(data)
+        if settings.intervals and not settings.quantised:
+            raise UnsupportedError(
+                "intervals=True needs quantised=True: where a window is empty it is infinite, and mixes with nothing"
+            )
+        self.settings, self.data, self.real = settings, data, is_real(data)
         self.labels, self.weights = targets(data), counts(data, weights)
         template = settings.network
         looks = direction(template)
@@ -150,29 +170,36 @@ class _Task:
         self.future = settings.direction == "future" if looks == "now" else looks == "future"
         self.scales = scales(data, settings.scaling, (float(np.abs(self.labels).max()) or 1.0) if self.real else 1.0)
         inward = self.scales.inward(template)
-        self.engine = self._engine(settings, inward if self.real else plain(inward))
+        self.template = inward if self.real else plain(inward)
+        self.samples = max(trace.shape[1] for trace in data.values)
+        self.engine = self.over(data, self.labels, self.weights)
 
-    def _engine(self, settings: PaperFernn, template: Formula) -> Engine:
+    def over(self, data: Dataset, labels: Floats, weights: Floats) -> Engine:
+        """The network over these traces, in the units of the training data."""
+        settings, template = self.settings, self.template
         loss = ABSOLUTE if self.real else TANH
-        traces, labels = self.scales.scaled(list(self.data.values)), self.labels / self.scales.label
-        deal = dealt(labels, self.weights, not self.real, settings.seed)
-        samples = max(trace.shape[1] for trace in traces)
+        traces, scaled = self.scales.scaled(list(data.values)), labels / self.scales.label
+        deal = dealt(scaled, weights, not self.real, settings.seed)
+        longest = max(trace.shape[1] for trace in traces)
+        if windows_open(template) and longest > self.samples:
+            raise UnsupportedError(
+                f"windows were learned over {self.samples} samples, a trace has {longest}; the formula takes any length"
+            )
         if settings.backend == "torch":
             return Cells(
-                template, self.data.channels, traces, labels, self.weights, deal, loss, settings.winner == "size",
-                atoms=settings.atoms, since="paper", quantised=settings.quantised, width=samples,
+                template, data.channels, traces, scaled, weights, deal, loss, settings.winner == "size",
+                atoms=settings.atoms, since="paper", quantised=settings.quantised, width=self.samples,
                 direction="future" if self.future else "past",
             )  # fmt: skip
         if settings.backend != "numba":
             raise UnsupportedError(f"backend is 'numba' or 'torch', found {settings.backend!r}")
-        if not settings.quantised:
-            raise UnsupportedError("quantised=False needs backend='torch': the compiled loops follow one path only")
         wiring = wired(
-            template, self.data.channels, future=self.future, linear=settings.atoms == "linear", paper_since=True,
-            mask=samples if windows_open(template) else 0,
+            template, data.channels, future=self.future, linear=settings.atoms == "linear", paper_since=True,
+            mask=self.samples if windows_open(template) else 0,
         )  # fmt: skip
-        network = Quantised(wiring, samples, settings.winner == "size")
-        return Compiled(network, Traces(traces, labels, self.weights, self.future), deal, loss)
+        network = Quantised(wiring, self.samples, settings.winner == "size")
+        laid = Traces(traces, scaled, weights, self.future)
+        return (Compiled if settings.quantised else Mixture)(network, laid, deal, loss)
 
     def entry(self, theta: Floats) -> Entry:
         """The formula that the weights stand for, in the units of the data, and how well it does in training."""

@@ -151,6 +151,30 @@ def largest(typing: Any, lanes: Any) -> Any:
 
 
 @intrinsic
+def total(typing: Any, lanes: Any) -> Any:
+    """The sum of all lanes."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value, step = args[0], LINE // 2
+        while step:  # the lanes that look beyond the end are not read again
+            value = builder.fadd(value, _shuffled(builder, value, _order(step, True)))
+            step //= 2
+        return builder.extract_element(value, ir.Constant(_INT32, 0))
+
+    return lanes.dtype(lanes), emit
+
+
+@intrinsic
+def if_at_most(typing: Any, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
+    """Lane by lane `then` where left <= right, else `otherwise`."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<=", args[0], args[1]), args[2], args[3])
+
+    return then(left, right, then, otherwise), emit
+
+
+@intrinsic
 def times(typing: Any, lanes: Any, weight: Any) -> Any:
     """Every lane times the weight."""
 
@@ -308,6 +332,7 @@ load, sample = _loading(True), _loading(False)
 load, sample = _loading(True), _loading(False)
 """`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
 plus = _lanewise(lambda builder, a, b: builder.fadd(a, b))
+product = _lanewise(lambda builder, a, b: builder.fmul(a, b))
 smaller, larger = _lanewise(_smaller), _lanewise(_larger)
 running, running_ahead = _running(False), _running(True)
 holding, holding_ahead = _holding(False), _holding(True)

@@ -1,0 +1,92 @@
+"""The network whose choices mix their options, every one of them, as a function of its real-valued weights.
+
+forward      q = W                   for every choice, of channels as of operators, the outermost as well
+reading      k = argmax |W|, or argmax W          as in a quantised network: a mixture itself is no formula
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ..errors import UnsupportedError
+from ..formula import Formula
+from ..semantics import lanes
+from . import adjoint, backward, forward, gradient, mixed
+from .batches import Deal, Traces
+from .forward import LANES, WIN_MAX, WIN_MIN, Net
+from .gradient import Batch
+from .mixed import Rows
+from .quantised import Quantised
+
+Floats = npt.NDArray[np.float64]
+
+
+def _engine(sources: tuple[str, ...]) -> Any:
+    """Compiled at its first call and kept on disk under the text of all that it calls."""
+
+    def run(net: Net, theta: Any, batch: Batch, loss: int, rows: Rows, grad: Any, out: Any) -> float:
+        sources  # noqa: B018
+        return float(backward.mixed_gradient(net, theta, batch, loss, rows, grad, out))
+
+    return njit(nogil=True, cache=True, error_model="numpy")(run)
+
+
+_MODULES = (lanes, forward, gradient, mixed, adjoint, backward)
+_run = _engine(tuple(Path(str(module.__file__)).read_text() for module in _MODULES))
+
+
+class Mixture:
+    """Loss and gradient of a mixing network over batches of traces, in float32, by compiled loops.
+
+    `network` says how weights are read. There are no windows: where one lies beyond the trace it is infinite, and a
+    sum with it says nothing.
+    """
+
+    def __init__(self, network: Quantised, traces: Traces, deal: Deal, loss: int) -> None:
+        wiring = network.wiring
+        for node, cell in zip(wiring.nodes, wiring.cells, strict=True):
+            if node[0] in (WIN_MIN, WIN_MAX):
+                raise UnsupportedError(
+                    f"choices that mix need operators over all time, found {cell}: an empty window is infinite, and "
+                    "mixes with nothing. Quantised networks take it, and the torch cells where no choice mixes it"
+                )
+        self.network, self.traces, self.deal, self.loss = network, traces, deal, loss
+        self._net, count = wiring.net, len(wiring.nodes)
+        self._rows = Rows(
+            np.full((count, traces.samples * LANES), np.nan, np.float32),  # what is read before it is written shows
+            np.full((count, traces.samples * LANES), np.nan, np.float32),
+            np.empty((count, len(wiring.channels) + 1), np.float32),
+            np.empty(count, np.int64),
+        )
+
+    @property
+    def batches(self) -> int:
+        return self.deal.batches
+
+    @property
+    def size(self) -> int:
+        return self.network.size
+
+    def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
+        loss, grad, _ = self._ran(theta, self.traces.batch(self.deal.cases(number)), self.loss)
+        return loss, self.network.pulled(theta, grad)
+
+    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:
+        """What the network computes for every trace."""
+        count = len(self.traces)
+        *_, out = self._ran(theta, self.traces.batch(np.arange(count)), -1)
+        return out.reshape(-1)[:count]
+
+    def formula(self, theta: Floats) -> Formula:
+        """Of the winners alone."""
+        return self.network.formula(theta)
+
+    def _ran(self, theta: Floats, batch: Batch, loss: int) -> tuple[float, Floats, npt.NDArray[np.float32]]:
+        grad, out = np.zeros(self.network.wiring.size), np.zeros(batch.ends.shape, np.float32)
+        found = _run(self._net, self.network.at(theta).theta, batch, loss, self._rows, grad, out)
+        return float(found), grad, out
