@@ -13,7 +13,7 @@ help:
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
-	@echo "make aeon    run aeon's own checks on the wrapper for aeon"
+	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
 	@echo "make clean   remove what the others made"
 
 $(BIN)/python:
@@ -71,7 +71,7 @@ bench-exact: $(VENV)/.bench-exact
 bench-methods: $(VENV)/.demo
 	$(BIN)/python -m bench.methods $(ARGS)
 
-# aeon holds numba back, so its wrapper is tested in an environment of its own.
+# aeon holds numba back, so what needs it is tested in an environment of its own.
 $(VENV)/aeon/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/aeon
 	$(VENV)/aeon/bin/pip install -q -e '.[aeon]' pytest
@@ -80,7 +80,7 @@ $(VENV)/aeon/.done: pyproject.toml
 # Without tests/ on the path, where the folder torch would pass for torch itself.
 aeon: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
-		tests/integrations/test_aeon.py
+		tests/integrations/test_aeon.py tests/compare/test_baselines.py
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

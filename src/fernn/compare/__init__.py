@@ -1,0 +1,1 @@
+"""Methods beside each other on the same data."""
