@@ -52,29 +52,34 @@ def test_made_data_is_the_same_for_the_same_seed(name):
         load(name, cases=0)
 
 
-def test_cruise_looks_like_the_papers_train():
-    data = load("cruise")
-    assert data.values.shape == (2000, 1, 101)
-    assert data.channels == ("v",)
-    for threshold in (34.3, 36, 40):
-        assert errors(data, threshold) == pytest.approx(card(data).floor)
-    assert 0.02 < card(data).floor < 0.045
-    assert errors(data, 27) > 0.1
-    assert data.values.min() > 2
-    assert 45 < data.values.max() < 52
-
-
-def test_the_share_of_hard_runs_can_be_chosen():
-    assert card(load("cruise", cases=200, hard=0)).floor == 0
-    assert card(load("cruise", cases=200, hard=1)).floor == 0.5
-
-
 def test_intervals_are_told_apart_within_samples_one_and_two_only():
     data = load("intervals", cases=500)
     x = data.values[:, 0]
     assert ((x[:, 1:3].min(axis=1) >= 0.5) == data.positive).all()
     assert (x[~data.positive, 1:] < 0.5).all()
     assert (x[data.positive, 3:] < 0.5).all()
+
+
+def test_intervals_without_noise_are_those_there_always_were():
+    assert load("intervals").fingerprint.startswith("0809e33760cb")
+    assert load("intervals", cases=7, seed=3).fingerprint.startswith("603e5bd929f8")
+
+
+def test_intervals_with_noise_keep_labels_and_with_flips_keep_values():
+    clean = load("intervals", cases=500)
+    noisy, flipped = load("intervals", cases=500, noise=0.3), load("intervals", cases=500, flip=0.1)
+    added = noisy.values - clean.values
+    assert (noisy.labels == clean.labels).all()
+    assert added.std() == pytest.approx(0.3 * clean.values.std(), rel=0.04)
+    assert abs(added.mean()) < 0.01
+    assert (flipped.values == clean.values).all()
+    assert (flipped.labels != clean.labels).sum() == 100
+    both = load("intervals", cases=500, noise=0.3, flip=0.1)
+    assert (both.values == noisy.values).all()
+    assert (both.labels == flipped.labels).all()
+    for wrong in ({"noise": -1}, {"noise": np.nan}, {"flip": 0.6}):
+        with pytest.raises(DataError, match="; got"):
+            load("intervals", **wrong)
 
 
 @pytest.mark.usefixtures("recordings")

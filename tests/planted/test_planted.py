@@ -76,6 +76,30 @@ def test_flips_turn_exactly_their_share_and_nothing_else(tasks, seed):
     assert score(noisy.formula, noisy.train).mcr == 0.1
 
 
+@pytest.mark.parametrize("seed", [0, 3, 18])
+def test_noise_is_the_share_asked_for_and_leaves_labels_and_fresh_traces(tasks, seed):
+    clean, noisy = tasks[seed], task(seed, noise=0.2)
+    assert (noisy.formula, noisy.fresh) == (clean.formula, clean.fresh)
+    assert (noisy.train.labels == clean.train.labels).all()
+    added = noisy.train.values - clean.train.values
+    for channel in range(2):  # 25,000 draws: the standard deviation is known to half a percent
+        assert added[:, channel].std() == pytest.approx(0.2 * clean.train.values[:, channel].std(), rel=0.03)
+        assert abs(added[:, channel].mean()) < 0.01
+    white = added - added.mean()
+    assert abs((white[..., 1:] * white[..., :-1]).mean()) < 0.02 * (white**2).mean()
+    assert 0 < score(noisy.formula, noisy.train).mcr < 0.5
+    twice = task(seed, noise=0.4, flip=0.1)
+    assert np.abs(twice.train.values - clean.train.values - 2 * added).max() < 0.002  # to three decimals
+    assert (twice.train.labels != clean.train.labels).sum() == 50
+
+
+def test_tasks_without_noise_are_those_there_always_were(tasks):
+    told = {seed: tasks[seed].train.fingerprint[:12] for seed in (0, 3)}
+    assert told == {0: "9cd92209149e", 3: "153e82acf000"}
+    assert task(3, flip=0.1).train.fingerprint.startswith("ca9ba7131e5e")
+    assert tasks[3].fresh.fingerprint.startswith("bd9b83a7648e")
+
+
 @pytest.mark.parametrize("intervals", [True, False])
 @pytest.mark.parametrize("way", ["future", "past"])
 def test_what_is_asked_for_is_planted(intervals, way):
@@ -89,6 +113,8 @@ def test_what_is_asked_for_is_planted(intervals, way):
 def test_what_cannot_be_planted_is_refused():
     with pytest.raises(DataError, match=r"0 to 0\.5"):
         task(flip=0.7)
+    with pytest.raises(DataError, match=r"noise is .* 0 or more; got -0\.1"):
+        task(noise=-0.1)
     with pytest.raises(DataError, match="samples >= 8"):
         task(samples=3)
     with pytest.raises(FernnError, match="none is needed"):  # an atom alone looks neither ahead nor back

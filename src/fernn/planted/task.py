@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.noise import Bools, blurred, check_noise, turned
 from ..data.sources.wander import NAMES, wandering
 from ..errors import DataError, FernnError
 from ..formula import Formula, direction, exactly_length, simplify
@@ -26,12 +26,11 @@ LEAST_LOSS = 0.03
 DRAWS = 20_000
 
 Way = Literal["future", "past"]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Planted:
-    """The formula that was planted, traces to learn it from, and fresh ones with clean labels."""
+    """The formula that was planted, traces to learn it from, and fresh ones without noise."""
 
     formula: Formula
     train: Dataset
@@ -44,29 +43,32 @@ class Planted:
 
 def task(
     seed: int = 0, cases: int = 500, samples: int = 50, channels: int = 2, length: int | None = None,
-    intervals: bool | None = None, flip: float = 0.0, way: Way | None = None, fresh: int = 2000,
+    intervals: bool | None = None, flip: float = 0.0, way: Way | None = None, fresh: int = 2000, noise: float = 0.0,
 ) -> Planted:  # fmt: skip
     """A formula of `G F & | U`, or `H O & | S`, and traces of `wander` that are good where it holds.
 
     What is None is drawn: a length of 3 to 6; whether any G, F, H or O has a window; the way it looks. The
     formula is one that cannot be simplified, holds for a quarter to three quarters of the traces, and gives more than
     3% of other verdicts when an operator is dropped, when only a part of it is kept, or when a window is left away.
-    Exactly the share `flip` of the training labels is then turned over; all else stays the same.
+    Exactly the share `flip` of the training labels is then turned over. White noise is added to the training
+    traces, its standard deviation the share `noise` of the channel's; their labels stay those of the clean traces.
+    Formula and fresh traces are the same with and without.
     """
-    if not 0 <= flip <= 0.5:
-        raise DataError(f"flip is the share of labels to turn over, 0 to 0.5; got {flip}.")
+    check_noise(noise, flip)
     if cases < 1 or fresh < 1 or samples < 8 or not 1 <= channels <= len(NAMES):
         raise DataError(
             f"a task needs cases, samples >= 8 and 1 to {len(NAMES)} channels, got {cases}, {samples}, {channels}."
         )
-    signals, draws, flips = (np.random.default_rng([seed, stream]) for stream in range(3))
+    signals, draws, flips, blurs = (np.random.default_rng([seed, stream]) for stream in range(4))
+    clean = wandering(signals, cases, samples, channels)
     train, unseen = (
-        Dataset(wandering(signals, count, samples, channels), channels=tuple(NAMES[:channels]), name=f"planted-{seed}")
-        for count in (cases, fresh)
+        Dataset(values, channels=tuple(NAMES[:channels]), name=f"planted-{seed}")
+        for values in (clean, wandering(signals, fresh, samples, channels))
     )
     formula = _accepted(train, unseen, draws, length, intervals, way)
-    labelled = _labelled(train, satisfied(formula, train), _turned(flips, cases, flip))
-    return Planted(formula, labelled, _labelled(unseen, satisfied(formula, unseen)))
+    labelled = _labelled(train, satisfied(formula, train) ^ turned(flips, cases, flip))
+    noisy = replace(labelled, values=blurred(blurs, clean, noise).round(3))
+    return Planted(formula, noisy, _labelled(unseen, satisfied(formula, unseen)))
 
 
 def _accepted(
@@ -101,12 +103,5 @@ def _is_needed(formula: Formula, train: Dataset, unseen: Dataset) -> bool:
     return all(np.mean(satisfied(less, unseen, at=at) != good) > LEAST_LOSS for less in nearby)
 
 
-def _turned(rng: np.random.Generator, cases: int, share: float) -> Bools:
-    turned = np.zeros(cases, bool)
-    turned[rng.permutation(cases)[: round(share * cases)]] = True
-    return turned
-
-
-def _labelled(data: Dataset, good: Bools, turned: Bools | None = None) -> Dataset:
-    labels = good if turned is None else good ^ turned
-    return replace(data, labels=labels.astype(np.int64), classes=("bad", "good"))
+def _labelled(data: Dataset, good: Bools) -> Dataset:
+    return replace(data, labels=good.astype(np.int64), classes=("bad", "good"))
