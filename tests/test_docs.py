@@ -24,6 +24,8 @@ def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
         pytest.importorskip("torch.nn", reason="torch is not installed")
     if "fernn.verify" in page.read_text(encoding="utf-8"):
         pytest.importorskip("z3", reason="z3 is not installed")
+    if "fernn.report" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     space: dict = {"__name__": "page"}
     for language, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language == "python":

@@ -1,0 +1,121 @@
+"""Methods beside each other: a dot with its spread for each, and hollow diamonds for what others report.
+
+Dots rather than bars: the length of a bar means nothing on a log scale, and hides half of its spread on any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import ceil, floor, isnan, log10
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UnsupportedError
+from .style import MARKERS, METHODS, QUIET, figure, finished, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Cells = Mapping[str, Mapping[str, tuple[float, float]]]
+Marks = Mapping[str, Mapping[str, float]]
+
+TOGETHER = 0.72  # of the room of a position, what its dots take
+UNDER = 2.5  # how many times below the least value zeros stand on a log scale
+LETTERS = 88  # of the legend in a line
+
+
+def bars(cells: Cells, ylabel: str, marks: Marks | None = None, log: bool = False, title: str = "") -> Figure:
+    """`cells[method][position]` is a mean and its spread; `marks[method][position]` a value reported elsewhere.
+
+    Positions are sorted where all are numbers, and else stand as first met. A cell that is missing or NaN leaves a gap.
+    On a log scale zeros stand on a line of their own, named 0.
+    """
+    dots = {name: {at: cell for at, cell in row.items() if not isnan(cell[0])} for name, row in cells.items()}
+    reported = {name: {at: v for at, v in row.items() if not isnan(v)} for name, row in (marks or {}).items()}
+    values = [cell[0] for row in dots.values() for cell in row.values()]
+    values += [value for row in reported.values() for value in row.values()]
+    if log and any(value < 0 for value in values):
+        raise UnsupportedError(f"a log scale has no place for {min(values):g}. Pass log=False.")
+    zero = min((value for value in values if value > 0), default=UNDER) / UNDER if log else 0.0
+    methods = list(dict.fromkeys([*dots, *reported]))
+    positions = _ordered(at for row in [*cells.values(), *(marks or {}).values()] for at in row)
+    made = figure(3.2, title)
+    axes = made.subplots()
+    tidy(axes, "", ylabel)
+    step = TOGETHER / max(len(methods), 1)
+    for i, name in enumerate(methods):
+        places = {at: k + (i + 0.5) * step - TOGETHER / 2 for k, at in enumerate(positions)}
+        look = _look(i)
+        for at, (mean, spread) in dots.get(name, {}).items():
+            _dot(axes, places[at], mean, spread, zero, look)
+        for at, value in reported.get(name, {}).items():
+            axes.plot(places[at], max(value, zero), color=look["color"], zorder=3, **HOLLOW)
+    _across(axes, positions)
+    if log:
+        _log(axes, [*values, *(m + s for row in dots.values() for m, s in row.values() if not isnan(s))], zero)
+    else:
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -0.04 * high) if min(values, default=0) >= 0 else low, high)
+    widest = max(map(len, [*methods, "as reported"])) + 6
+    return finished(made, _legend(methods, bool(reported)), max(1, min(len(methods) + 1, LETTERS // widest)))
+
+
+HOLLOW: dict[str, Any] = {
+    "marker": "D", "markersize": 7.5, "markerfacecolor": "none", "markeredgewidth": 1.2, "linestyle": "none",
+}  # fmt: skip
+
+
+def _look(place: int) -> dict[str, Any]:
+    return {"color": METHODS[place % len(METHODS)], "marker": MARKERS[place % len(MARKERS)]}
+
+
+def _dot(axes: Axes, x: float, mean: float, spread: float, zero: float, look: dict[str, Any]) -> None:
+    """A spread that reaches below what a log scale shows ends at its line for zeros."""
+    y = max(mean, zero) if zero else mean
+    axes.plot(x, y, linestyle="none", markersize=5, zorder=4, clip_on=False, **look)
+    if spread > 0:
+        low = max(mean - spread, zero) if zero else mean - spread
+        axes.plot([x, x], [low, max(mean + spread, y)], color=look["color"], linewidth=1.3, zorder=3)
+
+
+def _across(axes: Axes, positions: list[str]) -> None:
+    """Names under the positions, pale lines between them."""
+    for k in range(1, len(positions)):
+        axes.axvline(k - 0.5, color="#E4E4E4", linewidth=0.8, zorder=0)
+    axes.set_xticks(range(len(positions)), positions)
+    if sum(map(len, positions)) > LETTERS:
+        axes.tick_params(axis="x", rotation=30)
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.5, max(len(positions), 1) - 0.5)
+
+
+def _log(axes: Axes, values: list[float], zero: float) -> None:
+    high = max([*values, 2 * zero])
+    has_zero = any(value <= 0 for value in values)
+    low = zero * UNDER
+    axes.set_yscale("log")
+    decades = range(floor(log10(low)), ceil(log10(high)) + 1)
+    steps = (1, 2, 5) if log10(high / low) < 2 else (1,)
+    ticks = [m * 10.0**k for k in decades for m in steps if low / 1.05 <= m * 10.0**k <= high * 1.3]
+    names = [f"{tick:g}" for tick in ticks]
+    if has_zero:
+        ticks, names = [zero, *ticks], ["0", *names]
+        axes.axhline(zero * UNDER**0.5, color=QUIET, linewidth=0.8, linestyle=(0, (2, 3)), zorder=1)
+    axes.set_yticks(ticks, names)
+    axes.set_yticks([], minor=True)
+    axes.set_ylim((zero if has_zero else low) / 1.35, high * 1.35)
+
+
+def _ordered(positions: Iterable[str]) -> list[str]:
+    met = list(dict.fromkeys(positions))
+    try:
+        return sorted(met, key=float)
+    except ValueError:
+        return met
+
+
+def _legend(methods: list[str], has_marks: bool) -> list[tuple[Any, str]]:
+    from matplotlib.lines import Line2D
+
+    rows = [(Line2D([], [], linestyle="none", markersize=5, **_look(i)), name) for i, name in enumerate(methods)]
+    return [*rows, (Line2D([], [], color=QUIET, **HOLLOW), "as reported")] if has_marks else rows
