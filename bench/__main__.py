@@ -14,12 +14,13 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from fernn.compare.surroundings import source, surroundings
+
 from .offline import Row, beside_copy, measured
 from .online import FORMULAS, live
 from .page import page
 from .peers import installed
 from .results import Results, rows_from_plain, rows_to_plain
-from .surroundings import source, surroundings
 from .tasks import tasks
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .markdown import table
+from fernn.compare.markdown import table
+
 from .store import Store
 
 

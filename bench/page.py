@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from fernn.compare.markdown import table
+
 from .aims import BATCH, Aim, aims
-from .markdown import table
 from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
 from .online import SAMPLES, Live
 from .peers import NAMES

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from fernn.compare.surroundings import source, surroundings
+
 from .child import answer, asked
 from .store import Store
-from .surroundings import source, surroundings
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from fernn.compare.markdown import table
+
 from ..fernn.accuracy import DATA, LENGTHS, SPLITS
 from ..heading import Aim, heading
-from ..markdown import table
 from ..store import Found, Store
 from .ltlf import PATIENCE
 from .tasks import SIZES

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fernn.compare.markdown import table
+
 from ..heading import heading
-from ..markdown import table
 from ..store import Store
 from .accuracy import DATA, LENGTHS, SPLITS
 from .aims import aims

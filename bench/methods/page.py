@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fernn.compare.markdown import table
+
 from ..fernn.accuracy import DATA, SPLITS
 from ..fernn.planted import FLIPS, RECOVERED
 from ..heading import Aim, heading
-from ..markdown import table
 from ..store import Found, Store
 from .compared import COMPARED, SETTINGS
 from .planted import LEARNERS, LIMIT, SEEDS

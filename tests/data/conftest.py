@@ -1,6 +1,4 @@
-"""Files written for one test, and the paper's recordings where they are at hand."""
-
-import os
+"""Files written for one test."""
 
 import pytest
 
@@ -15,9 +13,3 @@ def file(tmp_path):
         return path
 
     return write
-
-
-@pytest.fixture
-def recordings():
-    if not os.environ.get("FERNN_DATA"):
-        pytest.skip("FERNN_DATA is not set: the paper's recordings are not at hand")

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, demo, formulas, learning, live, methods, params, recordings, traces
+from . import ask, cause, certify, comparing, demo, formulas, learning, live, methods, params, recordings, traces
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -34,6 +34,7 @@ app = typer.Typer(
 for command in (
     learning.learn,
     methods.methods,
+    comparing.compare,
     demo.demo,
     recordings.check,
     certify.certify,
@@ -44,6 +45,7 @@ for command in (
     traces.evaluate,
     traces.explain,
     live.monitor,
+    comparing.reproduce,
     formulas.export,
     formulas.simplify,
 ):

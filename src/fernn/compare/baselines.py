@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,13 @@ class Baseline:
     name: str
     what: str
     fitted: Callable[[Dataset, Dataset, int], Bools]
+    package: str = ""
+    """What it needs besides."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what it needs is installed."""
+        return not self.package or find_spec(self.package) is not None
 
     def judged(self, train: Dataset, test: Dataset, seed: int = 0) -> Bools:
         """`[case]` of `test`: whether it is taken for good; where all of `train` is of one class, that one."""
@@ -135,6 +143,6 @@ _KNOWN = (
     Baseline("majority", "the more common class of the training traces", _majority),
     Baseline("1-NN", "the nearest training trace; unequal lengths are resampled linearly", _nearest),
     Baseline("summary tree", "a decision tree on eight numbers of each channel, its depth validated", _summary_tree),
-    Baseline("MiniRocket", "ten thousand convolutions and a ridge classifier, by aeon", _minirocket),
+    Baseline("MiniRocket", "ten thousand convolutions and a ridge classifier, by aeon", _minirocket, "aeon"),
 )
 BASELINES: dict[str, Baseline] = {baseline.name: baseline for baseline in _KNOWN}

@@ -29,6 +29,26 @@ def experiments() -> Path:
     return folder
 
 
+FILES = {
+    "cct": "cruise_control_train/Traces_normal_BIG2.csv",
+    "ecg": "ecg/hr_traces_len_10/1_nsr_traces_len_10.csv",
+    "hapt": "hapt_data/good_hapt_data.csv",
+    "lyft": "lyft_data/lyft_good_traces_x.csv",
+}
+"""Of each recording the first file."""
+
+
+def missing(name: str) -> str:
+    """Why this recording cannot be read here, in a few words; empty where it can."""
+    if not os.environ.get(VARIABLE, ""):
+        return f"{VARIABLE} is not set"
+    try:
+        there = (experiments() / FILES[name]).is_file()
+    except DataError:
+        return f"{VARIABLE} does not name a folder"
+    return "" if there else f"{VARIABLE} has no file {FILES[name]}"
+
+
 def rows(relative: str, delimiter: str | None = ",") -> Floats:
     """`[case, time]` from a file below `experiments`; None splits at blanks."""
     path = experiments() / relative

@@ -9,13 +9,15 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import fernn
+from .. import __version__
 
+HOUSE = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
 
 
 def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    found = {"processor": _processor(), "cores": str(len(os.sched_getaffinity(0))), "python": platform.python_version()}
+    found = {"processor": _processor(), "cores": str(cores()), "fernn": __version__}
+    found["python"] = platform.python_version()
     for name in packages:
         try:
             found[name] = version(name)
@@ -25,14 +27,21 @@ def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
 
 
 def source(rooms: Iterable[str] = ("formula", "semantics")) -> str:
-    """A mark of the code that is measured: a run during which it changes measures two things."""
-    folders = (Path(fernn.__file__).parent / room for room in rooms)
-    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    """A mark of the code in these rooms and files: a run during which it changes measures two things."""
+    named = [HOUSE / room for room in rooms]
+    inside = (file for folder in named for file in folder.rglob("*.py"))
+    files = sorted([*inside, *(path for path in named if path.is_file())])
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
+    known = Path("/proc/cpuinfo")
+    for line in known.read_text().splitlines() if known.is_file() else ():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
-    return platform.processor()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,162 @@
+"""The commands that compare methods: on a person's own data, and on the paper's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import as_json, complain, table
+from .progress import clock, fitted
+from .reading import File, Json, reads_a_file, recording
+
+if TYPE_CHECKING:
+    from ..compare.running import Step
+
+INTERRUPTED = 130
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+Limit = Annotated[float | None, typer.Option(help="Seconds that a method has for a fit.", min=0)]
+Workers = Annotated[int | None, typer.Option(help="Fits at once; as many as there are cores.", min=1)]
+
+
+def reproduce(
+    experiment: Annotated[
+        list[str] | None, typer.Argument(help="methods, stopping, quantised, ...; all if none is named.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few splits: minutes instead of an hour.")] = False,
+    out: Annotated[Path, typer.Option(help="Where the page, the runs and the figures go.")] = Path("reproduction"),
+    limit: Limit = None,
+    workers: Workers = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Runs of another version of fernn count as done.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Make the experiments of the paper again, its numbers beside ours.
+
+    Goes on where it was interrupted. Without the paper's recordings (FERNN_DATA) it runs on simulated ones.
+    """
+    from ..compare.experiments import experiment as known
+    from ..compare.experiments import planned
+    from ..compare.reproduction import LIMIT
+    from ..compare.reproduction import reproduce as make_again
+
+    names = list(experiment or [])
+    for name in names:
+        known(name)
+    if not quiet:
+        for line in planned(names or _all(), quick)[1]:
+            complain(f"left out: {line}")
+    done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, _watch(quiet), keep)
+    _close(quiet)
+    for line in (*done.failed, *done.notes):
+        complain(line)
+    if json:
+        typer.echo(as_json({
+            "page": str(done.page), "runs": done.runs, "left_out": list(done.left_out), "failed": list(done.failed),
+            "notes": list(done.notes), "interrupted": done.interrupted,
+        }))  # fmt: skip
+    else:
+        typer.echo(f"{done.runs} runs; the page is {done.page}")
+        if done.interrupted:
+            typer.echo("interrupted; the same command goes on")
+    return INTERRUPTED if done.interrupted else 0
+
+
+@reads_a_file
+def compare(
+    file: File,
+    methods: Annotated[str | None, typer.Option(help="Separated by commas; fernn,exact,lattice,tree.")] = None,
+    lengths: Annotated[str, typer.Option(help="Greatest lengths, such as 2-6 or 2,4,6.")] = "2-6",
+    splits: Annotated[int, typer.Option(help="How often the data are split anew.", min=1)] = 5,
+    baselines: Annotated[str | None, typer.Option(help="Separated by commas, or none; those that are here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder of the comparison; comparison/NAME if none.")] = None,
+    limit: Limit = None,
+    workers: Workers = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Compare methods on the same splits of a recording, beside classifiers that are no rules.
+
+    Goes on where it was interrupted.
+    """
+    from ..compare.own import LIMIT
+    from ..compare.own import compare as put_beside
+
+    data = recording(file, options)
+    folder = out if out is not None else Path("comparison") / data.name
+    known = None if baselines is None else [] if baselines == "none" else _words(baselines)
+    done = put_beside(
+        data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
+        workers, _watch(quiet),
+    )  # fmt: skip
+    _close(quiet)
+    for line in done.failed:
+        complain(line)
+    if json:
+        rows = [dict(zip(done.head, row, strict=True)) for row in done.rows()]
+        typer.echo(as_json({"page": str(done.page), "rows": rows, "interrupted": done.interrupted}))
+    else:
+        typer.echo(table(done.head, done.rows()))
+        typer.echo(f"\ntest error over {splits} splits; the page is {done.page}")
+        if done.interrupted:
+            typer.echo("interrupted; the same command goes on")
+    return INTERRUPTED if done.interrupted else 0
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _lengths(text: str) -> list[int]:
+    """`2-6` or `2,4,6`."""
+    from ..errors import UnsupportedError
+
+    found: list[int] = []
+    for word in _words(text):
+        low, dash, high = word.partition("-")
+        if not low.isdigit() or (dash and not high.isdigit()):
+            raise UnsupportedError(f"--lengths are numbers such as 2-6 or 2,4,6; found {text!r}")
+        found += range(int(low), int(high) + 1) if dash else [int(low)]
+    return sorted(set(found))
+
+
+def _all() -> list[str]:
+    from ..compare.experiments import EXPERIMENTS
+
+    return list(EXPERIMENTS)
+
+
+def _watch(quiet: bool) -> Any:
+    """One line that is drawn over and over on a terminal, a line a run elsewhere."""
+    if quiet:
+        return lambda step: None
+    return _redrawn if sys.stderr.isatty() else _line
+
+
+def _redrawn(step: Step) -> None:
+    import shutil
+
+    width = shutil.get_terminal_size().columns
+    sys.stderr.write("\r" + fitted(_text(step), width - 1).ljust(width - 1))
+    sys.stderr.flush()
+
+
+def _line(step: Step) -> None:
+    complain(_text(step))
+
+
+def _close(quiet: bool) -> None:
+    if not quiet and sys.stderr.isatty():
+        sys.stderr.write("\n")
+
+
+def _text(step: Step) -> str:
+    """`12 of 340, 35 s, 15 min 2 s left: ecg/3/fernn/4 0.038 G (hr_diff <= 5.3)`"""
+    found = step.found
+    said = found.get("problem") or f"{found['mcr']:.3f} {found['formula']}"
+    return (
+        f"{step.done} of {step.total}, {clock(step.seconds)}, {clock(step.seconds_left)} left: {step.unit.key} {said}"
+    )

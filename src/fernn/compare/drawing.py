@@ -1,0 +1,96 @@
+"""The figures of a comparison: errors and seconds by method and length, and formulas against traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import UnsupportedError
+from ..formula import Formula, parse
+from ..report import against, bars, save
+from .cells import cell
+from .experiments import LENGTHS, RECORDED
+from .ledger import Ledger
+from .reported import best
+from .reported import cell as in_paper
+from .sections import finest, there
+from .tasks import task
+from .unit import PAPER
+
+FIGURES = "figures"
+METHODS = ("fernn", "exact", "paper", "paper, early stopping", "enumerative", "lattice")
+Floats = npt.NDArray[np.float64]
+Cells = dict[str, dict[str, tuple[float, float]]]
+
+
+def drawn(ledger: Ledger, names: Sequence[str]) -> list[str]:
+    """Draws what these experiments show; what could not be drawn, and why."""
+    try:
+        for name in there(ledger, RECORDED):
+            if "methods" in names:
+                _by_length(ledger, name)
+            if "pictures" in names:
+                _against(ledger, name)
+    except UnsupportedError as missing:
+        return [f"no figures: {missing}"]
+    return []
+
+
+def by_method(ledger: Ledger, data: str, methods: Sequence[str], lengths: Sequence[int]) -> list[str]:
+    """Errors and seconds of a person's own comparison; what could not be drawn, and why."""
+    errors, times = _measured(ledger, data, methods, lengths)
+    try:
+        if errors:
+            save(bars(errors, "test error"), ledger.folder / FIGURES / "errors.png")
+            save(bars(times, "seconds", log=True), ledger.folder / FIGURES / "seconds.png")
+    except UnsupportedError as missing:
+        return [f"no figures: {missing}"]
+    return []
+
+
+def _by_length(ledger: Ledger, name: str) -> None:
+    """As the paper's figure of errors and times."""
+    folder = ledger.folder / FIGURES
+    errors, times = _measured(ledger, name, METHODS, LENGTHS)
+    theirs = {"the paper's best": {str(n): found.mcr for n in LENGTHS if (found := best(name, n)) is not None}}
+    save(bars(errors, "test error", marks=theirs, title=name), folder / f"{name}-error.png")
+    took = {
+        method: {str(n): found.seconds for n in LENGTHS if (found := in_paper(method, name, n)) and found.seconds}
+        for method in ("paper", "paper, early stopping")
+    }
+    save(bars(times, "seconds", marks=took, log=True, title=name), folder / f"{name}-seconds.png")
+
+
+def _measured(ledger: Ledger, name: str, methods: Sequence[str], lengths: Sequence[int]) -> tuple[Cells, Cells]:
+    errors: Cells = {}
+    times: Cells = {}
+    for method in methods:
+        found = {str(n): cell(ledger, method, name, n) for n in lengths}
+        known = {n: each for n, each in found.items() if not isnan(each.ours)}
+        if known:
+            errors[method] = {n: _spread(each.errors, each.ours) for n, each in known.items()}
+            times[method] = {n: (each.seconds, 0.0) for n, each in known.items()}
+    return errors, times
+
+
+def _spread(errors: Floats, alone: float) -> tuple[float, float]:
+    """Mean and standard deviation, or the only one there is."""
+    return (float(np.mean(errors)), float(np.std(errors, ddof=1))) if len(errors) > 1 else (alone, 0.0)
+
+
+def _against(ledger: Ledger, name: str) -> None:
+    formulas = dict(_formulas(ledger, name))
+    if formulas:
+        test = task(name, PAPER).test
+        save(
+            against(test, formulas, title=f"{name}: test traces of the paper's split"),
+            ledger.folder / FIGURES / f"{name}.png",
+        )
+
+
+def _formulas(ledger: Ledger, name: str) -> Iterator[tuple[str, Formula]]:
+    for method, found in finest(ledger, name).items():
+        yield method, parse(str(found["formula"]))

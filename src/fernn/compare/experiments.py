@@ -1,0 +1,128 @@
+"""The experiments of the paper as data: which methods, on which data, up to which lengths, on which splits.
+
+A run that several experiments need is made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from ..data.sources.folder import missing
+from ..errors import UnsupportedError
+from .tasks import CONTINUOUS
+from .unit import PAPER, Unit
+
+LENGTHS = (2, 3, 4, 5, 6)
+SEEDS = tuple(str(seed) for seed in range(10))
+SPLITS = (PAPER, *SEEDS)
+RECORDED = ("cct", "ecg", "hapt", "lyft")
+REAL = ("cct" + CONTINUOUS, "ecg" + CONTINUOUS)
+
+
+@dataclass(frozen=True)
+class Block:
+    """All combinations of these."""
+
+    methods: tuple[str, ...]
+    data: tuple[str, ...] = RECORDED
+    lengths: tuple[int, ...] = LENGTHS
+    splits: tuple[str, ...] = SPLITS
+    quick: tuple[str, ...] = (PAPER,)
+    """The splits of a quick run."""
+
+    def units(self, quick: bool) -> Iterator[Unit]:
+        for data in self.data:
+            for split in self.quick if quick else self.splits:
+                for method in self.methods:
+                    yield from (Unit(data, split, method, length) for length in self.lengths)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What the paper asked, and the runs that answer it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+    def units(self, quick: bool) -> Iterator[Unit]:
+        for block in self.blocks:
+            yield from block.units(quick)
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for block in self.blocks for name in block.data))
+
+
+OURS = Block(("fernn", "exact"), quick=(PAPER, "0", "1"))
+EXPERIMENTS: dict[str, Experiment] = {
+    "methods": Experiment(
+        "Error and time of every method",
+        (
+            OURS,
+            Block(("paper", "paper, early stopping", "enumerative", "lattice")),
+            Block(("lattice, published",), lengths=(6,)),
+        ),
+    ),
+    "stopping": Experiment("Early stopping", (Block(("paper", "paper, early stopping")),)),
+    "quantised": Experiment(
+        "Quantised and unquantised choices",
+        (Block(("paper", "paper, unquantised"), RECORDED + REAL),),
+    ),
+    "continuous": Experiment(
+        "Real-valued labels", (Block(("paper", "fernn"), REAL), Block(("exact",), REAL, splits=SPLITS))
+    ),
+    "since": Experiment(
+        "With and without Since",
+        (
+            Block(("paper",), RECORDED + REAL, LENGTHS[1:]),
+            Block(("paper, no since",), RECORDED + REAL, LENGTHS[1:]),
+            Block(("fernn", "fernn, no since"), RECORDED, LENGTHS[1:]),
+        ),
+    ),
+    "free": Experiment(
+        "Free choice of the length up to 6",
+        (Block(("paper, up to", "fernn"), RECORDED + REAL, (6,)), Block(("exact",), RECORDED, (6,))),
+    ),
+    "bounds": Experiment(
+        "Learned time bounds",
+        (Block(("fernn, windows", "exact, windows", "paper, windows"), ("intervals",), (2,), SEEDS, SEEDS),),
+    ),
+    "pictures": Experiment(
+        "The best formulas against the traces",
+        (Block(("paper", "fernn", "exact", "enumerative", "lattice"), splits=(PAPER,)),),
+    ),
+    "rivals": Experiment("How many formulas are as good as the best", (Block(("rivals",), splits=(PAPER,)),)),
+}
+"""By name, in the order of the page."""
+
+
+def planned(names: Iterable[str], quick: bool) -> tuple[list[Unit], list[str]]:
+    """The units of these experiments, each once, those of the paper's split first; and what is left out, and why.
+
+    Without the paper's recordings the simulated train stands in for its CCT data.
+    """
+    left_out: list[str] = []
+    units: dict[Unit, None] = {}
+    absent: dict[str, str] = {}
+    for name in names:
+        for unit in experiment(name).units(quick):
+            plain = unit.data.removesuffix(CONTINUOUS)
+            if plain in RECORDED and plain not in absent:
+                absent[plain] = missing(plain)
+            if not absent.get(plain):
+                units[unit] = None
+            elif plain == "cct":
+                units[replace(unit, data=unit.data.replace("cct", "cruise"))] = None
+    for plain, why in absent.items():
+        if why:
+            instead = "; the simulated train, cruise, stands in for it" if plain == "cct" else ""
+            left_out.append(f"{plain}: {why}{instead}")
+    return sorted(units, key=lambda unit: unit.split != PAPER), left_out
+
+
+def experiment(name: str) -> Experiment:
+    """By name."""
+    if name not in EXPERIMENTS:
+        raise UnsupportedError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,96 @@
+"""The methods as they are compared, by name: a greatest length, a seed and seconds make a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
+
+Make = Callable[[int, int, float], Learner]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A method, and what a reader should know of its settings."""
+
+    make: Make
+    about: str
+    takes_real: bool = True
+    """Whether it learns from real labels; where it does not, it gets their signs."""
+
+
+def _paper(**settings: Any) -> Make:
+    """As the paper trains: the largest weight of a choice wins, whatever its sign."""
+    return lambda length, seed, limit: PaperFernn(length, winner="value", seed=seed, time_limit=limit, **settings)
+
+
+METHODS: dict[str, Compared] = {
+    "paper": Compared(_paper(), "FERNN as the paper trains it: one start, 5000 epochs"),
+    "paper, early stopping": Compared(_paper(early_stopping=True), "the same, ended after 50 epochs without a gain"),
+    "paper, unquantised": Compared(
+        _paper(quantised=False), "choices mix their options while training, and are quantised to be read"
+    ),
+    "paper, no since": Compared(_paper(since=False), "the same without Until"),
+    "paper, up to": Compared(
+        _paper(up_to=True, early_stopping=True),
+        "one network for all lengths up to this one, ended without a gain after five cuts of the learning rate",
+    ),
+    "paper, windows": Compared(_paper(intervals=True), "windows are learned too"),
+    "fernn": Compared(
+        lambda length, seed, limit: Fernn(max_length=length, seed=seed, time_limit=limit),
+        "`Fernn(max_length=...)`, the default",
+    ),
+    "fernn, no since": Compared(
+        lambda length, seed, limit: Fernn(max_length=length, seed=seed, time_limit=limit, since=False),
+        "the same without Until",
+    ),
+    "fernn, windows": Compared(
+        lambda length, seed, limit: Fernn(max_length=length, seed=seed, time_limit=limit, intervals=True),
+        "windows are learned too",
+    ),
+    "exact": Compared(
+        lambda length, seed, limit: Enumerative(max_length=length, seed=seed, time_limit=limit),
+        "`Enumerative(max_length=...)`: every formula of the space, with a certificate",
+        takes_real=False,
+    ),
+    "exact, windows": Compared(
+        lambda length, seed, limit: Enumerative(max_length=length, seed=seed, time_limit=limit, intervals=True),
+        "windows are tried too",
+        takes_real=False,
+    ),
+    "rivals": Compared(
+        lambda length, seed, limit: Enumerative(
+            max_length=length, seed=seed, time_limit=limit, exhaust=True, folds=0, most_rivals=100_000
+        ),
+        "the exact search through all lengths, for all formulas as good as the best",
+        takes_real=False,
+    ),
+    "enumerative": Compared(
+        lambda length, seed, limit: Enumerative(preset="published", max_length=length, seed=seed, time_limit=limit),
+        "the enumerative method as published, ended at an error of 0.05",
+        takes_real=False,
+    ),
+    "lattice": Compared(
+        lambda length, seed, limit: Lattice(max_length=length, seed=seed, time_limit=limit),
+        "`Lattice(max_length=...)`: windows are learned, effects come after causes",
+        takes_real=False,
+    ),
+    "lattice, published": Compared(
+        lambda length, seed, limit: Lattice(
+            preset="published", max_length=length, seed=seed, time_limit=min(limit, ANNEALING)
+        ),
+        "simulated annealing, ended at an error of 0.05 or after 20 s",
+        takes_real=False,
+    ),
+    "tree": Compared(
+        lambda length, seed, limit: Tree(depth=max(1, length // 2), seed=seed, time_limit=limit),
+        "`Tree(depth=...)`, of half the length in depth",
+        takes_real=False,
+    ),
+}
+SHAPES = "shapes"
+"""Not a method: every shape of a length, searched for itself."""
+ANNEALING = 20.0
+"""Seconds: on four channels it would take minutes, and be no better."""

@@ -1,0 +1,182 @@
+"""The page of the reproduction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..data import Dataset, paper_split
+from ..data.copies import copies, forced_errors
+from ..data.split import blocks
+from ..learners.labels import unavoidable
+from .aims import Contest, contests
+from .cells import MARKS, Cell, cell
+from .experiments import EXPERIMENTS, LENGTHS, REAL, RECORDED
+from .ledger import Ledger
+from .markdown import table
+from .methods import METHODS
+from .reasons import reason
+from .reported import CITATION, best, reported
+from .sections import SECTIONS, there
+from .tasks import whole
+
+LEGEND = (
+    "A cell reads *paper → ours*: the number that the paper reports, our error on the paper's split (the first 80% "
+    "of each class in the order of the files), in brackets mean and standard deviation over ten random splits that "
+    f"keep copies and groups on one side, and the verdict: `{MARKS['better']}` ours is better, `{MARKS['equal']}` "
+    f"equal within noise (rounding and one standard error of a share of so many test traces), `{MARKS['worse']}` "
+    "worse. On Lyft, whose recordings are rebuilt from another scene, the mean is compared."
+)
+
+
+def page(
+    ledger: Ledger, names: Iterable[str], quick: bool, limit: float, where: Mapping[str, str],
+    left_out: Sequence[str], failed: Sequence[str],
+) -> str:  # fmt: skip
+    """The whole of it, from what was measured."""
+    chosen = list(names)
+    parts = [*_head(ledger, quick, limit, where, left_out, failed), *_aims(ledger), *_data(ledger)]
+    for number, name in enumerate(EXPERIMENTS, 1):
+        if name in chosen:
+            parts += [f"## {number}. {EXPERIMENTS[name].title}", *SECTIONS[name](ledger)]
+    return "\n\n".join([*parts, *_worse(ledger), *_how(ledger)]) + "\n"
+
+
+def _head(
+    ledger: Ledger, quick: bool, limit: float, where: Mapping[str, str], left_out: Sequence[str], failed: Sequence[str]
+) -> Iterator[str]:
+    command = "fernn reproduce --quick" if quick else "make reproduce"
+    seconds = sum(found.get("seconds", 0.0) for found in ledger.runs.values())
+    yield "# The paper's comparison, made again"
+    yield f"{CITATION}. Every experiment, by one command: `{command}`, which goes on where it was interrupted."
+    yield (
+        f"{where['processor']}, {where['cores']} cores, a fit a core. "
+        + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
+        + f". {len(ledger.runs):,} runs, {seconds / 60:.0f} minutes of fitting in all. Any fit had {limit:g} s. "
+        "All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
+    )
+    if ledger.sources not in ([], [ledger.source]):
+        yield "**Some of these runs were made by an earlier version of the source.**"
+    if left_out:
+        yield "Left out:\n\n" + "\n".join(f"- {line}" for line in left_out)
+    if failed:
+        yield "No result:\n\n" + "\n".join(f"- {line}" for line in failed)
+    yield LEGEND
+
+
+def _aims(ledger: Ledger) -> Iterator[str]:
+    """The better of our FERNN and the exact search beside the best that the paper reports for any method."""
+    lines = []
+    for text, only in (("any method", False), ("any method whose result is a formula", True)):
+        held = list(contests(ledger, only))
+        for who, alone in (("the better of FERNN and the exact search", False), ("FERNN alone", True)):
+            counts = [_count([each.met(alone, split) for each in held]) for split in (True, False)]
+            lines.append([f"{who}: no higher than the paper's best of {text}", *counts])
+    if not any(cell for line in lines for cell in line[1:]):
+        return
+    yield "## In short"
+    yield (
+        "In how many cells our error, rounded to two decimals as the paper's are, is no higher than the least that "
+        "the paper reports there. The cells are the lengths 2 to 6 on every data set, and the free choice of the "
+        "length."
+    )
+    yield table(["", "on the paper's split", "in the mean of the other splits"], lines)
+    missed = [each for each in contests(ledger) if each.met(False, True) is False or each.met(False, False) is False]
+    if missed:
+        yield "Cells in which it is higher, on one of them or both:"
+        head = ["", "the paper's best", "FERNN", "exact search"]
+        yield table(head, [[each.name, _of(each), each.fernn.measured(), each.exact.measured()] for each in missed])
+
+
+def _of(each: Contest) -> str:
+    return f"{each.paper.mcr:g} ({each.paper.method})"
+
+
+def _count(met: list[bool | None]) -> str:
+    known = [each for each in met if each is not None]
+    return f"{sum(known)} of {len(known)}" if known else ""
+
+
+def _data(ledger: Ledger) -> Iterator[str]:
+    """Copies and contradictions, and the least error that they leave."""
+    lines = []
+    for name in there(ledger, RECORDED):
+        data = whole(name)
+        train, test = paper_split(data)
+        pairs, forced = forced_errors(data)
+        lines.append([
+            name, f"{len(data)} x {data.n_channels} x {int(data.lengths.max())}", f"{len(np.unique(copies(data)))}",
+            f"{_seen(train, test)} of {len(test)}", f"{len(np.unique(blocks(data)))}", f"{pairs}",
+            f"{forced / len(data):.4f}", f"{_floor(train):.4f}", f"{_floor(test):.4f}",
+        ])  # fmt: skip
+    yield "## The data"
+    yield (
+        "*Distinct*: traces that differ. *Leaked*: test traces of the paper's split that are in its training set "
+        "too. *Blocks*: what the random splits keep on one side, copies and groups. *In both*: traces that stand in "
+        "both classes, of which any classifier gets one wrong; the *floor* is the least error that this leaves, of "
+        "all traces, and of the two parts of the paper's split."
+    )
+    head = [
+        "",
+        "traces x channels x samples",
+        "distinct",
+        "leaked",
+        "blocks",
+        "in both",
+        "floor",
+        "of training",
+        "of test",
+    ]
+    yield table(head, lines)
+    yield (
+        "The authors divide their errors on ECG by 58, where the test set has 56 traces: 0.47 is 27 of 58, the error "
+        "of never saying good. Ours divide by the number of test traces."
+    )
+
+
+def _seen(train: Dataset, test: Dataset) -> int:
+    known = {trace.tobytes() for trace in train.values}
+    return sum(trace.tobytes() in known for trace in test.values)
+
+
+def _floor(data: Dataset) -> float:
+    return unavoidable(data, np.ones(len(data))) / len(data)
+
+
+def _worse(ledger: Ledger) -> Iterator[str]:
+    lines = []
+    for each in _all(ledger):
+        if each.verdict == "worse":
+            lines.append([f"{each.method}, {each.data}, {each.length}", str(each), reason(each)])
+    yield "## Every cell that is worse, and why"
+    yield table(["method, data, length", "cell", "why"], lines) if lines else "None."
+
+
+def _all(ledger: Ledger) -> Iterator[Cell]:
+    """Every cell for which the paper has a number, its variants first, then ours beside its best."""
+    known = set()
+    for given in reported():
+        if (given.method, given.data, given.length) not in known:
+            known.add((given.method, given.data, given.length))
+            yield cell(ledger, given.method, given.data, given.length, given)
+    for method in ("fernn", "exact"):
+        for data in RECORDED + REAL:
+            for length in LENGTHS:
+                yield cell(ledger, method, data, length, best(data, length))
+
+
+def _how(ledger: Ledger) -> Iterator[str]:
+    used = {unit.method for unit in ledger.runs}
+    uneven = ledger.uneven()
+    yield "## The methods"
+    if uneven:
+        yield f"**Not all runs of {', '.join(uneven)} had the same traces: the data changed between them.**"
+    yield (
+        "All get the same training traces, count length the same way (atoms and operators; a negation of an atom is "
+        "free) and have the same time. The formula judged is the one that a method gives back: of a front, the "
+        "picked one, which is chosen without the test traces. Every error is that of the printed formula, evaluated "
+        "exactly. The paper's variants choose the greatest weight (`winner='value'`), as its authors' code does; the "
+        "seed of a split is also that of the method."
+    )
+    yield table(["method", "what it is"], [[name, how.about] for name, how in METHODS.items() if name in used])

@@ -1,0 +1,63 @@
+"""The paper's comparison from beginning to end: planned, measured, drawn, written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..runs.atomic import write
+from .drawing import drawn
+from .experiments import EXPERIMENTS, planned
+from .ledger import Ledger
+from .page import page
+from .running import ROOMS, Step, carried_out, silent
+from .surroundings import source, surroundings
+
+PAGE, MACHINE = "README.md", "machine.json"
+PACKAGES = ("numpy", "numba", "scikit-learn")
+LIMIT = 120.0
+"""Seconds that any method has for a fit."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of it, and what did not."""
+
+    page: Path
+    runs: int
+    left_out: tuple[str, ...]
+    """Data that are not here, and why."""
+    failed: tuple[str, ...]
+    """Runs that gave no result, and why."""
+    notes: tuple[str, ...]
+    interrupted: bool
+
+
+def reproduce(
+    folder: str | Path = "reproduction", names: Sequence[str] = (), quick: bool = False, limit: float = LIMIT,
+    workers: int | None = None, watch: Callable[[Step], None] = silent, keep: bool = False,
+) -> Reproduction:  # fmt: skip
+    """Runs the experiments of these names, all if none is named, and writes the page, the tables and the figures.
+
+    What the folder holds already is not run again, unless another version of fernn made it and `keep` is False.
+    Ctrl-C ends it with a page of what is there.
+    """
+    chosen = list(names) or list(EXPERIMENTS)
+    units, left_out = planned(chosen, quick)
+    ledger = Ledger.opened(Path(folder), source(ROOMS), keep)
+    failed: list[str] = []
+    interrupted = False
+    try:
+        failed = [f"{unit.key}: {why}" for unit, why in carried_out(units, ledger, limit, workers, watch)]
+    except KeyboardInterrupt:
+        interrupted = True
+    ledger.write_runs()
+    ledger.write_table()
+    notes = drawn(ledger, chosen)
+    where = surroundings(PACKAGES)
+    write(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
+    path = ledger.folder / PAGE
+    write(path, page(ledger, chosen, quick, limit, where, left_out, failed))
+    return Reproduction(path, len(ledger.runs), tuple(left_out), tuple(failed), tuple(notes), interrupted)

@@ -1,0 +1,38 @@
+"""A process that measures units: one line of JSON in, one line out, until nothing comes in.
+
+Run as `python -m fernn.compare.worker SECONDS`. What a unit prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from contextlib import redirect_stdout
+from typing import TextIO
+
+from ..errors import FernnError
+from .measuring import Found, measured
+from .unit import Unit
+
+
+def answer(line: str, limit: float) -> Found:
+    """What was found of the unit on this line, or the problem with it."""
+    try:
+        return measured(Unit(**json.loads(line)), limit)
+    except (FernnError, ImportError) as error:
+        return {"problem": str(error), "failed": False}
+    except Exception as error:
+        traceback.print_exc(limit=-3)
+        return {"problem": f"{type(error).__name__}: {error}", "failed": True}
+
+
+def serve(lines: TextIO, out: TextIO, limit: float) -> None:
+    for line in lines:
+        with redirect_stdout(sys.stderr):
+            found = answer(line, limit)
+        print(json.dumps(found), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sys.stdout, float(sys.argv[1]))

@@ -1,0 +1,108 @@
+"""Units measured by several processes at once, each on one core, each answer as soon as it is there.
+
+A process that dies takes with it the unit it was at, which is told as failed; another one goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from queue import Empty, SimpleQueue
+from threading import Thread, Timer
+from typing import Any
+
+from .surroundings import cores
+from .unit import Unit
+
+Found = dict[str, Any]
+ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+PATIENCE, GRACE = 4.0, 120.0
+"""A unit that takes this many time limits, and these seconds more, is ended."""
+
+
+def answered(units: Sequence[Unit], limit: float, workers: int | None = None) -> Iterator[tuple[Unit, Found]]:
+    """Every unit with what was found of it, in the order in which they are done.
+
+    Leaving the loop, by Ctrl-C or otherwise, ends the processes; what they were at is lost.
+    """
+    left: SimpleQueue[Unit] = SimpleQueue()
+    for unit in units:
+        left.put(unit)
+    done: SimpleQueue[tuple[Unit, Found]] = SimpleQueue()
+    crew = [_Worker(left, done, limit) for _ in range(min(workers or cores(), len(units)))]
+    for worker in crew:
+        worker.start()
+    try:
+        for _ in units:
+            yield done.get()
+    finally:
+        for worker in crew:
+            worker.stop()
+
+
+class _Worker(Thread):
+    """Feeds one process, and begins another where it ends too soon."""
+
+    def __init__(self, left: SimpleQueue[Unit], done: SimpleQueue[tuple[Unit, Found]], limit: float) -> None:
+        super().__init__(daemon=True)
+        self._left, self._done, self._limit = left, done, limit
+        self._process: subprocess.Popen[str] | None = None
+        self._over = False
+
+    def run(self) -> None:
+        while not self._over:
+            try:
+                unit = self._left.get_nowait()
+            except Empty:
+                break
+            try:
+                found = self._asked(unit)
+            except Exception as error:  # nothing may keep the others waiting
+                found = {"problem": f"{type(error).__name__}: {error}", "failed": True}
+            if not self._over:
+                self._done.put((unit, found))
+        self._end()
+
+    def stop(self) -> None:
+        self._over = True
+        self._end()
+
+    def _asked(self, unit: Unit) -> Found:
+        process = self._process = self._process or _started(self._limit)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        clock = Timer(PATIENCE * self._limit + GRACE, process.kill)
+        clock.daemon = True
+        clock.start()
+        try:
+            process.stdin.write(json.dumps(asdict(unit)) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        finally:
+            clock.cancel()
+        if line:
+            found: Found = json.loads(line)
+            return found
+        self._end()
+        return {"problem": f"its process ended with status {process.returncode}", "failed": True}
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def _started(limit: float) -> subprocess.Popen[str]:
+    """In a session of its own, so that Ctrl-C reaches only the parent, which knows what to do."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "fernn.compare.worker", str(limit)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env=os.environ | ONE_THREAD, start_new_session=True,
+    )  # fmt: skip
