@@ -254,7 +254,7 @@ def test_fixed_parts_of_a_template_stay_in_the_units_of_the_data(cruise):
     kept = fit.formula.right
     assert isinstance(kept, Eventually)
     assert (kept.inner.weights, kept.inner.relation) == ((("v", pytest.approx(1)),), ">=")
-    assert kept.inner.threshold == pytest.approx(22.5, rel=1e-12)  # there and back: to a rounding
+    assert kept.inner.threshold == 22.5
     assert len([node for node in walk(fit.formula) if isinstance(node, AnyAtom)]) == 0
 
 

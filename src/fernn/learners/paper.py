@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 from time import perf_counter
 from typing import Any, Literal, Protocol
@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
-from ..formula import Constant, Formula, direction, length, simplify
+from ..formula import Atom, Constant, Formula, direction, length, simplify
 from ..formula.holes import windows_open
-from ..formula.measures import facing
+from ..formula.measures import everywhere, facing
 from ..formula.templates import paper_length, paper_up_to, windowed
 from ..network.batches import Traces, dealt
 from ..network.forward import PIECES
@@ -211,9 +211,12 @@ class _Task:
         return Entry(formula, length(formula), float(np.average(wrong, weights=self.weights)), nan, nan, margin)
 
     def formula(self, theta: Floats) -> Formula:
-        """In its simplest form. A constant is that of `true` and `false` which errs less."""
+        """In its simplest form. A constant is that of `true` and `false` which errs less.
+
+        Thresholds have fourteen digits, so that one that was fixed comes back as it was written.
+        """
         found = self.scales.outward(self.engine.formula(theta))
-        simple = simplify(found if self.real else plain(found))
+        simple = everywhere(simplify(found if self.real else plain(found)), _shorter)
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
         return simple if self.future else facing(simple, future=False)
@@ -225,6 +228,10 @@ class _Task:
         inside = plain(self.scales.inward(formula))
         scaled = self.scales.scaled(list(self.data.values))
         return float(np.abs(robustness(inside, scaled, self.data.channels))[right].min())
+
+
+def _shorter(node: Formula) -> Formula:
+    return replace(node, threshold=float(f"{node.threshold:.14g}")) if isinstance(node, Atom) else node
 
 
 def _restored(state: dict[str, Any], size: int) -> Training:
