@@ -152,8 +152,7 @@ class Enumerative:
         if self.preset != "published":
             raise UnsupportedError(f"preset is None or 'published', got {self.preset!r}")
         learner = Published(self.max_length, self.direction, self.since, self.target, self.seed, self.time_limit)
-        fit = learner.fit(data, watch, resume, weights)
-        return ExactFit(fit.front, fit.seconds, fit.ended, fit.state)
+        return ExactFit(**vars(learner.fit(data, watch, resume, weights)))
 
     def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Enumeration:
         two_classes(data, "the exact search")

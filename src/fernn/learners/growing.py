@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from math import inf, nan
 from time import perf_counter
@@ -18,22 +18,12 @@ from ..exact.atoms import columns
 from ..exact.widening import margin
 from ..formula import Formula, length
 from .clock import Clock, OutOfTime
-from .fit import Ended, Progress, Watch, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import Floats, counts, losses, that_count, weighed
 from .validating import Validation, validated
 
 SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Finished:
-    """How it ended, and what there is to show."""
-
-    front: Front
-    seconds: float
-    ended: Ended
-    state: dict[str, Any]
 
 
 class Growing(ABC):
@@ -83,7 +73,7 @@ class Growing(ABC):
     def restore(self, state: dict[str, Any]) -> None:
         """Goes on from there."""
 
-    def finish(self, resume: dict[str, Any] | None) -> Finished:
+    def finish(self, resume: dict[str, Any] | None) -> Fit:
         """Runs to the end, to the time limit or to Ctrl-C; from where an earlier one stopped."""
         ended: Ended = "done"
         validation: Validation = {}
@@ -103,7 +93,7 @@ class Growing(ABC):
         front = self.front(validation)
         if ended != "interrupted":
             tell_last(self.watch, replace(self.progress(), front=front, share=1.0))
-        return Finished(front, self.clock.seconds, ended, self.state())
+        return Fit(front, self.clock.seconds, ended, self.state())
 
     def pulse(self) -> None:
         """Tells of progress, and ends the search when its time is over."""

@@ -91,10 +91,9 @@ class Lattice:
         """
         self._check(data)
         growth = _Growth.begun(self, data, watch, resume, weights)
-        done = growth.finish(resume)
-        said = told(done.front.picked.formula, growth.data)
+        fit = growth.finish(resume)
         nodes = tuple(growth.graph.nodes.values())
-        return LatticeFit(done.front, done.seconds, done.ended, done.state, {}, nodes, said)
+        return LatticeFit(**vars(fit), graph=nodes, said=told(fit.formula, growth.data))
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "the lattice method")

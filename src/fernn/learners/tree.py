@@ -78,8 +78,7 @@ class Tree:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        done = _Growth.begun(self, data, watch, resume, weights).finish(resume)
-        return Fit(done.front, done.seconds, done.ended, done.state)
+        return _Growth.begun(self, data, watch, resume, weights).finish(resume)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "a tree")
