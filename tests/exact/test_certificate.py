@@ -4,9 +4,9 @@ import copy
 
 import numpy as np
 import pytest
-from brute import noisy
 
 import fernn
+from brute import noisy
 from fernn.errors import DataError, FernnError
 from fernn.exact.audit import audit
 from fernn.exact.certificate import Certificate

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from brute import all_formulas, fillings, least, noisy, verdicts
 
+from brute import all_formulas, fillings, least, noisy, verdicts
 from fernn.exact import search
 from fernn.exact.exploring import Exploration, Space
 from fernn.exact.ground import ground

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from brute import all_formulas, verdicts
 
 import fernn
+from brute import all_formulas, verdicts
 from fernn.data import from_arrays
 from fernn.exact.cover import covering
 from fernn.exact.smallest import smallest

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from brute import noisy
 
 import fernn
+from brute import noisy
 from fernn.exact.ground import ground
 from fernn.exact.widening import critical, refined, widened
 from fernn.formula import thresholds, with_thresholds
