@@ -200,7 +200,7 @@ def test_an_interrupt_and_the_time_limit_keep_the_best_and_the_search_goes_on_fr
     again = Cause(max_length=3, folds=2).fit(made, resume=json.loads(json.dumps(cut.state)))
     assert (again.front, again.ended) == (whole.front, "done")
     assert Cause(max_length=3, folds=2, time_limit=1e-6).fit(made).ended == "time limit"
-    with pytest.raises(FernnError, match="another search"):
+    with pytest.raises(FernnError, match="another fit"):
         Cause(max_length=2, folds=2).fit(made, resume=cut.state)
 
 

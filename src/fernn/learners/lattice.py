@@ -188,8 +188,9 @@ class _Growth(Growing):
 
     def kept(self) -> dict[str, Any]:
         nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]
-        return {"reached": self.graph.reached, "nodes": nodes}
+        return super().kept() | {"reached": self.graph.reached, "nodes": nodes}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.graph.put(restored(row) for row in state["nodes"])
         self.graph.tried, self.graph.reached = self.tried, int(state["reached"])

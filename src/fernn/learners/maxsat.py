@@ -162,7 +162,8 @@ class _Search(Growing):
         return (self.judged(formula) for formula in self.formulas)
 
     def kept(self) -> dict[str, Any]:
-        return {"found": [str(formula) for formula in self.formulas]}
+        return super().kept() | {"found": [str(formula) for formula in self.formulas]}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.formulas = [parse(text) for text in state["found"]]

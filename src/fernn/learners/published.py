@@ -32,7 +32,7 @@ from ..formula.nodes import Atom, Relation
 from ..formula.templates import Way, exactly_length
 from ..semantics import robustness, satisfied
 from .clock import Clock
-from .fit import Ended, Fit, Progress, Watch, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, check_schema, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import counts, targets
 
@@ -61,11 +61,13 @@ class Published:
     ) -> Fit:
         """Search; Ctrl-C ends it with the best so far."""
         targets(data)
-        clock = Clock(0.0 if resume is None else float(resume["seconds"]), self.time_limit)
-        job = _Job(self, data, counts(data, weights), clock)
-        skip = 0 if resume is None else int(resume["structures"])
-        for text in [] if resume is None else resume["found"]:
-            job.offer(parse(text))
+        clock = Clock.of(resume, self.time_limit)
+        job, skip = _Job(self, data, counts(data, weights), clock), 0
+        if resume is not None:
+            check_schema(resume, SCHEMA)
+            skip = int(resume["structures"])
+            for text in resume["found"]:
+                job.offer(parse(text))
         ended: Ended = "done"
         try:
             for number, structure in enumerate(job.structures()):

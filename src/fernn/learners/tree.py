@@ -204,9 +204,11 @@ class _Growth(Growing):
     def kept(self) -> dict[str, Any]:
         trees = [{path: str(formula) for path, formula in tree.items()} for tree in self.trees]
         formulas = [str(formula) for formula in self.formulas]
-        return {"trees": trees, "leaves": [list(paths) for paths in self.leaves], "formulas": formulas}
+        leaves = [list(paths) for paths in self.leaves]
+        return super().kept() | {"trees": trees, "leaves": leaves, "formulas": formulas}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.trees = [{path: parse(text) for path, text in tree.items()} for tree in state["trees"]]
         self.leaves = [list(paths) for paths in state["leaves"]]
         self.formulas = [parse(text) for text in state["formulas"]]
