@@ -108,8 +108,6 @@ class _Job:
     def __post_init__(self) -> None:
         data = self.data
         rng = np.random.default_rng(self.settings.seed)
-        rows = [np.concatenate([trace[k] for trace in data.values]) for k in range(data.n_channels)]
-        self.ranges = {name: (float(r.min()), float(r.max())) for name, r in zip(data.channels, rows, strict=True)}
         self.few = data.subset(rng.permutation(len(data))[:TRACES])
         self.drawn = rng.random((VALUATIONS, 16))
         self.rng = rng
@@ -133,7 +131,7 @@ class _Job:
         shape, reads = structure
         atoms: dict[str, Atom] = {}
         for hole, (name, relation), share in zip(atoms_open(shape), reads, at, strict=True):
-            low, high = self.ranges[name]
+            low, high = self.data.ranges[name]
             atoms[hole.name] = atom(name, relation, low + (high - low) * float(share))
         made = filled(shape, atoms)
         return made if self.settings.direction == "future" else facing(made, future=False)
