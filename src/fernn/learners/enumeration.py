@@ -13,9 +13,9 @@ from ..exact.certificate import Certificate, certificate
 from ..exact.cover import cover
 from ..exact.exploring import Exploration
 from ..exact.search import Counts
-from ..exact.widening import margin, refined, repeated, standing, widened
-from ..formula import Atom, Formula, length, simplify, walk
-from ..formula.nodes import AnyAtom
+from ..exact.staying import Staying
+from ..exact.widening import margin, refined, standing, widened
+from ..formula import Formula, length, simplify
 from .clock import Clock
 from .fit import Watch
 from .front import Entry, Front, front_of
@@ -66,10 +66,7 @@ class Enumeration(Underway):
         self.patient = False
         """Whether the clock is not looked at, so that what is begun is finished."""
         template = self.explored.space.template
-        nodes = walk(template) if template is not None else ()
-        self.fixed = frozenset(node for node in nodes if isinstance(node, Atom))
-        open_ = [node for node in walk(template) if isinstance(node, AnyAtom)] if template is not None else []
-        self.is_shared = len(open_) > len(set(open_))
+        self.staying = Staying(() if template is None else (template,))
         self.explored.search.pulse = self.pulse
 
     @property
@@ -148,7 +145,7 @@ class Enumeration(Underway):
         """Formulas that another search found without regard to the limits, moved to where they keep to them."""
         ground = self.explored.ground
         for n, entry in other.entries.items():
-            fixed = self._staying(entry.formula)
+            fixed = self.staying.of(entry.formula)
             moved = widened(refined(entry.formula, ground, fixed), ground.data, fixed)
             if standing(moved, ground)[0] <= 1e-9:
                 made = self._judged(moved)
@@ -177,13 +174,9 @@ class Enumeration(Underway):
         order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
         ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
         if explored.space.thresholds == "grid":
-            ways = [refined(formula, ground, self._staying(formula)) for formula in ways]
-        made = [self._judged(widened(formula, ground.data, self._staying(formula))) for formula in ways]
+            ways = [refined(formula, ground, self.staying.of(formula)) for formula in ways]
+        made = [self._judged(widened(formula, ground.data, self.staying.of(formula))) for formula in ways]
         return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
-
-    def _staying(self, formula: Formula) -> frozenset[Atom]:
-        """Atoms that are not moved: those of the template, and those that fill one hole in several places."""
-        return self.fixed | repeated(formula) if self.is_shared else self.fixed
 
     def _judged(self, formula: Formula) -> Entry:
         ground = self.explored.ground
