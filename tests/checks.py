@@ -15,7 +15,7 @@ import pytest
 
 import fernn
 from fernn.data import Dataset, from_arrays
-from fernn.errors import DataError
+from fernn.errors import DataError, FernnError
 from fernn.learners import Fit, Learner, Progress
 from fernn.learners.front import picked
 from fernn.runs import Run
@@ -130,6 +130,12 @@ def check_resume_goes_on(case: Case) -> None:
     assert fit.ended == "done"
     assert _no_worse(fit, first.front)
     assert told[-1].restarts >= seen.restarts
+
+
+def check_a_state_of_another_schema_is_refused(case: Case) -> None:
+    first, _ = _interrupted(case.quick)
+    with pytest.raises(FernnError, match="a state of schema 99"):
+        case.quick.fit(spikes(), resume=first.state | {"schema": 99})
 
 
 def check_hard_data(case: Case) -> None:

@@ -116,6 +116,29 @@ def test_answers_go_on_and_are_taken_back():
     assert len(session.left) == len(RULES) > fewer
 
 
+def test_a_slip_is_taken_back_while_asking():
+    right = meant(RULES[3])
+    replies = iter([lambda question: not right(question), lambda question: "back"])
+    asked = ask(RULES, noisy(1), lambda question: next(replies, right)(question))
+    assert asked.left == (RULES[3],)
+    assert asked.disagreements == 0
+    assert all(each.answer == right(each.question) for each in asked.transcript)
+
+
+def test_with_nothing_to_take_back_the_question_is_asked_again():
+    seen = []
+    asked = ask(RULES, noisy(1), lambda question: seen.append(question.trace) or "back", most=3)
+    assert (asked.ended, asked.transcript) == ("stopped", ())
+    assert len(seen) == 3
+    assert np.array_equal(seen[0], seen[2])
+
+
+def test_the_last_question_allowed_may_decide():
+    rules = [fernn.parse("G (a <= 1.5)"), fernn.parse("G (b <= 1.5)")]
+    assert ask(rules, noisy(1), meant(rules[0]), most=1).ended == "decided"
+    assert ask(rules, noisy(1), meant(rules[0]), most=0).ended == "stopped"
+
+
 def test_judged_traces_can_be_learned_from():
     data = noisy(1)
     asked = ask(RULES, data, meant(RULES[2]))

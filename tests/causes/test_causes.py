@@ -13,6 +13,7 @@ from fernn.causes import CAUSE, Cause, account, marked, tank
 from fernn.causes.judging import either, everywhere, judge
 from fernn.causes.settling import Settling
 from fernn.errors import DataError, FernnError, UnsupportedError
+from fernn.exact.widening import widened
 from fernn.formula import direction, horizon, length, parse
 
 QUICK = {"folds": 0, "grid": 6, "max_length": 2}
@@ -155,7 +156,7 @@ def test_settling_never_costs_more_and_leaves_thresholds_in_the_middle_of_their_
     assert len(settled) == 2
     assert judged.standing(judged.held(settled)) <= judged.standing(judged.held(rules))
     assert by_hand.cost(by_hand.held(either(settled), made), made) == judged.standing(judged.held(settled))[1]
-    again = Settling(6)._widened(either(settled), judged)
+    again = widened(either(settled), made.data, samples=True)
     assert (everywhere(again, made) == everywhere(either(settled), made)).all()
 
 
@@ -200,7 +201,7 @@ def test_an_interrupt_and_the_time_limit_keep_the_best_and_the_search_goes_on_fr
     again = Cause(max_length=3, folds=2).fit(made, resume=json.loads(json.dumps(cut.state)))
     assert (again.front, again.ended) == (whole.front, "done")
     assert Cause(max_length=3, folds=2, time_limit=1e-6).fit(made).ended == "time limit"
-    with pytest.raises(FernnError, match="another search"):
+    with pytest.raises(FernnError, match="another fit"):
         Cause(max_length=2, folds=2).fit(made, resume=cut.state)
 
 

@@ -1,5 +1,6 @@
 """The dataset type: what it holds, what it refuses, and when two are the same."""
 
+import pickle
 import subprocess
 import sys
 
@@ -138,6 +139,32 @@ def test_the_fingerprint_is_of_the_content(data):
     shifted = [trace / 2 + 1 for trace in data.values]
     if any((new != old).any() for new, old in zip(shifted, data.values, strict=True)):
         assert from_arrays(shifted, channels=data.channels).fingerprint != data.fingerprint
+
+
+@given(datasets())
+def test_ranges_are_the_least_and_the_greatest_value_of_each_channel(data):
+    samples = {name: [float(v) for t in data.values for v in t[c]] for c, name in enumerate(data.channels)}
+    assert data.ranges == {name: (min(values), max(values)) for name, values in samples.items()}
+    assert tuple(data.ranges) == data.channels
+
+
+def test_ranges_are_of_the_cases_and_channels_that_are_there():
+    data = from_arrays([[[1, 5], [0, 0]], [[-2, 3], [7, 8]]], channels=["v", "w"])
+    assert data.ranges == {"v": (-2.0, 5.0), "w": (0.0, 8.0)}
+    assert data.subset([0]).ranges == {"v": (1.0, 5.0), "w": (0.0, 0.0)}
+    assert data.select(["w"]).ranges == {"w": (0.0, 8.0)}
+    assert list(data.select(["w", "v"]).ranges) == ["w", "v"]
+
+
+@given(datasets())
+def test_a_dataset_is_the_same_whether_or_not_it_was_asked_for_ranges_and_goes_to_other_processes(data):
+    fresh = data.subset(range(len(data)))
+    assert data.ranges is data.ranges
+    assert fresh == data
+    assert hash(fresh) == hash(data)
+    sent = pickle.loads(pickle.dumps(data))
+    assert sent == data
+    assert sent.ranges == fresh.ranges
 
 
 def test_the_fingerprint_is_the_same_on_every_run_and_machine():

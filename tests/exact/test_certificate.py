@@ -118,9 +118,9 @@ def test_tiny_weights_are_weights():
     assert tiny.front[-1].train == pytest.approx(plain.front[-1].train)
 
 
-def test_a_state_of_another_search_is_refused():
+def test_a_state_of_another_fit_is_refused():
     state = SMALL.fit(noisy(1, 40, 5)).state
-    with pytest.raises(FernnError, match="of another search"):
+    with pytest.raises(FernnError, match="of another fit"):
         SMALL.fit(noisy(2, 40, 5), resume=state)
 
 

@@ -5,9 +5,11 @@ import pytest
 
 import fernn
 from brute import noisy
+from fernn.data import from_arrays
 from fernn.exact.ground import ground
+from fernn.exact.staying import Staying
 from fernn.exact.widening import critical, refined, widened
-from fernn.formula import thresholds, with_thresholds
+from fernn.formula import And, Eventually, thresholds, with_thresholds
 
 RULES = [
     "G (a >= 1.5)",
@@ -38,6 +40,30 @@ def test_widening_changes_no_verdict_and_no_margin_for_the_worse(rule):
     data, formula = noisy(2, 60, 5, levels=6), fernn.parse(rule)
     wide = widened(formula, data)
     assert np.array_equal(fernn.satisfied(wide, data), fernn.satisfied(formula, data))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_widening_for_every_sample_changes_no_verdict_at_any(rule):
+    data, formula = noisy(2, 60, 5, levels=6), fernn.parse(rule)
+    wide = widened(formula, data, samples=True)
+    assert np.array_equal(fernn.satisfied(wide, data, at="all"), fernn.satisfied(formula, data, at="all"))
+
+
+def test_a_threshold_comes_near_the_middle_of_the_values_that_are_judged():
+    data = from_arrays([[1.0, 2.0, 9.0], [4.0, 8.0, 3.0]], [0, 1], ["a"], classes=["bad", "good"])
+    formula = fernn.parse("a >= 3.9")
+    (first,), (every,) = thresholds(widened(formula, data)), thresholds(widened(formula, data, samples=True))
+    assert 1.5 < first < 3.5  # first samples: 1 and 4, and a short number between
+    assert 3.2 < every < 3.8  # all samples: 3 and 4
+
+
+def test_atoms_of_a_template_stay_and_so_do_those_of_a_hole_in_several_places():
+    a, b, c = (fernn.parse(text) for text in ("a >= 1", "b <= 2", "a >= 3"))
+    once = Staying((fernn.parse("?p & F ?q & b <= 2"),))
+    assert once.of(And(And(a, Eventually(a)), b)) == {b}
+    twice = Staying((fernn.parse("?p & F ?p"), fernn.parse("G (a >= 3)")))
+    assert twice.of(And(a, Eventually(a))) == {a, c}
+    assert Staying().of(And(a, b)) == frozenset()
 
 
 @pytest.mark.parametrize("rule", RULES)

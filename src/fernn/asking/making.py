@@ -41,7 +41,7 @@ class Made:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """How samples may be moved: by channel the range of its values, and the values themselves where they are few."""
+    """How samples may be moved: by channel the size of its range, and the values themselves where they are few."""
 
     channels: tuple[str, ...]
     ranges: Mapping[str, float]
@@ -49,7 +49,7 @@ class Ways:
 
     @classmethod
     def of(cls, data: Dataset) -> Ways:
-        return cls(data.channels, {name: high - low or 1.0 for name, (low, high) in spans(data).items()}, few(data))
+        return cls(data.channels, {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}, few(data))
 
 
 def made(formulas: Sequence[Formula], data: Dataset) -> Iterator[Made]:
@@ -121,9 +121,3 @@ def few(data: Dataset) -> Levels:
 def changes(trace: Floats, near: Floats) -> tuple[tuple[int, int], ...]:
     """(channel, sample) where two traces differ."""
     return tuple((int(channel), int(sample)) for channel, sample in np.argwhere(trace != near))
-
-
-def spans(data: Dataset) -> dict[str, tuple[float, float]]:
-    """The lowest and the highest value of each channel."""
-    samples = np.concatenate(list(data.values), axis=1)
-    return {name: (float(row.min()), float(row.max())) for name, row in zip(data.channels, samples, strict=True)}

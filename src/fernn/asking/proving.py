@@ -7,7 +7,7 @@ import numpy as np
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula
-from .making import Made, changes, few, spans
+from .making import Made, changes, few
 
 PATIENCE = 5.0
 """Seconds for a proof."""
@@ -38,7 +38,7 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> Made | None:
     """As long as this trace, and near it."""
     near = data.values[case]
     ranges = {
-        name: (low - BEYOND * (high - low), high + BEYOND * (high - low)) for name, (low, high) in spans(data).items()
+        name: (low - BEYOND * (high - low), high + BEYOND * (high - low)) for name, (low, high) in data.ranges.items()
     }
     try:
         from ..verify.difference import difference as told_apart

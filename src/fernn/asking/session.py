@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,8 @@ from .making import Made, made
 from .proving import Unknown, difference
 from .question import Answered, Question
 
-Answer = Callable[[Question], bool | None]
-"""Good, bad, or None for `cannot say`; raising KeyboardInterrupt ends the asking."""
+Answer = Callable[[Question], bool | Literal["back"] | None]
+"""Good, bad, or None for `cannot say`; "back" takes the last answer back. Raising KeyboardInterrupt ends the asking."""
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -158,6 +159,22 @@ class Session:
             self._known.clear()
             self.is_proved = False
 
+    def run(self, answer: Answer, most: int = 50) -> Asked:
+        """Asks until one behaviour is left, at most so many questions; one is used up to take an answer back."""
+        while (question := self.next()) is not None:
+            if most < 1:
+                return self.asked("stopped")
+            most -= 1
+            try:
+                said = answer(question)
+            except KeyboardInterrupt:
+                return self.asked("stopped")
+            if isinstance(said, str):
+                self.take_back()
+            else:
+                self.take(question, said)
+        return self.asked("decided" if len(self.left) == 1 or self.is_proved else "undecided")
+
     def asked(self, ended: str) -> Asked:
         left = self.left
         proved = len(left) == 1 or self.is_proved
@@ -174,16 +191,7 @@ def ask(
 ) -> Asked:
     """Ask until one behaviour is left, at most so many questions; `answers` are those given before.
 
-    `answer` is called with a question. Ctrl-C, raised in it, ends the asking with what is known.
+    `answer` is called with a question; it may take the last answer back. Ctrl-C, raised in it, ends the asking with
+    what is known.
     """
-    session = Session(formulas, data, pool, list(answers))
-    for _ in range(most):
-        question = session.next()
-        if question is None:
-            left = session.left
-            return session.asked("decided" if len(left) == 1 or session.is_proved else "undecided")
-        try:
-            session.take(question, answer(question))
-        except KeyboardInterrupt:
-            return session.asked("stopped")
-    return session.asked("decided" if len(session.left) == 1 else "stopped")
+    return Session(formulas, data, pool, list(answers)).run(answer, most)

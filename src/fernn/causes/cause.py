@@ -54,9 +54,7 @@ class Cause:
         Ctrl-C ends the search with the best so far.
         """
         self._check(marked.check())
-        return Hunt(self, marked, watch, Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)).run(
-            resume
-        )
+        return Hunt(self, marked, Clock.of(resume, self.time_limit), watch).finish(resume)
 
     def judge(self, marked: Marked) -> Judge:
         return judge(marked, self.tolerance, self.miss_cost, self.false_alarm_cost, self.max_false_alarms)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from numba import njit
 
 from ..exact import lanes
+from ..semantics.ondisk import is_kept, texts
 from . import counting
 
 
@@ -40,11 +40,8 @@ def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
     return gather, tally, race, collect, pairs
 
 
-gather, tally, race, collect, pairs = _loops(
-    tuple(Path(str(module.__file__)).read_text() for module in (counting, lanes))
-)
+gather, tally, race, collect, pairs = _loops(texts(counting, lanes))
 
 
 def is_compiled() -> bool:
-    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return any(Path(race._cache.cache_path).glob("compiled.*.nbi"))
+    return is_kept(race)

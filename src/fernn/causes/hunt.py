@@ -1,23 +1,21 @@
-"""A search for causes under way: told of, cut off, taken up again, and what it has to show."""
+"""A search for causes under way, and what it has to show."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from hashlib import blake2b
+from dataclasses import replace
 from math import isnan, nan, sqrt
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FernnError, UnsupportedError
+from ..errors import UnsupportedError
 from ..exact.atoms import columns
 from ..formula import length, parse
-from ..learners.clock import Clock, OutOfTime
-from ..learners.fit import Ended, Progress, Watch
+from ..learners.clock import Clock
+from ..learners.fit import Watch
 from ..learners.front import Entry, Front, picked, standard_error
 from ..learners.memory import bytes_of
+from ..learners.underway import Underway
 from .account import account
 from .cover import Cover, Covers, Key
 from .forms import explored, forms
@@ -30,61 +28,51 @@ from .settling import Settling
 if TYPE_CHECKING:
     from .cause import Cause
 
-SCHEMA = 1
 
+class Hunt(Underway):
+    """The cheapest rules of each number and length so far, and how far it is."""
 
-@dataclass(eq=False)
-class Hunt:
-    """A search under way: told of, cut off, taken up again."""
+    unit = "rule"
+    tried = 0
 
-    settings: Cause
-    marked: Marked
-    watch: Watch
-    clock: Clock
-    share: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.judge = self.settings.judge(self.marked)
+    def __init__(self, settings: Cause, marked: Marked, clock: Clock, watch: Watch) -> None:
+        super().__init__(clock, watch)
+        self.settings, self.marked = settings, marked
+        self.judge = settings.judge(marked)
         self.found: dict[Key, Cover] = {}
-        self.looked_at = 0
-        self.columns = columns(self.marked.data)
+        self.columns = columns(marked.data)
 
-    def run(self, resume: dict[str, Any] | None) -> CauseFit:
-        ended: Ended = "done"
+    @property
+    def has_any(self) -> bool:
+        return bool(self.found)
+
+    def finish(self, resume: dict[str, Any] | None) -> CauseFit:
+        """Runs to the end, to the time limit or to Ctrl-C; from where an earlier one stopped."""
         validation: dict[Key, tuple[float, float]] = {}
         said: list[str] = []
-        try:
-            self._take_up(resume)
+        with self.until_cut_off():
+            self.take_up(resume)
             said += self._search(self.marked, self.found, True)
             if not self.found:
                 raise UnsupportedError("no rule of the space keeps to max_false_alarms; allow more, or longer rules")
             validation, why = self._validated()
             said += why
-        except OutOfTime:
-            ended = "time limit"
-        except KeyboardInterrupt:
-            if not self.found:
-                raise
-            ended = "interrupted"
         front, covers = self._front(validation)
         best = covers[front.pick]
         if best.cost >= self.judge.miss * self.judge.faults - 1e-9:
             said.append("nothing explains these faults: never to raise an alarm errs as little as the best rule found")
-        fit = CauseFit(
+        self.tell_last(front)
+        return CauseFit(
             front,
             self.clock.seconds,
-            ended,
-            self._state(),
+            self.ended,
+            self.state(),
             rules=best.rules,
             account=account(best.rules, self.marked, self.settings.tolerance),
             proofs=tuple(cover.proved for cover in covers),
             data=self.marked,
             remarks=tuple(said),
         )
-        self.share = 1.0
-        with suppress(KeyboardInterrupt):  # there is nothing left to interrupt
-            self.watch(replace(self._progress(), front=front))
-        return fit
 
     def _search(self, marked: Marked, found: dict[Key, Cover], whole: bool) -> list[str]:
         """Fills `found`, on all traces or on a part of them; gives what a person should know."""
@@ -99,21 +87,12 @@ class Hunt:
         keys = settings.max_rules * len({form.length for form in kinds})
         for number, _ in enumerate(covers.run(), 1):
             if whole:
-                self.looked_at = rows.looked_at
+                self.tried = rows.looked_at
                 self.share = number / keys / (1 + settings.folds)
                 if found:
-                    self.watch(self._progress())
+                    self.tell()
         lost = f"{dropped:,} parts of rules did not fit into memory, so nothing is proved; allow more with --memory"
         return [lost] if dropped else []
-
-    def pulse(self) -> None:
-        """Tells of progress, and ends the search when its time is over."""
-        if not self.found:
-            return
-        if self.clock.is_due(0.5):
-            self.watch(self._progress())
-        if perf_counter() > self.clock.deadline:
-            raise OutOfTime
 
     def _validated(self) -> tuple[dict[Key, tuple[float, float]], list[str]]:
         """By key: the error on traces that the search did not see, and one standard error of it."""
@@ -156,30 +135,22 @@ class Hunt:
         near = best + standard_error(min(best, 1.0), int(self.judge.counted.sum()))
         return next(i for i, entry in enumerate(entries) if entry.train <= near)
 
-    def _progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        return Progress(self.clock.seconds, self.share, self.looked_at, self._front({})[0], self._state(), "rule")
+    def front(self) -> Front:
+        return self._front({})[0]
 
     @property
-    def _mark(self) -> str:
-        """Of the data and the settings."""
+    def identity(self) -> str:
         settings = replace(self.settings, time_limit=None, templates=tuple(map(str, self.settings.templates)))
-        return blake2b(f"{self.marked.fingerprint} {settings}".encode(), digest_size=8).hexdigest()
+        return f"{self.marked.fingerprint} {settings}"
 
-    def _state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         found = [
             {"key": list(key), "rules": [str(r) for r in cover.rules], "cost": cover.cost, "proved": cover.proved}
             for key, cover in self.found.items()
         ]
-        return {"schema": SCHEMA, "seconds": self.clock.seconds, "about": self._mark, "found": found}
+        return {"found": found}
 
-    def _take_up(self, state: dict[str, Any] | None) -> None:
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA:
-            raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
-        if state["about"] != self._mark:
-            raise FernnError("this state is of another search: other data or other settings. Begin anew.")
+    def restore(self, state: dict[str, Any]) -> None:
         for row in state["found"]:
             count, longest = row["key"]
             self.found[count, longest] = Cover(tuple(map(parse, row["rules"])), row["cost"], row["proved"])

@@ -10,9 +10,9 @@ from math import inf
 import numpy as np
 
 from ..exact.atoms import Column
-from ..exact.widening import scaled
+from ..exact.widening import scaled, verdicts
 from ..formula import Formula, Or
-from ..semantics import robustness, satisfied
+from ..semantics import robustness
 from .marked import Flags, Marked
 
 EPS = 1e-9
@@ -91,4 +91,4 @@ def either(rules: Sequence[Formula]) -> Formula:
 
 def everywhere(formula: Formula, marked: Marked) -> Flags:
     """Whether it holds, at every sample of all traces one behind the other."""
-    return np.concatenate(list(satisfied(formula, marked.data, at="all")))
+    return verdicts(formula, marked.data, samples=True)

@@ -10,12 +10,10 @@ from math import inf
 
 import numpy as np
 
-from ..exact.atoms import between
-from ..exact.widening import FAR, critical, least, open_atoms, repeated, with_threshold
-from ..formula import Atom, Formula, Historically, Interval, Once, Or, interval, walk
+from ..exact.staying import Staying
+from ..exact.widening import critical, is_better, least, open_atoms, widened, with_threshold
+from ..formula import Formula, Historically, Interval, Once, Or, interval, walk
 from ..formula.measures import everywhere
-from ..formula.nodes import AnyAtom
-from .counting import EPS
 from .judging import Judge, either
 
 MOVES, STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1)), (1, 2, 4)
@@ -31,28 +29,15 @@ class Settling:
     templates: tuple[Formula, ...] = ()
 
     @cached_property
-    def fixed(self) -> frozenset[Atom]:
-        return frozenset(node for node in self._nodes if isinstance(node, Atom))
-
-    @cached_property
-    def is_shared(self) -> bool:
-        """Whether a hole stands in several places of a template."""
-        holes = [[node for node in walk(template) if isinstance(node, AnyAtom)] for template in self.templates]
-        return any(len(each) > len(set(each)) for each in holes)
-
-    def _staying(self, whole: Formula) -> frozenset[Atom]:
-        """Atoms that are not moved: those of the templates, and those that fill one hole in several places."""
-        return self.fixed | repeated(whole) if self.is_shared else self.fixed
+    def staying(self) -> Staying:
+        return Staying(self.templates)
 
     @cached_property
     def overs(self) -> frozenset[Interval]:
         """The windows of the templates, open ones too."""
-        found = (getattr(node, "over", None) for node in self._nodes)
+        nodes = [node for template in self.templates for node in walk(template)]
+        found = (getattr(node, "over", None) for node in nodes)
         return frozenset(over for over in found if isinstance(over, Interval))
-
-    @property
-    def _nodes(self) -> list[Formula]:
-        return [node for template in self.templates for node in walk(template)]
 
     def __call__(self, rules: tuple[Formula, ...], judge: Judge) -> tuple[Formula, ...]:
         """Moved until nothing alone can be moved to cost less; at last the verdicts stay as they are."""
@@ -62,15 +47,16 @@ class Settling:
             improving = False
             for moved in chain(self._thresholds(whole, judge), self._windows(whole)):
                 standing = judge.standing(judge.held([moved]))
-                if _is_better(standing, best):
+                if is_better(standing, best):
                     whole, best, improving = moved, standing, True
                     break
-        return _apart(self._widened(whole, judge), len(rules))
+        middle = widened(whole, judge.marked.data, self.staying.of(whole), samples=True)
+        return _apart(middle, len(rules))
 
     def _thresholds(self, whole: Formula, judge: Judge) -> Iterator[Formula]:
         """Each threshold where it costs least."""
         weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
-        for k, _ in open_atoms(whole, self._staying(whole)):
+        for k, _ in open_atoms(whole, self.staying.of(whole)):
             at = critical(whole, k, judge.marked.data, samples=True)
             value = least(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
             if value is not None:
@@ -86,24 +72,6 @@ class Settling:
                 a, b = over.start + near * step, int(over.end) + far * step
                 if 0 <= a <= b <= self.reach and b and all(hole.covers(interval(a, b)) for hole in limits):
                     yield _with_window(whole, k, interval(a, b))
-
-    def _widened(self, whole: Formula, judge: Judge) -> Formula:
-        """Each threshold, in turn, in the middle of the values that leave the verdict on every sample as it is."""
-        before = judge.held([whole])
-        for k, threshold in open_atoms(whole, self._staying(whole)):
-            at = critical(whole, k, judge.marked.data, samples=True).at
-            at = np.unique(at[np.abs(at) < FAR / 2])
-            place = int(np.searchsorted(at, threshold))
-            if 0 < place < len(at):
-                wider = with_threshold(whole, k, between(float(at[place - 1]), float(at[place])))
-                if (judge.held([wider]) == before).all():
-                    whole = wider
-        return whole
-
-
-def _is_better(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Less beyond the limit, or as little and cheaper."""
-    return one[0] < other[0] - EPS or (one[0] <= other[0] + EPS and one[1] < other[1] - EPS)
 
 
 def _overs(whole: Formula) -> list[Interval]:

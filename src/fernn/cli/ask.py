@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -38,7 +38,7 @@ def ask(
     Answers come from the terminal or, one a line, from standard input. They are kept in the run; the command goes on
     where it was left.
     """
-    from ..asking import Session
+    from ..asking import Answered, Session
     from ..data import write_csv
     from ..runs import Run, parts
     from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
@@ -56,28 +56,21 @@ def ask(
         forget_last(found)
     rules, are_all = candidates(found, train, tolerance)
     session = Session(rules, train, unjudged, transcript(found))
-    ended = ""
-    left = most
-    while not ended:
-        question = session.next()
-        if question is None:
-            break
-        if not left:
-            ended = "stopped"
-            break
-        left -= 1
+
+    def answer(question: Question) -> bool | Literal["back"] | None:
         if not json:
             typer.echo(_told(question, session, train))
-        word = _answer(json, train.classes)
+        word = _word(json, train.classes)
         if word in ("q", None):
-            ended = "stopped"
-        elif word == "u":
-            session.take_back()
+            raise KeyboardInterrupt
+        if word == "u":
             forget_last(found)
-        else:
-            keep_answer(found, session.take(question, {"g": True, "b": False}.get(word or "")))
-    decided = len(session.left) == 1 or session.is_proved
-    asked = session.asked(ended or ("decided" if decided else "undecided"))
+            return "back"
+        said = {"g": True, "b": False}.get(word or "")
+        keep_answer(found, Answered(question, said))
+        return said
+
+    asked = session.run(answer, most)
     where = keep_outcome(found, asked)
     if not are_all:
         complain("there may be other rules that fit as well: only those that this run kept were asked about")
@@ -93,7 +86,7 @@ def ask(
     return 0
 
 
-def _answer(quiet: bool, classes: tuple[str, ...]) -> str | None:
+def _word(quiet: bool, classes: tuple[str, ...]) -> str | None:
     """One of g, b, u, q, or nothing for `cannot say`; None at the end of input."""
     while True:
         try:

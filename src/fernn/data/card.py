@@ -101,8 +101,8 @@ def card(dataset: Dataset) -> Card:
         name=dataset.name,
         cases=len(dataset),
         channels=tuple(
-            Channel(name, float(row.min()), float(np.median(row)), float(row.max()))
-            for name, row in zip(dataset.channels, joined, strict=True)
+            Channel(name, low, float(np.median(row)), high)
+            for (name, (low, high)), row in zip(dataset.ranges.items(), joined, strict=True)
         ),
         shortest=int(dataset.lengths.min()),
         longest=int(dataset.lengths.max()),

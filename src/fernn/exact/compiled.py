@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from numba import njit
 
+from ..semantics.ondisk import is_kept, texts
 from . import filing, hits, lanes, operators, scoring
 
 
@@ -60,10 +60,9 @@ def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 file_atom, grow, refiled, absorb, costs, score_bit_pairs, score_word_pairs, seen, score_singles = _loops(
-    tuple(Path(str(module.__file__)).read_text() for module in (filing, hits, lanes, operators, scoring))
+    texts(filing, hits, lanes, operators, scoring)
 )
 
 
 def is_compiled() -> bool:
-    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return any(Path(score_word_pairs._cache.cache_path).glob("compiled.*.nbi"))
+    return is_kept(score_word_pairs)

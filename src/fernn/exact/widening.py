@@ -92,20 +92,20 @@ def holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(compare(row, node.threshold))
 
 
-def widened(formula: Formula, data: Dataset, fixed: frozenset[Atom] = frozenset()) -> Formula:
+def widened(formula: Formula, data: Dataset, fixed: frozenset[Atom] = frozenset(), samples: bool = False) -> Formula:
     """The formula with each threshold, in turn, in the middle of the values that leave all verdicts as they are.
 
-    Atoms in `fixed` stay.
+    Atoms in `fixed` stay. With `samples`, it is judged at every sample.
     """
-    before = satisfied(formula, data)
+    before = verdicts(formula, data, samples)
     for k, threshold in open_atoms(formula, fixed):
-        at = critical(formula, k, data).at
+        at = critical(formula, k, data, samples).at
         at = np.unique(at[np.abs(at) < FAR / 2])
         place = int(np.searchsorted(at, threshold))
         if not 0 < place < len(at):
             continue
         wider = with_threshold(formula, k, between(float(at[place - 1]), float(at[place])))
-        if (satisfied(wider, data) == before).all():  # a threshold that sits on a value may not move
+        if (verdicts(wider, data, samples) == before).all():  # a threshold that sits on a value may not move
             formula = wider
     return formula
 
@@ -125,7 +125,7 @@ def refined(formula: Formula, ground: Ground, fixed: frozenset[Atom] = frozenset
                 continue
             moved = with_threshold(formula, k, value)
             error = standing(moved, ground)
-            if error[0] < best[0] - EPS or (error[0] <= best[0] + EPS and error[1] < best[1] - EPS):
+            if is_better(error, best):
                 formula, best, improving = moved, error, True
     return formula
 
@@ -163,18 +163,23 @@ def least(
     return between(float(values[gap]), float(values[gap + 1]))
 
 
-def repeated(formula: Formula) -> frozenset[Atom]:
-    """Atoms that stand in several places."""
-    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    return frozenset(node for node in atoms if atoms.count(node) > 1)
-
-
 def standing(formula: Formula, ground: Ground) -> tuple[float, float]:
     """By how much limits are passed, and the error; both weighted."""
     held, good, weights = satisfied(formula, ground.data), ground.data.positive, ground.weights
     missed, passed = float(weights[good & ~held].sum()), float(weights[held & ~good].sum())
     excess = max(missed - ground.judge.most_missed, 0.0) + max(passed - ground.judge.most_passed, 0.0)
     return excess, missed + passed
+
+
+def is_better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Of two standings: less beyond the limits, or as little and less error."""
+    return one[0] < other[0] - EPS or (one[0] <= other[0] + EPS and one[1] < other[1] - EPS)
+
+
+def verdicts(formula: Formula, data: Dataset, samples: bool = False) -> npt.NDArray[np.bool_]:
+    """Of each trace; with `samples`, of every sample of all traces one behind the other."""
+    held = satisfied(formula, data, at="all" if samples else "verdict")
+    return np.concatenate(list(held)) if samples else np.asarray(held)
 
 
 def with_threshold(formula: Formula, k: int, value: float) -> Formula:

@@ -96,6 +96,7 @@ class Field:
 
     @cached_property
     def ranges(self) -> dict[str, float]:
+        """The size of the range of each channel, in the traces as they are cut."""
         tops = {
             name: (self._tables[name, 1].levels[0], self._tables[name, -1].levels[0]) for name in self.data.channels
         }

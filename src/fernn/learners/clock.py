@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf, isinf
 from time import perf_counter
+from typing import Any, Self
 
 
 class OutOfTime(Exception):
@@ -18,6 +19,11 @@ class Clock:
         self.start = self.told = perf_counter()
         self.limit = inf if limit is None else max(limit, 1e-9)
         self.deadline = self.start + self.limit
+
+    @classmethod
+    def of(cls, state: dict[str, Any] | None, limit: float | None) -> Self:
+        """That of a fit which goes on from a state, or from nothing."""
+        return cls(float(state["seconds"]) if state else 0.0, limit)
 
     @property
     def seconds(self) -> float:

@@ -96,8 +96,7 @@ def slanted(data: Dataset, used: list[Sum], rng: np.random.Generator) -> list[Su
 
     At an angle, channels are weighed by its cosine and sine, each divided by its range.
     """
-    joined = [np.concatenate([trace[c] for trace in data.values]) for c in range(data.n_channels)]
-    ranges = [float(values.max() - values.min()) or 1.0 for values in joined]
+    ranges = [high - low or 1.0 for low, high in data.ranges.values()]
     kept = list(dict.fromkeys(total for total in used if len(total) > 1))[: WIDEST // 3]
     near = [nudged(total, rng) for total in kept]
     pairs = [

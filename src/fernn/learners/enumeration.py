@@ -1,30 +1,28 @@
-"""An exact search under way: told of, cut off, taken up again, and what it has to show."""
+"""An exact search under way, and what it has to show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from hashlib import blake2b
 from math import inf, nan
-from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..data import Dataset
-from ..errors import FernnError, UnsupportedError
+from ..errors import UnsupportedError
 from ..exact.certificate import Certificate, certificate
 from ..exact.cover import cover
 from ..exact.exploring import Exploration
 from ..exact.search import Counts
-from ..exact.widening import margin, refined, repeated, standing, widened
-from ..formula import Atom, Formula, length, simplify, walk
-from ..formula.nodes import AnyAtom
-from .clock import Clock, OutOfTime
-from .fit import Progress, Watch
+from ..exact.staying import Staying
+from ..exact.widening import margin, refined, standing, widened
+from ..formula import Formula, length, simplify
+from .clock import Clock
+from .fit import Watch
 from .front import Entry, Front, front_of
 from .labels import Floats, losses
+from .underway import Underway
+from .validating import Validation
 
-SCHEMA = 1
 TRIED = 16
 """Sets of equally good verdicts of which the margin is compared."""
 
@@ -44,31 +42,40 @@ class Wanted(Protocol):
     def max_false_alarms(self) -> float | None: ...
 
 
-@dataclass(eq=False)
-class Enumeration:
-    """An exploration, the best formula of each length so far, and how far it is."""
+class Enumeration(Underway):
+    """An exploration, the best formula of each length so far, and how far it is.
 
-    settings: Wanted
-    explored: Exploration
-    floor: float
-    about: tuple[Dataset, Floats]
-    """All traces and how much each counts, those that do not count included."""
-    watch: Watch
-    clock: Clock
-    reached: int = 0
-    """The last stage that is done."""
-    share: float = 0.0
+    `whole` is all traces and how much each counts, those that do not count included; `floor` the error that no
+    formula can avoid.
+    """
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        settings: Wanted,
+        explored: Exploration,
+        floor: float,
+        whole: tuple[Dataset, Floats],
+        clock: Clock,
+        watch: Watch,
+    ) -> None:
+        super().__init__(clock, watch)
+        self.settings, self.explored, self.floor, self.whole = settings, explored, floor, whole
+        self.reached = 0
+        """The last stage that is done."""
         self.entries: dict[int, Entry] = {}
         self.patient = False
         """Whether the clock is not looked at, so that what is begun is finished."""
         template = self.explored.space.template
-        nodes = walk(template) if template is not None else ()
-        self.fixed = frozenset(node for node in nodes if isinstance(node, Atom))
-        open_ = [node for node in walk(template) if isinstance(node, AnyAtom)] if template is not None else []
-        self.is_shared = len(open_) > len(set(open_))
+        self.staying = Staying(() if template is None else (template,))
         self.explored.search.pulse = self.pulse
+
+    @property
+    def tried(self) -> int:
+        return sum(counts.generated for counts in self.explored.counts.values())
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self.entries)
 
     @property
     def is_complete(self) -> bool:
@@ -81,22 +88,11 @@ class Enumeration:
         return least * self.explored.ground.total <= self.floor + 1e-9
 
     def pulse(self) -> None:
-        """Tells of progress, and ends the search when its time is over."""
-        if self.patient:
-            return
-        if self.clock.is_due(0.5) and self.entries:
-            self.watch(self.progress())
-        if perf_counter() > self.clock.deadline and self.entries:
-            raise OutOfTime
+        if not self.patient:
+            super().pulse()
 
-    def take_up(self, state: dict[str, Any] | None) -> None:
-        """Goes on where an earlier search stopped: what was proved of shorter formulas need not be proved again."""
-        if state is None:
-            return
-        if state.get("schema") != SCHEMA:
-            raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
-        if state["about"] != self._mark:
-            raise FernnError("this state is of another search: other data or other settings. Begin anew.")
+    def restore(self, state: dict[str, Any]) -> None:
+        """What was proved of shorter formulas need not be proved again."""
         self.patient = True
         self.explored.dropped.update({int(n): int(lost) for n, lost in state["dropped"].items()})
         for stage in self.explored.stages:
@@ -110,10 +106,8 @@ class Enumeration:
         self.patient = False
 
     @property
-    def _mark(self) -> str:
-        """Of the data and the space."""
-        text = f"{self.about[0].fingerprint} {self.about[1].tolist()} {self.explored.space}"
-        return blake2b(text.encode(), digest_size=8).hexdigest()
+    def identity(self) -> str:
+        return f"{self.whole[0].fingerprint} {self.whole[1].tolist()} {self.explored.space}"
 
     def _settle(self) -> None:
         """The entries of lengths that have none yet."""
@@ -137,12 +131,12 @@ class Enumeration:
             self.reached = stage
             self.patient = False
             self._advance(stage)
-            if self.entries:
-                self.watch(self.progress())
+            if self.has_any:
+                self.tell()
 
     def check(self) -> None:
         """That there is anything."""
-        if not self.entries:
+        if not self.has_any:
             raise UnsupportedError(
                 "no formula of the space keeps to max_misses and max_false_alarms; allow more, or a longer formula"
             )
@@ -151,7 +145,7 @@ class Enumeration:
         """Formulas that another search found without regard to the limits, moved to where they keep to them."""
         ground = self.explored.ground
         for n, entry in other.entries.items():
-            fixed = self._staying(entry.formula)
+            fixed = self.staying.of(entry.formula)
             moved = widened(refined(entry.formula, ground, fixed), ground.data, fixed)
             if standing(moved, ground)[0] <= 1e-9:
                 made = self._judged(moved)
@@ -180,13 +174,9 @@ class Enumeration:
         order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
         ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
         if explored.space.thresholds == "grid":
-            ways = [refined(formula, ground, self._staying(formula)) for formula in ways]
-        made = [self._judged(widened(formula, ground.data, self._staying(formula))) for formula in ways]
+            ways = [refined(formula, ground, self.staying.of(formula)) for formula in ways]
+        made = [self._judged(widened(formula, ground.data, self.staying.of(formula))) for formula in ways]
         return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
-
-    def _staying(self, formula: Formula) -> frozenset[Atom]:
-        """Atoms that are not moved: those of the template, and those that fill one hole in several places."""
-        return self.fixed | repeated(formula) if self.is_shared else self.fixed
 
     def _judged(self, formula: Formula) -> Entry:
         ground = self.explored.ground
@@ -194,22 +184,13 @@ class Enumeration:
         room = margin(formula, ground.data, self.explored.columns)
         return Entry(formula, length(formula), train, nan, nan, room)
 
-    def front(self, validation: dict[int, tuple[float, float]]) -> Front:
+    def front(self, validation: Validation | None = None) -> Front:
         """Longer formulas only where they do better than all shorter ones."""
         return front_of(self.entries.values(), validation)
 
-    def progress(self) -> Progress:
-        self.share = max(self.share, self.clock.share)
-        front = self.front({})
-        scored = sum(counts.generated for counts in self.explored.counts.values())
-        return Progress(self.clock.seconds, self.share, scored, front, self.state(), "formula")
-
-    def state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         return {
-            "schema": SCHEMA,
-            "seconds": self.clock.seconds,
             "reached": self.reached,
-            "about": self._mark,
             "best": {str(n): least for n, least in self.explored.best.items() if n in self.entries},
             "dropped": {str(n): lost for n, lost in self.explored.dropped.items()},
             "counts": {str(n): vars(c) for n, c in self.explored.counts.items() if n <= self.reached},
@@ -222,5 +203,5 @@ class Enumeration:
             "differences": self.settings.atoms == "differences",
         }
         total = self.explored.ground.total
-        front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front({})]
-        return certificate(self.explored, front, self.reached, self.floor, self.about, settings)
+        front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front()]
+        return certificate(self.explored, front, self.reached, self.floor, self.whole, settings)

@@ -18,15 +18,15 @@ from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
 from ..exact.windows import windows
 from ..formula import Formula, direction, interval
-from .clock import Clock, OutOfTime
+from .clock import Clock
 from .enumeration import Enumeration
-from .fit import Ended, Fit, Watch, silent, tell_last
+from .fit import Fit, Watch, silent
 from .front import Front
 from .labels import counts, that_count, two_classes, unavoidable, weighed
 from .memory import bytes_of
 from .published import Published
 from .space import looking_back
-from .validating import check_folds, validated
+from .validating import Validation, check_folds, validated
 
 FEW = 256
 """Atoms up to which every threshold is tried, where the choice is left open."""
@@ -116,12 +116,10 @@ class Enumerative:
         """
         if self.preset is not None:
             return self._published(data, watch, resume, weights)
-        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
-        job = self._job(data, weights, watch, clock)
-        ended: Ended = "done"
+        job = self._job(data, weights, Clock.of(resume, self.time_limit), watch)
         found: Rivals | None = None
-        validation: dict[int, tuple[float, float]] = {}
-        try:
+        validation: Validation = {}
+        with job.until_cut_off():
             job.take_up(resume)
             self._searched(job)
             job.check()
@@ -129,21 +127,13 @@ class Enumerative:
             if self._is_propositional(job.explored.ground.data) and not job.at_floor:
                 job.combine()
             validation = self._validated(job)
-        except OutOfTime:
-            ended = "time limit"
-        except KeyboardInterrupt:
-            if not job.entries:
-                raise
-            ended = "interrupted"
         front = job.front(validation)
         proof = job.certificate()
         papers: dict[str, Any] = {"certificate.json": proof.to_json()}
         if found is not None:
             papers["rivals.json"] = found.to_json()
-        fit = ExactFit(front, clock.seconds, ended, job.state(), papers, proof, found)
-        if ended != "interrupted":
-            tell_last(watch, replace(job.progress(), front=front, share=1.0))
-        return fit
+        job.tell_last(front)
+        return ExactFit(front, job.clock.seconds, job.ended, job.state(), papers, proof, found)
 
     def _published(
         self, data: Dataset, watch: Watch, resume: dict[str, Any] | None, weights: Floats | None
@@ -152,13 +142,12 @@ class Enumerative:
         if self.preset != "published":
             raise UnsupportedError(f"preset is None or 'published', got {self.preset!r}")
         learner = Published(self.max_length, self.direction, self.since, self.target, self.seed, self.time_limit)
-        fit = learner.fit(data, watch, resume, weights)
-        return ExactFit(fit.front, fit.seconds, fit.ended, fit.state)
+        return ExactFit(**vars(learner.fit(data, watch, resume, weights)))
 
-    def _job(self, data: Dataset, given: Floats | None, watch: Watch, clock: Clock) -> Enumeration:
+    def _job(self, data: Dataset, given: Floats | None, clock: Clock, watch: Watch) -> Enumeration:
         two_classes(data, "the exact search")
         weights = weighed(data, counts(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost)
-        about = data, weights
+        whole = data, weights
         data, weights = that_count(data, weights)
         space, future = self.space(data)
         good = data.positive
@@ -168,7 +157,7 @@ class Enumerative:
             inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
         )  # fmt: skip
         explored = Exploration(made, space, bytes_of(self.memory))
-        return Enumeration(self, explored, unavoidable(data, weights), about, watch, clock)
+        return Enumeration(self, explored, unavoidable(data, weights), whole, clock, watch)
 
     @property
     def _once(self) -> Enumerative:
@@ -179,7 +168,7 @@ class Enumerative:
 
     def _inside(self, job: Enumeration, data: Dataset, weights: Floats) -> Enumeration:
         """Another search as a part of this one: it tells of the whole, and ends with it."""
-        made = self._once._job(data, weights, silent, Clock(0.0, None))
+        made = self._once._job(data, weights, Clock(0.0, None), silent)
         made.explored.search.pulse = job.pulse
         return made
 
@@ -236,13 +225,13 @@ class Enumerative:
     def _is_propositional(self, data: Dataset) -> bool:
         return self.template is None and all(((trace == 0) | (trace == 1)).all() for trace in data.values)
 
-    def _validated(self, job: Enumeration) -> dict[int, tuple[float, float]]:
+    def _validated(self, job: Enumeration) -> Validation:
         """By length: the error on traces that the search did not see, and one standard error of it."""
 
         def front(part: Dataset, weights: Floats) -> Front:
             inner = self._inside(job, part, weights)
             self._searched(inner)
-            return inner.front({})
+            return inner.front()
 
         ground = job.explored.ground
         lengths = {entry.length for entry in job.entries.values()}

@@ -22,7 +22,7 @@ from ..network.matching import State
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
-from .fit import Ended, Fit, Progress, Watch, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, check_schema, silent, tell_last
 from .front import Entry, Front, picked
 from .ground import ground
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
@@ -85,7 +85,7 @@ class Fernn:
         ends the search with the best so far.
         """
         warm_up()  # compiling is not learning
-        clock = Clock(float(resume["seconds"]) if resume else 0.0, self.time_limit)
+        clock = Clock.of(resume, self.time_limit)
         search = self._search(data, weights, resume)
         ended: Ended = "done"
         try:
@@ -240,7 +240,6 @@ def _state(search: Search, clock: Clock) -> dict[str, Any]:
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:
-    if state.get("schema") != SCHEMA:
-        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
+    check_schema(state, SCHEMA)
     search.rounds = int(state["rounds"])
     search.archive = Archive.from_json(state["archive"])

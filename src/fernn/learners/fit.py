@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..data import Dataset
+from ..errors import FernnError
 from ..formula import Formula
 from .front import Front
 
@@ -46,6 +47,12 @@ def tell_last(watch: Watch, progress: Progress) -> None:
     """Tells of the result; there is nothing left to interrupt."""
     with suppress(KeyboardInterrupt):
         watch(progress)
+
+
+def check_schema(state: dict[str, Any], schema: int) -> None:
+    """That a state to go on from is of a kind that is read here."""
+    if state.get("schema") != schema:
+        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {schema}.")
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,9 @@ class Lattice:
         """
         self._check(data)
         growth = _Growth.begun(self, data, watch, resume, weights)
-        done = growth.finish(resume)
-        said = told(done.front.picked.formula, growth.data)
+        fit = growth.finish(resume)
         nodes = tuple(growth.graph.nodes.values())
-        return LatticeFit(done.front, done.seconds, done.ended, done.state, {}, nodes, said)
+        return LatticeFit(**vars(fit), graph=nodes, said=told(fit.formula, growth.data))
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "the lattice method")
@@ -189,8 +188,9 @@ class _Growth(Growing):
 
     def kept(self) -> dict[str, Any]:
         nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]
-        return {"reached": self.graph.reached, "nodes": nodes}
+        return super().kept() | {"reached": self.graph.reached, "nodes": nodes}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.graph.put(restored(row) for row in state["nodes"])
         self.graph.tried, self.graph.reached = self.tried, int(state["reached"])

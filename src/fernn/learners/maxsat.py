@@ -74,8 +74,7 @@ class MaxSat:
         """
         self._check(data)
         search = _Search.begun(self, data, watch, resume, weights)
-        done = search.finish(resume)
-        return MaxSatFit(done.front, done.seconds, done.ended, done.state, {}, search.tried, self.front)
+        return MaxSatFit(**vars(search.finish(resume)), proved=search.tried, least=self.front)
 
     def best(self, data: Dataset, weights: Floats) -> Best:
         """What z3 says of a length; imported here, so that all else works without z3."""
@@ -163,7 +162,8 @@ class _Search(Growing):
         return (self.judged(formula) for formula in self.formulas)
 
     def kept(self) -> dict[str, Any]:
-        return {"found": [str(formula) for formula in self.formulas]}
+        return super().kept() | {"found": [str(formula) for formula in self.formulas]}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.formulas = [parse(text) for text in state["found"]]

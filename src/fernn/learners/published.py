@@ -32,7 +32,7 @@ from ..formula.nodes import Atom, Relation
 from ..formula.templates import Way, exactly_length
 from ..semantics import robustness, satisfied
 from .clock import Clock
-from .fit import Ended, Fit, Progress, Watch, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, check_schema, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import counts, targets
 
@@ -61,11 +61,13 @@ class Published:
     ) -> Fit:
         """Search; Ctrl-C ends it with the best so far."""
         targets(data)
-        clock = Clock(0.0 if resume is None else float(resume["seconds"]), self.time_limit)
-        job = _Job(self, data, counts(data, weights), clock)
-        skip = 0 if resume is None else int(resume["structures"])
-        for text in [] if resume is None else resume["found"]:
-            job.offer(parse(text))
+        clock = Clock.of(resume, self.time_limit)
+        job, skip = _Job(self, data, counts(data, weights), clock), 0
+        if resume is not None:
+            check_schema(resume, SCHEMA)
+            skip = int(resume["structures"])
+            for text in resume["found"]:
+                job.offer(parse(text))
         ended: Ended = "done"
         try:
             for number, structure in enumerate(job.structures()):
@@ -106,8 +108,6 @@ class _Job:
     def __post_init__(self) -> None:
         data = self.data
         rng = np.random.default_rng(self.settings.seed)
-        rows = [np.concatenate([trace[k] for trace in data.values]) for k in range(data.n_channels)]
-        self.ranges = {name: (float(r.min()), float(r.max())) for name, r in zip(data.channels, rows, strict=True)}
         self.few = data.subset(rng.permutation(len(data))[:TRACES])
         self.drawn = rng.random((VALUATIONS, 16))
         self.rng = rng
@@ -131,7 +131,7 @@ class _Job:
         shape, reads = structure
         atoms: dict[str, Atom] = {}
         for hole, (name, relation), share in zip(atoms_open(shape), reads, at, strict=True):
-            low, high = self.ranges[name]
+            low, high = self.data.ranges[name]
             atoms[hole.name] = atom(name, relation, low + (high - low) * float(share))
         made = filled(shape, atoms)
         return made if self.settings.direction == "future" else facing(made, future=False)

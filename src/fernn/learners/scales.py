@@ -43,12 +43,8 @@ class Scales:
 
 def scales(data: Dataset, scaling: Scaling, label: float) -> Scales:
     """`unit` takes every channel to [0, 1]; `range` divides it by its range and leaves the zero where it is."""
-    joined = np.concatenate(list(data.values), axis=1)
-    low, high = joined.min(axis=1), joined.max(axis=1)
-    ranges = np.where(high > low, high - low, 1.0)
-    lows = low if scaling == "unit" else np.zeros_like(low)
-    named = [dict(zip(data.channels, map(float, each), strict=True)) for each in (lows, ranges)]
-    return Scales(named[0], named[1], label)
+    lows = {name: low if scaling == "unit" else 0.0 for name, (low, _) in data.ranges.items()}
+    return Scales(lows, {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}, label)
 
 
 def times(formula: Formula, factor: float) -> Formula:

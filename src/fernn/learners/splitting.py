@@ -18,7 +18,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..exact.exploring import Exploration, Space
-from ..exact.ground import Ground, ground
+from ..exact.ground import ground
 from ..exact.widening import refined, widened
 from ..formula import Formula
 from ..semantics import satisfied
@@ -83,13 +83,9 @@ class Splitting:
 
     def _purest_of_all(self, purity: str, worth: Floats, min_leaf: float) -> tuple[Formula | None, float]:
         """The same among all verdicts, looked at one by one; up to a number of them."""
-        here = ground(self.data, self.weights, self.future)
-        explored = Exploration(here, self.space, self.memory, pulse=self.pulse)
-        for stage in explored.stages:
-            explored.race(stage)
-        found = explored.collect(np.full(self.space.longest + 1, here.total), MOST)
-        self.searched += 1
-        held = here.layout.unflagged(found.verdicts[: int(found.state[0])])
+        explored = self._explored(self.data, self.weights)
+        found = explored.collect(np.full(self.space.longest + 1, explored.ground.total), MOST)
+        held = explored.ground.layout.unflagged(found.verdicts[: int(found.state[0])])
         good = self.data.positive
         gains = [
             self._gain(purity, float(x), float(y))
@@ -130,26 +126,29 @@ class Splitting:
 
     def _corner(self, good: float, bad: float) -> Corner:
         """Where a good trace counts so much, and a bad one so much."""
-        self.searched += 1
         weights = self.weights * np.where(self.data.positive, good, bad)
         weights /= weights.max()
         kept = weights > 0
         data, weights = (self.data, weights) if kept.all() else (self.data.subset(kept), weights[kept])
-        here = ground(data, weights, self.future)
-        explored = Exploration(here, self.space, self.memory, pulse=self.pulse)
-        for stage in explored.stages:
-            explored.race(stage)
-        formula = self._settled(explored, here)
+        formula = self._settled(self._explored(data, weights))
         held = satisfied(formula, self.data)
         x, y = (float(self.weights[held & side].sum()) for side in (self.data.positive, ~self.data.positive))
         return Corner(x, y, good, bad, formula)
 
-    def _settled(self, explored: Exploration, here: Ground) -> Formula:
+    def _explored(self, data: Dataset, weights: Floats) -> Exploration:
+        """The space gone through to its end, for these traces so weighed."""
+        self.searched += 1
+        explored = Exploration(ground(data, weights, self.future), self.space, self.memory, pulse=self.pulse)
+        for stage in explored.stages:
+            explored.race(stage)
+        return explored
+
+    def _settled(self, explored: Exploration) -> Formula:
         """The shortest of those that err least, its thresholds in the middle of where they may be."""
         formula = explored.formulas(explored.search.lead, 0)[0]
         if self.space.thresholds == "grid":
-            formula = refined(formula, here)
-        return widened(formula, here.data)
+            formula = refined(formula, explored.ground)
+        return widened(formula, explored.ground.data)
 
     def _gain(self, purity: str, x: float, y: float) -> float:
         x, y = min(max(x, 0.0), self.good), min(max(y, 0.0), self.bad)

@@ -78,8 +78,7 @@ class Tree:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        done = _Growth.begun(self, data, watch, resume, weights).finish(resume)
-        return Fit(done.front, done.seconds, done.ended, done.state)
+        return _Growth.begun(self, data, watch, resume, weights).finish(resume)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "a tree")
@@ -205,9 +204,11 @@ class _Growth(Growing):
     def kept(self) -> dict[str, Any]:
         trees = [{path: str(formula) for path, formula in tree.items()} for tree in self.trees]
         formulas = [str(formula) for formula in self.formulas]
-        return {"trees": trees, "leaves": [list(paths) for paths in self.leaves], "formulas": formulas}
+        leaves = [list(paths) for paths in self.leaves]
+        return super().kept() | {"trees": trees, "leaves": leaves, "formulas": formulas}
 
     def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
         self.trees = [{path: parse(text) for path, text in tree.items()} for tree in state["trees"]]
         self.leaves = [list(paths) for paths in state["leaves"]]
         self.formulas = [parse(text) for text in state["formulas"]]

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import inf
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread, local
 from typing import Any
@@ -23,6 +22,7 @@ from ..formula.program import Op
 from . import kernels as k
 from . import lanes as ln
 from . import windows as w
+from .ondisk import is_kept, texts
 from .tables import CHANNEL
 
 NONFINITE, INFINITE = 1, 2
@@ -35,11 +35,7 @@ RUN, WINDOW, HOLD = int(Op.RUN_MAX), int(Op.WINDOW_MAX), int(Op.HOLD_MAX)
 
 
 def _machine(sources: tuple[str, ...]) -> Any:
-    """The loop, compiled at its first call and kept on disk.
-
-    numba keeps compiled code under the text of this file and the values closed over, but does not
-    look at the modules called from here: closing over their text makes a change there count.
-    """
+    """The loop, compiled at its first call and kept on disk; see `ondisk`."""
 
     def run(
         code: Any, numbers: Any, from_end: Any, flat: Any, starts: Any, length: int, channel_count: int,
@@ -143,12 +139,11 @@ def _machine(sources: tuple[str, ...]) -> Any:
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
 
-run = _machine(tuple(Path(str(module.__file__)).read_text() for module in (k, ln, w)))
+run = _machine(texts(k, ln, w))
 
 
 def is_compiled() -> bool:
-    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return any(Path(run._cache.cache_path).glob("machine.*.nbi"))
+    return is_kept(run)
 
 
 _here = local()
