@@ -78,3 +78,10 @@ def test_runs_of_one_split_that_had_other_traces_are_told(tmp_path):
     assert made.uneven() == []
     made.put(Unit("ecg", "paper", "exact", 3), FOUND | {"trained_on": "c", "tested_on": "b"})
     assert made.uneven() == ["ecg/paper"]
+
+
+def test_what_was_measured_with_other_settings_is_done_again(tmp_path):
+    made = Ledger.opened(tmp_path, "now", keep=True)
+    made.put(UNIT, FOUND | {"settings": "Fernn(max_length=2)"})
+    assert made.has(UNIT, "Fernn(max_length=2)")
+    assert not made.has(UNIT, "Fernn(max_length=2, seed=1)")

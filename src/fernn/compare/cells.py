@@ -57,9 +57,9 @@ class Cell:
 
     @property
     def seconds(self) -> float:
-        """Mean of all splits."""
+        """Median of all splits."""
         found = [*([] if self.first is None else [self.first]), *self.others]
-        return float(np.mean([each["seconds"] for each in found])) if found else float("nan")
+        return float(np.median([each["seconds"] for each in found])) if found else float("nan")
 
     def __str__(self) -> str:
         """`0.10 → 0.107 (0.120 ± 0.050) =`"""

@@ -14,7 +14,6 @@ from ..report import against, bars, save
 from .cells import cell
 from .experiments import LENGTHS, RECORDED
 from .ledger import Ledger
-from .reported import best
 from .reported import cell as in_paper
 from .sections import finest, there
 from .tasks import task
@@ -55,11 +54,14 @@ def _by_length(ledger: Ledger, name: str) -> None:
     """As the paper's figure of errors and times."""
     folder = ledger.folder / FIGURES
     errors, times = _measured(ledger, name, METHODS, LENGTHS)
-    theirs = {"the paper's best": {str(n): found.mcr for n in LENGTHS if (found := best(name, n)) is not None}}
+    theirs = {
+        method: {str(n): found.mcr for n in LENGTHS if (found := in_paper(method, name, n)) is not None}
+        for method in errors
+    }
     save(bars(errors, "test error", marks=theirs, title=name), folder / f"{name}-error.png")
     took = {
         method: {str(n): found.seconds for n in LENGTHS if (found := in_paper(method, name, n)) and found.seconds}
-        for method in ("paper", "paper, early stopping")
+        for method in errors
     }
     save(bars(times, "seconds", marks=took, log=True, title=name), folder / f"{name}-seconds.png")
 

@@ -20,7 +20,7 @@ Found = dict[str, Any]
 RUNS, TABLE = "runs.jsonl", "runs.csv"
 COLUMNS = (
     "data", "split", "method", "length", "mcr", "train", "cases", "learned_on", "floor", "found_length", "seconds",
-    "cpu", "ended", "formula", "source", "load", "problem",
+    "cpu", "ended", "formula", "settings", "trained_on", "tested_on", "source", "load",
 )  # fmt: skip
 
 
@@ -54,10 +54,12 @@ class Ledger:
             ledger.runs[unit] = found
         return ledger
 
-    def has(self, unit: Unit) -> bool:
-        """Whether the unit was measured, by this version if that matters; what failed is tried again."""
+    def has(self, unit: Unit, settings: str = "") -> bool:
+        """Whether the unit was measured with these settings, by this version if that matters."""
         found = self.runs.get(unit)
-        return found is not None and "mcr" in found and (self.keep or found.get("source") == self.source)
+        if found is None or found.get("settings", "") != settings:
+            return False
+        return self.keep or found.get("source") == self.source
 
     def put(self, unit: Unit, found: Found) -> None:
         record = found | {"source": self.source, "load": round(os.getloadavg()[0], 1)}
@@ -67,7 +69,7 @@ class Ledger:
     def of(self, method: str, data: str, length: int, splits: Iterable[str]) -> list[Found]:
         """What was measured there, in the order of the splits."""
         there = (self.runs.get(Unit(data, split, method, length)) for split in splits)
-        return [found for found in there if found is not None and "mcr" in found]
+        return [found for found in there if found is not None]
 
     def one(self, method: str, data: str, length: int, split: str) -> Found | None:
         return next(iter(self.of(method, data, length, [split])), None)

@@ -22,7 +22,7 @@ from ..semantics import satisfied
 from ..semantics.score import counted
 from . import shapes
 from .baselines import BASELINES
-from .methods import METHODS, SHAPES
+from .methods import METHODS, SHAPES, settings
 from .tasks import CONTINUOUS, Task, signs, task
 from .unit import Unit
 
@@ -39,6 +39,7 @@ def measured(unit: Unit, limit: float) -> Found:
         found = _found(unit, made, limit)
     test = made.test
     return found | {
+        "settings": settings(unit, limit),
         "cases": len(test),
         "learned_on": len(made.train),
         "trained_on": made.classes.fingerprint[:MARK],
@@ -119,10 +120,13 @@ def _baseline(unit: Unit, made: Task) -> Found:
 @cache
 def _warm(method: str, real: bool) -> None:
     """A fit of a few traces, so that nothing is compiled or loaded while the clock runs."""
-    few = load("intervals", cases=10)
+    few = load("wander", cases=60)
+    peaks = np.array([trace[0].max() for trace in few.values])
     if real:
-        few = replace(few, labels=few.signs, classes=())
-    learner = METHODS[method].make(2, 0, 5.0)
+        few = replace(few, labels=peaks - np.median(peaks), classes=())
+    else:
+        few = replace(few, labels=(peaks < np.median(peaks)).astype(np.int64), classes=("high", "low"))
+    learner = METHODS[method].make(4, 0, 10.0)
     (replace(learner, epochs=8) if isinstance(learner, PaperFernn) else learner).fit(few)
 
 

@@ -17,7 +17,7 @@ from .surroundings import source, surroundings
 
 PAGE, MACHINE = "README.md", "machine.json"
 PACKAGES = ("numpy", "numba", "scikit-learn")
-LIMIT = 120.0
+LIMIT = 40.0
 """Seconds that any method has for a fit."""
 
 

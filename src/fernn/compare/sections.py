@@ -51,7 +51,7 @@ def methods(ledger: Ledger) -> Section:
                 lines.append([method, *map(str, cells)])
         yield f"**{name}**, test error:"
         yield table(["", *lengths_head()], lines)
-    yield "Seconds a fit, one core, mean of the splits (the paper's in front, where it has them):"
+    yield "Seconds a fit, one core, median of the splits (the paper's in front, where it has them):"
     lines = []
     for name in there(ledger, RECORDED):
         for method in rows:
@@ -59,6 +59,7 @@ def methods(ledger: Ledger) -> Section:
             if any(not isnan(each.ours) for each in cells):
                 lines.append([f"{name}, {method}", *map(_seconds, cells)])
     yield table(["", *lengths_head()], lines)
+    yield from figures(ledger, ["{}-error", "{}-seconds"], "Error and seconds on {}, by method and length")
 
 
 def stopping(ledger: Ledger) -> Section:
@@ -169,15 +170,22 @@ def pictures(ledger: Ledger) -> Section:
             errors = (wrong(parse(formula), part) for part in (both.test, both.train))
             lines.append([f"{name}, the paper's {method}", f"`{formula}`", *(f"{error:.3f}" for error in errors)])
     yield table(["", "formula", "test error", "train"], lines)
-    for name in there(ledger, RECORDED):
-        if (ledger.folder / "figures" / f"{name}.png").is_file():
-            yield f"![The formulas against the traces of {name}](figures/{name}.png)"
+    yield from figures(ledger, ["{}"], "The formulas against the traces of {}")
+
+
+def figures(ledger: Ledger, names: Sequence[str], text: str) -> Section:
+    """Those that were drawn, of every data set."""
+    for data in there(ledger, RECORDED):
+        for name in names:
+            path = f"figures/{name.format(data)}.png"
+            if (ledger.folder / path).is_file():
+                yield f"![{text.format(data)}]({path})"
 
 
 def finest(ledger: Ledger, name: str) -> dict[str, dict[str, str | float]]:
     """Of every method the formula that errs least in training on the paper's split, the shortest of equals."""
     found = {}
-    for method in ("paper", "fernn", "exact", "enumerative", "lattice"):
+    for method in ("fernn", "exact", "paper", "enumerative", "lattice"):
         runs = [run for n in LENGTHS if (run := ledger.one(method, name, n, PAPER)) is not None]
         if runs:
             found[method] = min(runs, key=lambda run: (run["train"], run["found_length"]))

@@ -27,12 +27,14 @@ def shapes(size: int) -> tuple[Formula, ...]:
 
 
 def counted(made: Task, size: int, seed: int, limit: float) -> dict[str, Any]:
-    """Of every shape of this length the least training error, and the test error of the formula that has it."""
+    """Of every shape of this length the least training error, and the test error of the formula that has it.
+
+    `limit` is for each shape.
+    """
     began, cpu = perf_counter(), process_time()
     rows: list[list[Any]] = []
     for shape in shapes(size):
-        left = max(1.0, limit - (perf_counter() - began))
-        fit = Enumerative(template=shape, folds=0, seed=seed, time_limit=left).fit(made.train)
+        fit = Enumerative(template=shape, folds=0, seed=seed, time_limit=limit).fit(made.train)
         best = fit.front[len(fit.front) - 1]
         proved = fit.certificate is not None and fit.certificate.holds
         test = score(parse(str(best.formula)), made.test).mcr

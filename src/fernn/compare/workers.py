@@ -20,7 +20,7 @@ from .unit import Unit
 
 Found = dict[str, Any]
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-PATIENCE, GRACE = 4.0, 120.0
+PATIENCE, GRACE = 4.0, 600.0
 """A unit that takes this many time limits, and these seconds more, is ended."""
 
 
