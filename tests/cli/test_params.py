@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from xml.etree import ElementTree
 
 import pytest
-from test_commands import cruise, fernn  # noqa: F401
+from terminal import Screen, on_a_terminal, redrawn
+from test_commands import FERNN, cruise, fernn  # noqa: F401
 
 from fernn.regions import ParameterSet
 
@@ -32,6 +34,16 @@ def test_the_set_goes_to_files_and_pictures(cruise):  # noqa: F811
     assert told == json.loads((cruise / "set.json").read_text())
     assert ParameterSet.from_json(told).contains({"b": 100, "c": told["picked"]["values"]["c"]})
     ElementTree.parse(cruise / "set.svg")
+
+
+def test_progress_on_a_terminal_is_gone_at_the_end_and_fits(cruise):  # noqa: F811
+    words = [*FERNN, "params", "G[?w] (v <= ?c) & F (v >= ?d)", "cruise.csv", "--time-limit", "2"]
+    process, out, written = on_a_terminal(words, 30, cwd=cruise, env=os.environ | {"TERM": "xterm"})
+    assert process.returncode in (0, 1), written
+    assert "\x1b" not in out
+    assert any("boxes" in line for line in redrawn(written))
+    assert max(map(len, redrawn(written))) < 30
+    assert "boxes" not in Screen(written).text
 
 
 def test_an_empty_set_is_proved_and_the_nearest_is_told(cruise):  # noqa: F811

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from math import inf
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .allowed import next_command, told
 from .interrupt import Interrupt
+from .job import STOPPING
 from .output import as_json, complain
-from .progress import clock
+from .progress import Redrawn, Silent, can_redraw, clock
 from .reading import File, Json, flags, reads_a_file, recording, warn_of_compiling
 
 if TYPE_CHECKING:
@@ -53,17 +52,22 @@ def params(
         raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
     data = recording(file, options)
     warn_of_compiling()
-    shown = _Shown()
-    with Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as stop:
+    shown = Redrawn() if can_redraw() else Silent()
+
+    def heard() -> None:
+        shown.note = STOPPING
+        if not can_redraw():
+            complain(STOPPING)
+
+    with shown, Interrupt(heard) as stop:
 
         def watch(progress: Progress) -> None:
-            shown.tell(progress)
             if stop.asked:
                 raise KeyboardInterrupt
+            shown.note = f"{progress.boxes:,} boxes, {progress.undecided:.2%} undecided, {clock(progress.seconds)}"
 
         seconds = inf if time_limit is None else time_limit
         found = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
-    shown.clear()
     if out is not None:
         write(out, as_json(found.to_json()) + "\n")
         complain(f"wrote the set to {out}")
@@ -76,22 +80,3 @@ def params(
         drawn = [sketch(found)] if len(found.names) <= 2 and found.profiles else []
         typer.echo("\n\n".join([*told(found, data), *drawn, next_command(found, file, flags(options))]))
     return 130 if found.ended == "interrupted" else 1 if found.is_empty else 0
-
-
-class _Shown:
-    """One line on a terminal, drawn over and over."""
-
-    def __init__(self) -> None:
-        self._last, self._drawn = monotonic(), False
-
-    def tell(self, progress: Progress) -> None:
-        if sys.stderr.isatty() and monotonic() - self._last > 0.25:
-            self._last, self._drawn = monotonic(), True
-            text = f"{progress.boxes:,} boxes, {progress.undecided:.2%} undecided, {clock(progress.seconds)}"
-            sys.stderr.write(f"\r{text}\x1b[K")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        if self._drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

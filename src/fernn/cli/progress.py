@@ -63,21 +63,15 @@ class Lines(Silent):
             self._line, self._printed = "", monotonic()
 
 
-class Bar(Silent):
-    """Two lines, drawn over and over: how far, how long, and the best formula so far."""
+class Redrawn(Silent):
+    """Lines on a terminal, drawn over and over, and gone at the end."""
 
     def __init__(self) -> None:
-        self._start, self._told, self._drawn = monotonic(), monotonic(), 0
-        self._progress: Progress | None = None
+        self._drawn = 0
         self._over = Event()
         self._thread = Thread(target=self._redraw, daemon=True)
-        self._full, self._empty = "█", "░"
-        try:
-            (self._full + self._empty).encode(sys.stderr.encoding)
-        except (LookupError, TypeError, UnicodeError):
-            self._full, self._empty = "#", "-"
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Redrawn:
         self._thread.start()
         return self
 
@@ -86,9 +80,6 @@ class Bar(Silent):
         self._thread.join()
         sys.stderr.write((UP.format(self._drawn) if self._drawn else "") + CLEAR_BELOW)
         sys.stderr.flush()
-
-    def tell(self, progress: Progress) -> None:
-        self._progress, self._told = progress, monotonic()
 
     def _redraw(self) -> None:
         """Leaves the cursor below the lines, so that whatever ends the process leaves a tidy screen."""
@@ -102,6 +93,27 @@ class Bar(Silent):
                 return
             self._drawn = len(lines)
             self._over.wait(TICK)
+
+    def _lines(self) -> list[str]:
+        """What to draw now; always as many."""
+        return [self.note]
+
+
+class Bar(Redrawn):
+    """Two lines: how far, how long, and the best formula so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._start = self._told = monotonic()
+        self._progress: Progress | None = None
+        self._full, self._empty = "█", "░"
+        try:
+            (self._full + self._empty).encode(sys.stderr.encoding)
+        except (LookupError, TypeError, UnicodeError):
+            self._full, self._empty = "#", "-"
+
+    def tell(self, progress: Progress) -> None:
+        self._progress, self._told = progress, monotonic()
 
     def _lines(self) -> list[str]:
         now, progress, note = monotonic(), self._progress, self.note
@@ -123,7 +135,12 @@ def display(quiet: bool) -> Silent:
     """What suits standard error."""
     if quiet:
         return Silent()
-    return Bar() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else Lines()
+    return Bar() if can_redraw() else Lines()
+
+
+def can_redraw() -> bool:
+    """Whether standard error is a terminal that lets lines be drawn over."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def tried(progress: Progress) -> str:
