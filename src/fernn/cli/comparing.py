@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .output import as_json, complain, table
-from .progress import clock, fitted
+from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording
 
 if TYPE_CHECKING:
     from ..compare.running import Step
 
-INTERRUPTED = 130
+INTERRUPTED, NO_RESULT = 130, 1
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 Limit = Annotated[float | None, typer.Option(help="Seconds that a method has for a fit.", min=0)]
 Workers = Annotated[int | None, typer.Option(help="Fits at once; as many as there are cores.", min=1)]
@@ -48,8 +49,8 @@ def reproduce(
     if not quiet:
         for line in planned(names or _all(), quick)[1]:
             complain(f"left out: {line}")
-    done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, _watch(quiet), keep)
-    _close(quiet)
+    with _shown(quiet) as watch:
+        done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, watch, keep)
     for line in (*done.failed, *done.notes):
         complain(line)
     if json:
@@ -61,7 +62,7 @@ def reproduce(
         typer.echo(f"{done.runs} runs; the page is {done.page}")
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
-    return INTERRUPTED if done.interrupted else 0
+    return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
 
 
 @reads_a_file
@@ -88,11 +89,11 @@ def compare(
     data = recording(file, options)
     folder = out if out is not None else Path("comparison") / data.name
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
-    done = put_beside(
-        data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
-        workers, _watch(quiet),
-    )  # fmt: skip
-    _close(quiet)
+    with _shown(quiet) as watch:
+        done = put_beside(
+            data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
+            workers, watch,
+        )  # fmt: skip
     for line in done.failed:
         complain(line)
     if json:
@@ -103,7 +104,7 @@ def compare(
         typer.echo(f"\ntest error over {splits} splits; the page is {done.page}")
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
-    return INTERRUPTED if done.interrupted else 0
+    return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
 
 
 def _words(text: str) -> list[str]:
@@ -129,34 +130,26 @@ def _all() -> list[str]:
     return list(EXPERIMENTS)
 
 
-def _watch(quiet: bool) -> Any:
+@contextmanager
+def _shown(quiet: bool) -> Iterator[Callable[[Step], None]]:
     """One line that is drawn over and over on a terminal, a line a run elsewhere."""
     if quiet:
-        return lambda step: None
-    return _redrawn if sys.stderr.isatty() else _line
+        yield lambda step: None
+    elif can_redraw():
+        with Redrawn() as line:
+            line.note = "starting"
 
+            def told(step: Step) -> None:
+                line.note = _text(step)
 
-def _redrawn(step: Step) -> None:
-    import shutil
-
-    width = shutil.get_terminal_size().columns
-    sys.stderr.write("\r" + fitted(_text(step), width - 1).ljust(width - 1))
-    sys.stderr.flush()
-
-
-def _line(step: Step) -> None:
-    complain(_text(step))
-
-
-def _close(quiet: bool) -> None:
-    if not quiet and sys.stderr.isatty():
-        sys.stderr.write("\n")
+            yield told
+    else:
+        yield lambda step: complain(_text(step))
 
 
 def _text(step: Step) -> str:
     """`12 of 340, 35 s, 15 min 2 s left: ecg/3/fernn/4 0.038 G (hr_diff <= 5.3)`"""
     found = step.found
     said = found.get("problem") or f"{found['mcr']:.3f} {found['formula']}"
-    return (
-        f"{step.done} of {step.total}, {clock(step.seconds)}, {clock(step.seconds_left)} left: {step.unit.key} {said}"
-    )
+    far = f"{step.done} of {step.total}, {clock(step.seconds)}, {clock(step.seconds_left)} left"
+    return f"{far}: {step.unit.key} {said}"

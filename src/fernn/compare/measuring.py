@@ -14,8 +14,9 @@ import numpy as np
 from ..data import Dataset, load
 from ..errors import FernnWarning
 from ..formula import Formula, length, parse
-from ..learners import Entry, PaperFernn
+from ..learners import Entry, Front, PaperFernn
 from ..learners.enumerative import ExactFit
+from ..learners.front import picked
 from ..learners.labels import is_real, unavoidable
 from ..learners.paper import output
 from ..semantics import satisfied
@@ -67,7 +68,7 @@ def _fitted(unit: Unit, made: Task, limit: float) -> Found:
     seconds, busy = perf_counter() - began, process_time() - cpu
     last = fit.front[len(fit.front) - 1]
     found = {
-        **_judged(fit.front.picked, made),
+        **_judged(chosen(fit.front, unit.length), made),
         "seconds": seconds,
         "cpu": busy,
         "ended": fit.ended,
@@ -77,6 +78,14 @@ def _fitted(unit: Unit, made: Task, limit: float) -> Found:
     if isinstance(learner, PaperFernn) and not learner.quantised:
         found["mixture"] = float(np.mean((output(learner, train, fit, made.test) >= 0) != made.test.positive))
     return found | (_proved(fit) if isinstance(fit, ExactFit) else {})
+
+
+def chosen(front: Front, longest: int) -> Entry:
+    """The picked entry; where it is too long, the one that is picked of those that are not, if there are any."""
+    if front.picked.length <= longest:
+        return front.picked
+    short = [entry for entry in front if entry.length <= longest]
+    return short[picked(short)] if short else front[0]
 
 
 def _judged(entry: Entry, made: Task) -> Found:

@@ -85,7 +85,7 @@ METHODS: dict[str, Compared] = {
     ),
     "tree": Compared(
         lambda length, seed, limit: Tree(depth=max(1, length // 2), seed=seed, time_limit=limit),
-        "`Tree(depth=...)`, of half the length in depth",
+        "`Tree(depth=...)`: of half the length in depth, and what it prunes to that is no longer",
         takes_real=False,
     ),
 }

@@ -12,7 +12,7 @@ from ..data.split import blocks
 from ..learners.labels import unavoidable
 from .aims import Contest, contests
 from .cells import MARKS, Cell, cell
-from .experiments import EXPERIMENTS, LENGTHS, REAL, RECORDED
+from .experiments import EXPERIMENTS, LENGTHS, REAL, RECORDED, planned
 from .ledger import Ledger
 from .markdown import table
 from .methods import METHODS
@@ -35,12 +35,17 @@ def page(
     left_out: Sequence[str], failed: Sequence[str],
 ) -> str:  # fmt: skip
     """The whole of it, from what was measured."""
-    chosen = list(names)
+    chosen = {*names, *(name for name in EXPERIMENTS if _is_there(ledger, name))}
     parts = [*_head(ledger, quick, limit, where, left_out, failed), *_aims(ledger), *_data(ledger)]
     for number, name in enumerate(EXPERIMENTS, 1):
         if name in chosen:
             parts += [f"## {number}. {EXPERIMENTS[name].title}", *SECTIONS[name](ledger)]
     return "\n\n".join([*parts, *_worse(ledger), *_how(ledger)]) + "\n"
+
+
+def _is_there(ledger: Ledger, name: str) -> bool:
+    """Whether an earlier run made this experiment, at least as a quick run does."""
+    return all(unit in ledger.runs for unit in planned([name], quick=True)[0])
 
 
 def _head(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import isnan
 
 CITATION = (
     "N. Fronda and H. Abbas, *Differentiable Inference of Temporal Logic Formulas*, EMSOFT 2022 "
@@ -70,7 +71,8 @@ def cell(method: str, data: str, length: int, table: str = "") -> Reported | Non
 
 def best(data: str, length: int, formulas_only: bool = False) -> Reported | None:
     """The least error that the paper reports there for any method; perhaps of those only whose result is a formula."""
-    there = [each for each in reported() if each.data == data and each.length == length and each.table != "free"]
+    there = [each for each in reported() if (each.data, each.length) == (data, length) and each.table != "free"]
+    there = [each for each in there if not isnan(each.mcr)]
     if formulas_only:
         there = [each for each in there if each.method != "paper, unquantised"]
     return min(there, key=lambda each: each.mcr, default=None)
