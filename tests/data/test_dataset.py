@@ -159,7 +159,8 @@ def test_ranges_are_of_the_cases_and_channels_that_are_there():
 @given(datasets())
 def test_a_dataset_is_the_same_whether_or_not_it_was_asked_for_ranges_and_goes_to_other_processes(data):
     fresh = data.subset(range(len(data)))
-    assert data.ranges is data.ranges
+    data.ranges.clear()  # what is done to it stays outside
+    assert len(data.ranges) == data.n_channels
     assert fresh == data
     assert hash(fresh) == hash(data)
     sent = pickle.loads(pickle.dumps(data))

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import fernn
+from brute import noisy
 from checks import spikes
 from fernn.data import from_arrays, load, split
-from fernn.errors import UnsupportedError
+from fernn.errors import FernnError, UnsupportedError
 from fernn.learners import Enumerative
 from fernn.learners.memory import bytes_of
 
@@ -173,3 +174,10 @@ def test_one_hole_keeps_one_threshold():
     fit = Enumerative(template=fernn.parse("F (?p & F[1,1] ?p)"), grid=8, thresholds="grid", folds=0).fit(data)
     for entry in fit.front:
         assert len(set(fernn.formula.thresholds(entry.formula))) == 1
+
+
+def test_the_published_method_goes_on_only_from_its_own_state():
+    learner = Enumerative(preset="published", max_length=2)
+    state = learner.fit(noisy(1, 40, 5)).state
+    with pytest.raises(FernnError, match="another fit"):
+        learner.fit(noisy(2, 40, 5), resume=state)

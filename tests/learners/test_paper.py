@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose
 import fernn
 from checks import heights, spikes
 from fernn.data import Dataset, load
-from fernn.formula import Always, AnyAtom, Constant, Eventually, Historically, Once, parse, walk
+from fernn.errors import FernnError
+from fernn.formula import Always, AnyAtom, Constant, Eventually, Historically, Once, parse, thresholds, walk
 from fernn.learners import PaperFernn
 from fernn.learners.paper import _Task, output
 from fernn.learners.scales import scales
@@ -297,3 +298,15 @@ def test_the_command_line_knows_it():
     chosen = methods.settings("paper", {"max_length": 4, "seed": 2})
     made = methods.learner("paper", chosen, load("cruise", cases=2))
     assert made == PaperFernn(length=4, seed=2)
+
+
+@pytest.mark.parametrize("threshold", [22.5, 5.123456789012345, 1700000000.00104])
+def test_a_fixed_threshold_comes_back_to_the_last_digit(cruise, threshold):
+    fit = PaperFernn(template=parse(f"G (v <= ?c) & F (v >= {threshold!r})"), epochs=4).fit(cruise)
+    assert threshold in thresholds(fit.formula)
+
+
+def test_a_state_of_other_data_is_refused(cruise):
+    fit = PaperFernn(epochs=4).fit(cruise)
+    with pytest.raises(FernnError, match="other data"):
+        PaperFernn(epochs=8).fit(cruise.subset(np.arange(len(cruise)) % 3 > 0), resume=fit.state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +50,7 @@ def reproduce(
     if not quiet:
         for line in planned(names or _all(), quick)[1]:
             complain(f"left out: {line}")
-    with _shown(quiet) as watch:
+    with _unbroken(), _shown(quiet) as watch:
         done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, watch, keep)
     for line in (*done.failed, *done.notes):
         complain(line)
@@ -89,7 +90,7 @@ def compare(
     data = recording(file, options)
     folder = out if out is not None else Path("comparison") / data.name
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
-    with _shown(quiet) as watch:
+    with _unbroken(), _shown(quiet) as watch:
         done = put_beside(
             data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
             workers, watch,
@@ -128,6 +129,19 @@ def _all() -> list[str]:
     from ..compare.experiments import EXPERIMENTS
 
     return list(EXPERIMENTS)
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """While it lasts, a process that ends too soon is an error here, not the end of this one too."""
+    if not hasattr(signal, "SIGPIPE"):
+        yield
+        return
+    before = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGPIPE, before)
 
 
 @contextmanager

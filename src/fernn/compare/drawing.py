@@ -12,7 +12,7 @@ from ..errors import UnsupportedError
 from ..formula import Formula, parse
 from ..report import against, bars, save
 from .cells import cell
-from .experiments import LENGTHS, RECORDED
+from .experiments import LENGTHS, RECORDED, SEEDS
 from .ledger import Ledger
 from .reported import cell as in_paper
 from .sections import finest, there
@@ -20,7 +20,7 @@ from .tasks import task
 from .unit import PAPER
 
 FIGURES = "figures"
-METHODS = ("fernn", "exact", "paper", "paper, early stopping", "enumerative", "lattice")
+SHOWN = ("fernn", "exact", "paper", "paper, early stopping", "enumerative", "lattice")
 Floats = npt.NDArray[np.float64]
 Cells = dict[str, dict[str, tuple[float, float]]]
 
@@ -38,9 +38,11 @@ def drawn(ledger: Ledger, names: Sequence[str]) -> list[str]:
     return []
 
 
-def by_method(ledger: Ledger, data: str, methods: Sequence[str], lengths: Sequence[int]) -> list[str]:
+def by_method(
+    ledger: Ledger, data: str, methods: Sequence[str], lengths: Sequence[int], seeds: tuple[str, ...]
+) -> list[str]:
     """Errors and seconds of a person's own comparison; what could not be drawn, and why."""
-    errors, times = _measured(ledger, data, methods, lengths)
+    errors, times = _measured(ledger, data, methods, lengths, seeds)
     try:
         if errors:
             save(bars(errors, "test error"), ledger.folder / FIGURES / "errors.png")
@@ -53,7 +55,7 @@ def by_method(ledger: Ledger, data: str, methods: Sequence[str], lengths: Sequen
 def _by_length(ledger: Ledger, name: str) -> None:
     """As the paper's figure of errors and times."""
     folder = ledger.folder / FIGURES
-    errors, times = _measured(ledger, name, METHODS, LENGTHS)
+    errors, times = _measured(ledger, name, SHOWN, LENGTHS)
     theirs = {
         method: {str(n): found.mcr for n in LENGTHS if (found := in_paper(method, name, n)) is not None}
         for method in errors
@@ -66,11 +68,13 @@ def _by_length(ledger: Ledger, name: str) -> None:
     save(bars(times, "seconds", marks=took, log=True, title=name), folder / f"{name}-seconds.png")
 
 
-def _measured(ledger: Ledger, name: str, methods: Sequence[str], lengths: Sequence[int]) -> tuple[Cells, Cells]:
+def _measured(
+    ledger: Ledger, name: str, methods: Sequence[str], lengths: Sequence[int], seeds: tuple[str, ...] = SEEDS
+) -> tuple[Cells, Cells]:
     errors: Cells = {}
     times: Cells = {}
     for method in methods:
-        found = {str(n): cell(ledger, method, name, n) for n in lengths}
+        found = {str(n): cell(ledger, method, name, n, seeds=seeds) for n in lengths}
         known = {n: each for n, each in found.items() if not isnan(each.ours)}
         if known:
             errors[method] = {n: _spread(each.errors, each.ours) for n, each in known.items()}

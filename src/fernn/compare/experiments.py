@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..data.sources.folder import missing
 from ..errors import UnsupportedError
+from .methods import SHAPES
 from .tasks import CONTINUOUS
 from .unit import PAPER, Unit
 
@@ -92,7 +93,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         "The best formulas against the traces",
         (Block(("paper", "fernn", "exact", "enumerative", "lattice"), splits=(PAPER,)),),
     ),
-    "rivals": Experiment("How many formulas are as good as the best", (Block(("rivals",), splits=(PAPER,)),)),
+    "rivals": Experiment(
+        "How many formulas are as good as the best",
+        (
+            Block(("rivals, all thresholds",), lengths=LENGTHS[:3], splits=(PAPER,)),
+            Block(("rivals",), splits=(PAPER,)),
+            Block((SHAPES,), lengths=(1, *LENGTHS), splits=(PAPER,)),
+        ),
+    ),
 }
 """By name, in the order of the page."""
 

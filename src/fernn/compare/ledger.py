@@ -66,6 +66,15 @@ class Ledger:
         self.runs[unit] = record
         append(self.folder / RUNS, json.dumps({**asdict(unit), **record}))
 
+    def drop(self, unit: Unit) -> None:
+        """Forgets what was measured earlier."""
+        self.runs.pop(unit, None)
+
+    def close(self) -> None:
+        """Others may write in the folder from now on."""
+        if self._lock is not None:
+            self._lock.release()
+
     def of(self, method: str, data: str, length: int, splits: Iterable[str]) -> list[Found]:
         """What was measured there, in the order of the splits."""
         there = (self.runs.get(Unit(data, split, method, length)) for split in splits)

@@ -41,6 +41,7 @@ def measured(unit: Unit, limit: float) -> Found:
     test = made.test
     return found | {
         "settings": settings(unit, limit),
+        "limit": limit,
         "cases": len(test),
         "learned_on": len(made.train),
         "trained_on": made.classes.fingerprint[:MARK],

@@ -43,15 +43,11 @@ class Comparison:
     failed: tuple[str, ...]
     interrupted: bool
 
-    @property
-    def name(self) -> str:
-        return str(self.ledger.folder / DATA)
-
     def rows(self) -> Iterator[list[str]]:
         """Method, mean error and standard deviation by length, seconds, and the formula of the first split."""
         for method in self.methods:
             lengths = (0,) if method in BASELINES else self.lengths
-            cells = [cell(self.ledger, method, self.name, n, seeds=self.seeds) for n in lengths]
+            cells = [cell(self.ledger, method, DATA, n, seeds=self.seeds) for n in lengths]
             if all(isnan(each.ours) for each in cells):
                 continue
             errors = [spread(each.errors) if each.others else "" for each in cells]
@@ -87,25 +83,21 @@ def compare(
     if not lengths or min(lengths) < 1 or splits < 1:
         raise UnsupportedError(f"lengths and splits are at least 1, found {list(lengths)} and {splits}")
     _check(data)
-    ledger = Ledger.opened(Path(folder), source(ROOMS))
+    ledger = Ledger.opened(Path(folder), source((*ROOMS, "compare/baselines.py")))
     path = ledger.folder / DATA
     _kept(data, path)
     seeds = tuple(str(seed) for seed in range(splits))
-    units = [Unit(str(path), seed, name, n) for seed in seeds for name in named for n in lengths]
-    units += [Unit(str(path), seed, name, 0) for seed in seeds for name in baselines]
-    failed: list[str] = []
-    interrupted = False
-    try:
-        failed = [f"{unit.key}: {why}" for unit, why in carried_out(units, ledger, limit, workers, watch)]
-    except KeyboardInterrupt:
-        interrupted = True
+    units = [Unit(DATA, seed, name, n) for seed in seeds for name in named for n in lengths]
+    units += [Unit(DATA, seed, name, 0) for seed in seeds for name in baselines]
+    came = carried_out(units, ledger, limit, workers, watch)
     found = Comparison(
-        ledger.folder / PAGE, ledger, data, (*named, *baselines), tuple(lengths), seeds, tuple(failed), interrupted
+        ledger.folder / PAGE, ledger, data, (*named, *baselines), tuple(lengths), seeds, came.failed, came.interrupted
     )
     ledger.write_runs()
     ledger.write_table()
-    notes = by_method(ledger, str(path), named, found.lengths)
+    notes = by_method(ledger, DATA, named, found.lengths, seeds)
     write(found.page, page(found, surroundings(PACKAGES), limit, notes))
+    ledger.close()
     return found
 
 

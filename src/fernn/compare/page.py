@@ -18,6 +18,7 @@ from .markdown import table
 from .methods import METHODS
 from .reasons import reason
 from .reported import CITATION, best, reported
+from .running import Outcome
 from .sections import SECTIONS, there
 from .tasks import whole
 
@@ -31,12 +32,11 @@ LEGEND = (
 
 
 def page(
-    ledger: Ledger, names: Iterable[str], quick: bool, limit: float, where: Mapping[str, str],
-    left_out: Sequence[str], failed: Sequence[str],
+    ledger: Ledger, names: Iterable[str], quick: bool, where: Mapping[str, str], left_out: Sequence[str], came: Outcome
 ) -> str:  # fmt: skip
     """The whole of it, from what was measured."""
     chosen = {*names, *(name for name in EXPERIMENTS if _is_there(ledger, name))}
-    parts = [*_head(ledger, quick, limit, where, left_out, failed), *_aims(ledger), *_data(ledger)]
+    parts = [*_head(ledger, quick, where, left_out, came), *_aims(ledger), *_data(ledger)]
     for number, name in enumerate(EXPERIMENTS, 1):
         if name in chosen:
             parts += [f"## {number}. {EXPERIMENTS[name].title}", *SECTIONS[name](ledger)]
@@ -49,24 +49,27 @@ def _is_there(ledger: Ledger, name: str) -> bool:
 
 
 def _head(
-    ledger: Ledger, quick: bool, limit: float, where: Mapping[str, str], left_out: Sequence[str], failed: Sequence[str]
+    ledger: Ledger, quick: bool, where: Mapping[str, str], left_out: Sequence[str], came: Outcome
 ) -> Iterator[str]:
     command = "fernn reproduce --quick" if quick else "make reproduce"
+    limits = " or ".join(f"{each:g}" for each in sorted({found.get("limit", 0.0) for found in ledger.runs.values()}))
     seconds = sum(found.get("seconds", 0.0) for found in ledger.runs.values())
     yield "# The paper's comparison, made again"
     yield f"{CITATION}. Every experiment, by one command: `{command}`, which goes on where it was interrupted."
     yield (
         f"{where['processor']}, {where['cores']} cores, a fit a core. "
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". {len(ledger.runs):,} runs, {seconds / 60:.0f} minutes of fitting in all. Any fit had {limit:g} s. "
+        + f". {len(ledger.runs):,} runs, {seconds / 60:.0f} minutes of fitting in all. Any fit had {limits} s. "
         "All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
     )
     if ledger.sources not in ([], [ledger.source]):
         yield "**Some of these runs were made by an earlier version of the source.**"
     if left_out:
         yield "Left out:\n\n" + "\n".join(f"- {line}" for line in left_out)
-    if failed:
-        yield "No result:\n\n" + "\n".join(f"- {line}" for line in failed)
+    if came.interrupted:
+        yield f"**Interrupted: {came.missing} runs are missing; the same command goes on.**"
+    if came.failed:
+        yield "No result:\n\n" + "\n".join(f"- {line}" for line in came.failed)
     yield LEGEND
 
 

@@ -47,17 +47,13 @@ def reproduce(
     chosen = list(names) or list(EXPERIMENTS)
     units, left_out = planned(chosen, quick)
     ledger = Ledger.opened(Path(folder), source(ROOMS), keep)
-    failed: list[str] = []
-    interrupted = False
-    try:
-        failed = [f"{unit.key}: {why}" for unit, why in carried_out(units, ledger, limit, workers, watch)]
-    except KeyboardInterrupt:
-        interrupted = True
+    came = carried_out(units, ledger, limit, workers, watch)
     ledger.write_runs()
     ledger.write_table()
     notes = drawn(ledger, chosen)
     where = surroundings(PACKAGES)
     write(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
     path = ledger.folder / PAGE
-    write(path, page(ledger, chosen, quick, limit, where, left_out, failed))
-    return Reproduction(path, len(ledger.runs), tuple(left_out), tuple(failed), tuple(notes), interrupted)
+    write(path, page(ledger, chosen, quick, where, left_out, came))
+    ledger.close()
+    return Reproduction(path, len(ledger.runs), tuple(left_out), came.failed, tuple(notes), came.interrupted)

@@ -11,7 +11,12 @@ from .methods import settings
 from .unit import Unit
 from .workers import answered
 
-ROOMS = ("formula", "data", "semantics", "network", "exact", "lattice", "learners")
+ROOMS = (
+    "formula", "semantics", "network", "exact", "lattice", "learners", "data/dataset.py", "data/split.py",
+    "data/copies.py", "data/sources/cct.py", "data/sources/ecg.py", "data/sources/hapt.py", "data/sources/lyft.py",
+    "data/sources/intervals.py", "data/sources/folder.py", "compare/tasks.py", "compare/measuring.py",
+    "compare/shapes.py",
+)  # fmt: skip
 """The code whose change makes runs old, as other settings do."""
 
 
@@ -31,6 +36,17 @@ class Step:
         return self.seconds / self.done * (self.total - self.done)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What did not come of it."""
+
+    failed: tuple[str, ...]
+    """Units without a result, each with the reason."""
+    interrupted: bool
+    missing: int
+    """Units that were not reached."""
+
+
 def silent(step: Step) -> None:
     """Watches nothing."""
 
@@ -38,18 +54,22 @@ def silent(step: Step) -> None:
 def carried_out(
     units: Sequence[Unit], ledger: Ledger, limit: float, workers: int | None = None,
     watch: Callable[[Step], None] = silent,
-) -> list[tuple[Unit, str]]:  # fmt: skip
-    """Measures what the ledger does not have; the units that gave no result, each with the reason.
+) -> Outcome:  # fmt: skip
+    """Measures what the ledger does not have.
 
-    `limit` is the time in seconds that any method has for a fit. KeyboardInterrupt leaves the ledger as it is: whole.
+    `limit` is the time in seconds that any method has for a fit. Ctrl-C ends it; the ledger is whole at every moment.
     """
     left = [unit for unit in units if not ledger.has(unit, settings(unit, limit))]
-    failed: list[tuple[Unit, str]] = []
-    began = monotonic()
-    for number, (unit, found) in enumerate(answered(left, limit, workers), 1):
-        if "problem" in found:
-            failed.append((unit, found["problem"]))
-        else:
-            ledger.put(unit, found)
-        watch(Step(unit, found, number, len(left), monotonic() - began))
-    return failed
+    failed: list[str] = []
+    began, number = monotonic(), 0
+    try:
+        for number, (unit, found) in enumerate(answered(left, limit, workers, ledger.folder), 1):
+            if "problem" in found:
+                failed.append(f"{unit.key}: {found['problem']}")
+                ledger.drop(unit)
+            else:
+                ledger.put(unit, found)
+            watch(Step(unit, found, number, len(left), monotonic() - began))
+    except KeyboardInterrupt:
+        return Outcome(tuple(failed), True, len(left) - number)
+    return Outcome(tuple(failed), False, 0)

@@ -1,11 +1,12 @@
 """A process that measures units: one line of JSON in, one line out, until nothing comes in.
 
-Run as `python -m fernn.compare.worker SECONDS`. What a unit prints goes to standard error.
+Run as `python -m fernn.compare.worker SECONDS FOLDER`. What a unit prints goes to standard error.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from contextlib import redirect_stdout
@@ -18,13 +19,14 @@ from .unit import Unit
 
 def answer(line: str, limit: float) -> Found:
     """What was found of the unit on this line, or the problem with it."""
+    unit = Unit(**json.loads(line))
     try:
-        return measured(Unit(**json.loads(line)), limit)
+        return {"unit": unit.key, **measured(unit, limit)}
     except (FernnError, ImportError) as error:
-        return {"problem": str(error), "failed": False}
+        return {"unit": unit.key, "problem": str(error), "failed": False}
     except Exception as error:
         traceback.print_exc(limit=-3)
-        return {"problem": f"{type(error).__name__}: {error}", "failed": True}
+        return {"unit": unit.key, "problem": f"{type(error).__name__}: {error}", "failed": True}
 
 
 def serve(lines: TextIO, out: TextIO, limit: float) -> None:
@@ -35,4 +37,6 @@ def serve(lines: TextIO, out: TextIO, limit: float) -> None:
 
 
 if __name__ == "__main__":
+    sys.path[:] = [os.path.abspath(place) for place in sys.path]
+    os.chdir(sys.argv[2])
     serve(sys.stdin, sys.stdout, float(sys.argv[1]))

@@ -11,8 +11,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread, Timer
+from threading import Lock, Thread, Timer
 from typing import Any
 
 from .surroundings import cores
@@ -24,8 +25,10 @@ PATIENCE, GRACE = 4.0, 600.0
 """A unit that takes this many time limits, and these seconds more, is ended."""
 
 
-def answered(units: Sequence[Unit], limit: float, workers: int | None = None) -> Iterator[tuple[Unit, Found]]:
-    """Every unit with what was found of it, in the order in which they are done.
+def answered(
+    units: Sequence[Unit], limit: float, workers: int | None = None, folder: Path = Path()
+) -> Iterator[tuple[Unit, Found]]:
+    """Every unit with what was found of it, in the order in which they are done. Files are looked for in `folder`.
 
     Leaving the loop, by Ctrl-C or otherwise, ends the processes; what they were at is lost.
     """
@@ -33,7 +36,7 @@ def answered(units: Sequence[Unit], limit: float, workers: int | None = None) ->
     for unit in units:
         left.put(unit)
     done: SimpleQueue[tuple[Unit, Found]] = SimpleQueue()
-    crew = [_Worker(left, done, limit) for _ in range(min(workers or cores(), len(units)))]
+    crew = [_Worker(left, done, limit, folder) for _ in range(min(workers or cores(), len(units)))]
     for worker in crew:
         worker.start()
     try:
@@ -47,11 +50,13 @@ def answered(units: Sequence[Unit], limit: float, workers: int | None = None) ->
 class _Worker(Thread):
     """Feeds one process, and begins another where it ends too soon."""
 
-    def __init__(self, left: SimpleQueue[Unit], done: SimpleQueue[tuple[Unit, Found]], limit: float) -> None:
+    def __init__(
+        self, left: SimpleQueue[Unit], done: SimpleQueue[tuple[Unit, Found]], limit: float, folder: Path
+    ) -> None:
         super().__init__(daemon=True)
-        self._left, self._done, self._limit = left, done, limit
+        self._left, self._done, self._limit, self._folder = left, done, limit, folder
         self._process: subprocess.Popen[str] | None = None
-        self._over = False
+        self._over, self._changing = False, Lock()
 
     def run(self) -> None:
         while not self._over:
@@ -62,6 +67,7 @@ class _Worker(Thread):
             try:
                 found = self._asked(unit)
             except Exception as error:  # nothing may keep the others waiting
+                self._end()  # what it says next may be the answer to something else
                 found = {"problem": f"{type(error).__name__}: {error}", "failed": True}
             if not self._over:
                 self._done.put((unit, found))
@@ -72,7 +78,7 @@ class _Worker(Thread):
         self._end()
 
     def _asked(self, unit: Unit) -> Found:
-        process = self._process = self._process or _started(self._limit)
+        process = self._begun()
         assert process.stdin is not None
         assert process.stdout is not None
         clock = Timer(PATIENCE * self._limit + GRACE, process.kill)
@@ -88,21 +94,32 @@ class _Worker(Thread):
             clock.cancel()
         if line:
             found: Found = json.loads(line)
+            if found.pop("unit") != unit.key:
+                raise ValueError("its process answers something else")
             return found
         self._end()
         return {"problem": f"its process ended with status {process.returncode}", "failed": True}
 
+    def _begun(self) -> subprocess.Popen[str]:
+        """The process there is, or a new one; none is begun once all is over."""
+        with self._changing:
+            if self._over:
+                raise RuntimeError("all is over")
+            self._process = self._process or _started(self._limit, self._folder)
+            return self._process
+
     def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        with self._changing:
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+                self._process = None
 
 
-def _started(limit: float) -> subprocess.Popen[str]:
+def _started(limit: float, folder: Path) -> subprocess.Popen[str]:
     """In a session of its own, so that Ctrl-C reaches only the parent, which knows what to do."""
     return subprocess.Popen(
-        [sys.executable, "-m", "fernn.compare.worker", str(limit)],
+        [sys.executable, "-m", "fernn.compare.worker", str(limit), str(folder)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=os.environ | ONE_THREAD, start_new_session=True,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -113,12 +113,16 @@ class Dataset:
         """Samples of each case, `[case]`."""
         return np.array([trace.shape[1] for trace in self.values], dtype=np.int64)
 
-    @cached_property
-    def ranges(self) -> Mapping[str, tuple[float, float]]:
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
         """The least and the greatest value of each channel, by its name and in the order of the channels."""
+        return dict(zip(self.channels, self._ends, strict=True))
+
+    @cached_property
+    def _ends(self) -> tuple[tuple[float, float], ...]:
         lows = np.min([trace.min(axis=1) for trace in self.values], axis=0).tolist()
         highs = np.max([trace.max(axis=1) for trace in self.values], axis=0).tolist()
-        return dict(zip(self.channels, zip(lows, highs, strict=True), strict=True))
+        return tuple(zip(lows, highs, strict=True))
 
     @property
     def positive(self) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
-from ..formula import Atom, Constant, Formula, direction, length, simplify
+from ..formula import Atom, Constant, Formula, direction, length, simplify, walk
 from ..formula.holes import windows_open
 from ..formula.measures import everywhere, facing
 from ..formula.templates import paper_length, paper_up_to, windowed
@@ -94,6 +94,8 @@ class PaperFernn:
         began, before = perf_counter(), 0.0
         first = start(task.engine.size, self.schedule, self.seed)
         if resume is not None:
+            if resume.get("data", data.fingerprint) != data.fingerprint:
+                raise FernnError("this state is of a fit to other data. Begin anew.")
             first, before = _restored(resume, task.engine.size), float(resume["seconds"])
         at = first
         ended: Ended = "done"
@@ -134,7 +136,7 @@ class PaperFernn:
     def _progress(self, task: _Task, at: Training, seconds: float, share: float | None = None) -> Progress:
         if share is None:
             share = min(1.0, max(at.epoch / self.epochs, seconds / (self.time_limit or inf)))
-        state = {"schema": SCHEMA, "seconds": seconds, "training": at.to_json()}
+        state = {"schema": SCHEMA, "seconds": seconds, "data": task.data.fingerprint, "training": at.to_json()}
         return Progress(seconds, share, 1, Front((task.entry(at.theta),), 0), state)
 
 
@@ -142,8 +144,8 @@ def output(settings: PaperFernn, train: Dataset, fit: Fit, data: Dataset) -> Flo
     """What the network of a fit to `train` says of the traces of `data`, `[case]`; satisfied is >= 0.
 
     That is the number whose tanh is compared with the class; for real labels it is in their units. With
-    `quantised=False` it is the mixture itself, otherwise it has the sign of the robustness of the formula, unless
-    that is a constant: of those the fit takes the one that errs less.
+    `quantised=False` it is the mixture itself. Otherwise it has the sign of the robustness of the formula, but for what
+    float32 cannot tell apart, ties of strict atoms, and constants: of those the fit takes the one that errs less.
     """
     if data.channels != train.channels:
         wanted, found = (", ".join(each.channels) for each in (train, data))
@@ -164,6 +166,7 @@ class _Task:
         self.settings, self.data, self.real = settings, data, is_real(data)
         self.labels, self.weights = targets(data), counts(data, weights)
         template = settings.network
+        self.fixed = [node for node in walk(template) if isinstance(node, Atom)]
         looks = direction(template)
         if looks == "mixed":
             raise UnsupportedError(f"a template looks one way in time, {template} looks both ways")
@@ -213,13 +216,22 @@ class _Task:
     def formula(self, theta: Floats) -> Formula:
         """In its simplest form. A constant is that of `true` and `false` which errs less.
 
-        Thresholds have fourteen digits, so that one that was fixed comes back as it was written.
+        Thresholds that the template fixes are as it has them.
         """
         found = self.scales.outward(self.engine.formula(theta))
-        simple = everywhere(simplify(found if self.real else plain(found)), _shorter)
+        simple = everywhere(simplify(found if self.real else plain(found)), self.as_fixed)
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
         return simple if self.future else facing(simple, future=False)
+
+    def as_fixed(self, node: Formula) -> Formula:
+        """An atom whose threshold differs from a fixed one by no more than scaling there and back does."""
+        if isinstance(node, Atom):
+            for fixed in self.fixed:
+                near = 1e-14 * max(abs(fixed.threshold), *(max(map(abs, self.data.ranges[c])) for c in fixed.channels))
+                if node.channels == fixed.channels and abs(node.threshold - fixed.threshold) <= near:
+                    return replace(node, threshold=fixed.threshold)
+        return node
 
     def margin(self, formula: Formula, right: npt.NDArray[np.bool_]) -> float:
         """The least |robustness| of a rightly judged trace, every channel divided by its range."""
@@ -228,10 +240,6 @@ class _Task:
         inside = plain(self.scales.inward(formula))
         scaled = self.scales.scaled(list(self.data.values))
         return float(np.abs(robustness(inside, scaled, self.data.channels))[right].min())
-
-
-def _shorter(node: Formula) -> Formula:
-    return replace(node, threshold=float(f"{node.threshold:.14g}")) if isinstance(node, Atom) else node
 
 
 def _restored(state: dict[str, Any], size: int) -> Training:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..errors import FernnError
 from ..exact.atoms import columns
 from ..exact.widening import margin, widened
 from ..formula import Formula, atom, length, parse
@@ -65,6 +66,8 @@ class Published:
         job, skip = _Job(self, data, counts(data, weights), clock), 0
         if resume is not None:
             check_schema(resume, SCHEMA)
+            if resume.get("about") != job.about:
+                raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
             skip = int(resume["structures"])
             for text in resume["found"]:
                 job.offer(parse(text))
@@ -182,6 +185,13 @@ class _Job:
         share = min(0.99, self.clock.share)
         return Progress(self.clock.seconds, share, self.tried, self.front(), self.state(), "structure")
 
+    @property
+    def about(self) -> str:
+        """The data and the settings, but for how far to go."""
+        chosen = (self.settings.direction, self.settings.since, self.settings.seed)
+        return f"{self.data.fingerprint[:16]} {chosen} {self.weights.sum():g}"
+
     def state(self) -> dict[str, Any]:
         found = [str(formula) for _, formula in self.best.values()]
-        return {"schema": SCHEMA, "seconds": self.clock.seconds, "structures": self.tried, "found": found}
+        told = {"schema": SCHEMA, "seconds": self.clock.seconds, "about": self.about}
+        return told | {"structures": self.tried, "found": found}

@@ -97,7 +97,7 @@ class Underway(ABC):
         if state is None:
             return
         check_schema(state, self.schema)
-        if state["about"] != self._mark:
+        if state.get("about") != self._mark:
             raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
         self.restore(state)
 
