@@ -30,7 +30,15 @@ def test_cells_are_those_of_the_printed_tables(method, data, length, mcr, second
 
 def test_every_table_is_there_in_full():
     count = {table: sum(each.table == table for each in reported()) for table in {each.table for each in reported()}}
-    assert count == {"stopping": 40, "quantised": 60, "since": 24, "free": 6, "pictures": 12, "continuous": 2}
+    assert count == {
+        "stopping": 40,
+        "quantised": 60,
+        "since": 24,
+        "free": 6,
+        "pictures": 12,
+        "continuous": 2,
+        "bounds": 1,
+    }
     assert {each.method for each in reported()} <= METHODS.keys()
     assert all(0 <= each.mcr < 1 or isnan(each.mcr) for each in reported())
 
@@ -40,6 +48,16 @@ def test_the_best_of_a_cell_is_that_of_any_method_or_of_those_that_give_formulas
     assert best("ecg", 4).method == "paper, unquantised"
     assert best("ecg", 4, formulas_only=True).mcr == 0.47
     assert best("ecg", 7) is None
+
+
+def test_the_best_formulas_are_those_of_the_printed_list():
+    names = {"FERNN": "paper", "enumerative": "enumerative"}
+    for data, formulas in PRINTED.items():
+        for name, method in names.items():
+            (found,) = [
+                each for each in reported() if each.table == "pictures" and (each.data, each.method) == (data, method)
+            ]
+            assert parse(formulas[name]) == parse(found.formula)
 
 
 def test_printed_formulas_can_be_read():

@@ -23,13 +23,13 @@ class Contest:
     exact: Cell
 
     def met(self, alone: bool, split: bool) -> bool | None:
-        """Whether FERNN alone, or the better of both, is no higher: on the paper's split, or in the mean of the others.
+        """Whether FERNN alone, or whichever errs less on the test traces, is no higher than the paper's best.
 
-        None where one of them was not measured.
+        On the paper's split, or in the mean of the others. None where one of them was not measured.
         """
-        values = [_value(each, split) for each in ([self.fernn] if alone else [self.fernn, self.exact])]
-        known = [value for value in values if not isnan(value)]
-        return no_higher(min(known), self.paper.mcr) if known else None
+        cells = [self.fernn] if alone else [self.fernn, self.exact]
+        values = [each.on_paper_split if split else each.mean for each in cells]
+        return None if any(map(isnan, values)) else no_higher(min(values), self.paper)
 
 
 def contests(ledger: Ledger, formulas_only: bool = False) -> Iterator[Contest]:
@@ -50,9 +50,3 @@ def contests(ledger: Ledger, formulas_only: bool = False) -> Iterator[Contest]:
 def _contest(ledger: Ledger, name: str, data: str, length: int, paper: Reported) -> Contest:
     fernn, exact = (cell(ledger, method, data, length, paper) for method in ("fernn", "exact"))
     return Contest(name, paper, fernn, exact)
-
-
-def _value(each: Cell, split: bool) -> float:
-    if split:
-        return float("nan") if each.first is None else float(each.first["mcr"])
-    return each.mean

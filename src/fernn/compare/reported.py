@@ -54,11 +54,16 @@ class Reported:
     seconds: float | None = None
     formula: str = ""
 
+    @property
+    def digits(self) -> int:
+        """Decimals that are printed: two, or three."""
+        return 2 if isnan(self.mcr) or round(self.mcr, 2) == self.mcr else 3
+
 
 @cache
 def reported() -> tuple[Reported, ...]:
     """All of them, table by table."""
-    return (*_stopping(), *_quantisation(), *_since(), *_free(), *_best(), *_continuous())
+    return (*_stopping(), *_quantisation(), *_since(), *_free(), *_best(), *_continuous(), *_bounds())
 
 
 def cell(method: str, data: str, length: int, table: str = "") -> Reported | None:
@@ -138,3 +143,8 @@ def _continuous() -> Iterator[Reported]:
             "continuous", f"{row['dataset']} continuous", "paper", length, float(row["fernn_mcr"]), None,
             row["fernn_formula"],
         )  # fmt: skip
+
+
+def _bounds() -> Iterator[Reported]:
+    for row in _rows("time_bounds"):
+        yield Reported("bounds", row["dataset"], "paper, windows", 2, float(row["mcr"]), None, row["formula"])
