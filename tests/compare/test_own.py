@@ -30,12 +30,15 @@ def test_rules_and_baselines_stand_beside_each_other(tmp_path):
     assert f"`{rows['exact'][-1]}`" in page
 
 
-def test_it_goes_on_where_it_was_and_refuses_other_data(tmp_path):
+def test_it_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
     data = load("intervals", cases=20)
-    compare(data, tmp_path, ["exact"], [1], 1, [])
+    monkeypatch.chdir(tmp_path)
+    first = compare(data, "out", ["exact"], [1], 1, [])
     steps = []
-    compare(data, tmp_path, ["exact"], [1, 2], 1, [], watch=steps.append)
+    second = compare(data, tmp_path / "out", ["exact"], [1, 2], 1, [], watch=steps.append)
     assert [step.unit.length for step in steps] == [2]
+    assert first.page.samefile(second.page)
+    tmp_path = tmp_path / "out"
     with pytest.raises(DataError, match="other data"):
         compare(load("intervals", cases=21), tmp_path, ["exact"], [1], 1, [])
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,21 @@ def test_a_unit_that_never_ends_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "GRACE", 0.05)
     ((_, found),) = answered(SMALL[:1], 30)
     assert "status" in found["problem"]
+
+
+STUB = """
+import json, sys
+print("a word from some library", flush=True)
+for line in sys.stdin:
+    unit = json.loads(line)
+    print(json.dumps({"unit": "/".join(map(str, unit.values())), "mcr": 0.0, "split": unit["split"]}), flush=True)
+"""
+
+
+def test_what_else_a_process_says_is_not_taken_for_an_answer(monkeypatch):
+    def stub(limit, folder):
+        return subprocess.Popen([sys.executable, "-c", STUB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    monkeypatch.setattr(workers, "_started", stub)
+    for unit, found in answered(SMALL, 30, workers=1):
+        assert "problem" in found or found["split"] == unit.split

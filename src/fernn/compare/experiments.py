@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from ..data.sources.folder import missing
 from ..errors import UnsupportedError
 from .methods import SHAPES
+from .reported import LENGTHS
 from .tasks import CONTINUOUS
 from .unit import PAPER, Unit
 
-LENGTHS = (2, 3, 4, 5, 6)
 SEEDS = tuple(str(seed) for seed in range(10))
 SPLITS = (PAPER, *SEEDS)
 RECORDED = ("cct", "ecg", "hapt", "lyft")

@@ -16,18 +16,18 @@ from ..runs.atomic import write
 from .baselines import BASELINES
 from .cells import cell, spread
 from .drawing import by_method
+from .experiments import LENGTHS
 from .ledger import Ledger
 from .markdown import table
 from .methods import METHODS
 from .running import ROOMS, Step, carried_out, silent
-from .surroundings import source, surroundings
+from .surroundings import USED, source, surroundings
 from .unit import Unit
 
 DATA, PAGE = "data.npz", "README.md"
 PLAIN = ("fernn", "exact", "lattice", "tree")
 """The methods that are compared if none are named."""
-LENGTHS, SPLITS, LIMIT = (2, 3, 4, 5, 6), 5, 60.0
-PACKAGES = ("numpy", "numba", "scikit-learn")
+SPLITS, LIMIT = 5, 60.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def compare(
     ledger.write_runs()
     ledger.write_table()
     notes = by_method(ledger, DATA, named, found.lengths, seeds)
-    write(found.page, page(found, surroundings(PACKAGES), limit, notes))
+    write(found.page, page(found, surroundings(USED), limit, notes))
     ledger.close()
     return found
 

@@ -13,10 +13,9 @@ from .experiments import EXPERIMENTS, planned
 from .ledger import Ledger
 from .page import page
 from .running import ROOMS, Step, carried_out, silent
-from .surroundings import source, surroundings
+from .surroundings import USED, source, surroundings
 
 PAGE, MACHINE = "README.md", "machine.json"
-PACKAGES = ("numpy", "numba", "scikit-learn")
 LIMIT = 40.0
 """Seconds that any method has for a fit."""
 
@@ -51,7 +50,7 @@ def reproduce(
     ledger.write_runs()
     ledger.write_table()
     notes = drawn(ledger, chosen)
-    where = surroundings(PACKAGES)
+    where = surroundings(USED)
     write(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
     path = ledger.folder / PAGE
     write(path, page(ledger, chosen, quick, where, left_out, came))

@@ -13,6 +13,8 @@ from .. import __version__
 
 HOUSE = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
+USED = ("numpy", "numba", "scikit-learn")
+"""What fernn itself stands on."""
 
 
 def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
