@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import isnan
 
 from .cells import Cell, cell, no_higher
-from .experiments import LENGTHS, REAL, RECORDED
+from .experiments import REAL, RECORDED
 from .ledger import Ledger
-from .reported import Reported, best
+from .reported import LENGTHS, Reported, best
 from .reported import cell as in_paper
 
 

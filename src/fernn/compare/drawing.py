@@ -12,8 +12,9 @@ from ..errors import UnsupportedError
 from ..formula import Formula, parse
 from ..report import against, bars, save
 from .cells import cell
-from .experiments import LENGTHS, RECORDED, SEEDS
+from .experiments import RECORDED, SEEDS
 from .ledger import Ledger
+from .reported import LENGTHS
 from .reported import cell as in_paper
 from .sections import finest, there
 from .tasks import task

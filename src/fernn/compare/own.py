@@ -16,10 +16,10 @@ from ..runs.atomic import write
 from .baselines import BASELINES
 from .cells import cell, spread
 from .drawing import by_method
-from .experiments import LENGTHS
 from .ledger import Ledger
 from .markdown import table
 from .methods import METHODS
+from .reported import LENGTHS
 from .running import ROOMS, Step, carried_out, silent
 from .surroundings import USED, source, surroundings
 from .unit import Unit

@@ -12,12 +12,12 @@ from ..data.split import blocks
 from ..learners.labels import unavoidable
 from .aims import Contest, contests
 from .cells import MARKS, Cell, cell
-from .experiments import EXPERIMENTS, LENGTHS, REAL, RECORDED, planned
+from .experiments import EXPERIMENTS, REAL, RECORDED, planned
 from .ledger import Ledger
 from .markdown import table
 from .methods import METHODS
 from .reasons import reason
-from .reported import CITATION, best, reported
+from .reported import CITATION, LENGTHS, best, reported
 from .running import Outcome
 from .sections import SECTIONS, there
 from .tasks import whole

@@ -10,12 +10,12 @@ from typing import Any
 from ..data.sources.folder import missing
 from ..formula import parse
 from .cells import Cell, cell
-from .experiments import EXPERIMENTS, LENGTHS, REAL, RECORDED
+from .experiments import EXPERIMENTS, REAL, RECORDED
 from .ledger import Found, Ledger
 from .markdown import table
 from .measuring import wrong
 from .methods import SHAPES
-from .reported import PRINTED, best, reported
+from .reported import LENGTHS, PRINTED, best, reported
 from .reported import cell as in_paper
 from .tasks import CONTINUOUS, LABELLING, task
 from .unit import PAPER
