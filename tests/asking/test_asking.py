@@ -125,6 +125,14 @@ def test_a_slip_is_taken_back_while_asking():
     assert all(each.answer == right(each.question) for each in asked.transcript)
 
 
+def test_only_the_word_back_takes_an_answer_back():
+    session = Session(RULES, noisy(1))
+    replies = iter([False, "good"])
+    with pytest.raises(UnsupportedError, match=r"True for good.*'back'; got 'good' for question 2"):
+        session.run(lambda question: next(replies))
+    assert [each.answer for each in session.answers] == [False]
+
+
 def test_with_nothing_to_take_back_the_question_is_asked_again():
     seen = []
     asked = ask(RULES, noisy(1), lambda question: seen.append(question.trace) or "back", most=3)

@@ -61,6 +61,37 @@ def test_a_channel_that_never_moves_does_no_harm():
     assert judged("1-NN", train, train) == [False, True]
 
 
+def test_a_channel_that_moves_only_in_the_test_does_no_harm():
+    """0.1 has no exact mean, and is no spread for that."""
+    train = from_arrays(np.stack([np.array([[0.0] * 3, [5.0] * 3]), np.full((2, 3), 0.1)], axis=1), [0, 1])
+    test = from_arrays(np.stack([np.array([[0.1] * 3, [4.0] * 3]), np.full((2, 3), 9e9)], axis=1), [0, 1])
+    assert judged("1-NN", train, test) == [False, True]
+
+
+@pytest.mark.parametrize("name", ["1-NN", "summary tree"])
+@pytest.mark.parametrize("unit", [5e-324, 2.0**-700, 1e-12, 1e200, 2.0**1021])
+@pytest.mark.filterwarnings("error")
+def test_a_unit_however_small_or_large_changes_no_verdict(name, unit):
+    """Level 3 is good, 0 is bad, in whole numbers of the unit; a second channel in units of 1 is noise."""
+    noise = np.random.default_rng(2).normal(size=(60, 1, 5))
+    y = np.arange(60) % 2
+    level = np.random.default_rng(3).integers(0, 2, (60, 1, 5)) + 3.0 * y[:, None, None]
+    told = [from_arrays(np.concatenate([level * u, noise], axis=1), y) for u in (1.0, unit)]
+    halves = np.arange(60) < 30
+    plain, strange = (judged(name, data.subset(halves), data.subset(~halves)) for data in told)
+    assert strange == plain
+    assert plain == told[0].subset(~halves).positive.tolist()
+
+
+@pytest.mark.parametrize("name", ["1-NN", "summary tree"])
+@pytest.mark.filterwarnings("error")
+def test_a_test_trace_far_beyond_training_is_no_obstacle(name):
+    """Rising traces are good. One falls from 1e308 to -1e308: so far out, all training traces are equally near."""
+    train = from_arrays([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0], [0.0, 2.0, 3.0], [3.0, 1.0, 0.0]] * 3, [1, 0] * 6)
+    test = from_arrays([np.array([[0.0, 0.5, 1.9, 2.0]]), np.array([[1e308, 0.0, -1e308]])], [1, 0])
+    assert judged(name, train, test) == [True, name == "1-NN"]
+
+
 def test_resampling_keeps_ends_and_straight_lines():
     data = from_arrays([np.array([[0.0, 2.0, 4.0]]), np.array([[1.0, 3.0]]), np.array([[5.0]])], [0, 1, 1])
     np.testing.assert_allclose(resampled(data, 5)[:, 0], [[0, 1, 2, 3, 4], [1, 1.5, 2, 2.5, 3], [5] * 5])

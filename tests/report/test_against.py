@@ -95,6 +95,14 @@ def test_what_has_no_line_is_said_so():
     assert any("y is not shown" in text for text in words(figure))
 
 
+@pytest.mark.parametrize(("value", "near", "far"), [(5.0, 9.5, 11.0), (-5.0, -1.0, 5.5), (0.0, 0.5, 40.0)])
+def test_a_threshold_far_from_a_channel_that_never_moves_is_out_of_sight(value, near, far):
+    data = from_arrays(np.full((4, 1, 6), value), [0, 1, 0, 1], channels=["x"])
+    figure = against(data, {"r": parse(f"G (x <= {near}) & F (x >= {far})")})
+    assert [level for level, *_ in thresholds(figure.axes[0])] == [near]
+    assert any(f"{far:g} is out of sight" in text for text in words(figure))
+
+
 def test_what_the_first_rule_misjudges_is_lifted_out():
     data = steps()
     values = np.array(data.values)
@@ -174,6 +182,12 @@ def test_what_cannot_be_judged_is_refused():
         against(load("wander", cases=5), {"r": parse("F (x >= 0.5)")})
     with pytest.raises(SignalError, match="z"):
         against(steps(), {"r": parse("F (z >= 0.5)")})
+
+
+def test_dollars_in_names_are_no_maths():
+    """Between two of them, `^_` is no maths that can be read."""
+    data = Dataset(np.eye(4)[:, None], np.arange(4) % 2, ("$^_$ bad", "$^_$ good"), ("$^_$",), dt=1.0, time_unit="$^_$")
+    against(data, {"$^_$": parse('G ("$^_$" <= 0.5)')}, title="$^_$").canvas.draw()
 
 
 def test_a_class_without_traces_is_left_out():

@@ -76,6 +76,37 @@ def test_what_a_paper_reports_is_a_hollow_diamond_beside_its_method():
     assert len(dots(axes, METHODS[2], "D")) == 1
 
 
+def test_what_is_reported_below_zero_stands_there():
+    axes = bars({"one": {"2": (0.5, 0.0)}}, "change", marks={"one": {"2": -0.3}}).axes[0]
+    assert [y for _, y in dots(axes, METHODS[0], "D")] == [-0.3]
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("marks", [{}, {"one": {"3": inf}}])
+def test_what_is_infinite_leaves_a_gap(log, marks):
+    figure = bars({"one": {"2": (0.2, inf), "3": (inf, 0.1), "4": (inf, inf)}}, "error", marks, log)
+    assert names(figure)[0] == ["2", "3", "4"]
+    axes = figure.axes[0]
+    assert [(round(x), y) for x, y in dots(axes, METHODS[0])] == [(0, 0.2)]
+    assert not [
+        line for line in axes.lines if to_hex(line.get_color()) == METHODS[0].lower() and len(line.get_xdata()) > 1
+    ]
+
+
+def test_dollars_in_names_are_no_maths():
+    """Between two of them, `^_` is no maths that can be read."""
+    odd = "$^_$"
+    figure = bars({odd: {odd: (1.0, 0.1), "5 $^_$ 6": (2.0, 0.1)}}, odd, {odd: {odd: 1.0}}, title=odd, xlabel=odd)
+    assert names(figure)[0] == [odd, "5 $^_$ 6"]
+    found = Front((Entry(parse('G ("$^_$" <= 1)'), 2, 0.1, nan, nan, inf),), 0)
+    front(found, ylabel=odd, title=odd).canvas.draw()
+
+
+def test_the_positions_have_a_name_under_them():
+    assert bars(CELLS, "error", xlabel="length").axes[0].get_xlabel() == "length"
+    assert bars(CELLS, "error").axes[0].get_xlabel() == ""
+
+
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("cells", [{}, {"a": {}}, {"a": {"2": (0.0, 0.0)}}, {"a": {"2": (nan, nan)}}])
 def test_nothing_and_nothing_but_zeros_are_drawn_too(cells, log):
@@ -133,3 +164,8 @@ def test_a_front_without_validation_has_its_training_errors():
 def test_a_test_error_of_no_rule_is_refused():
     with pytest.raises(UnsupportedError, match="of length 3, but the front has the lengths 2, 4, 6"):
         front(some_front(), {3: 0.1})
+
+
+def test_a_front_without_rules_is_refused():
+    with pytest.raises(UnsupportedError, match="needs at least one rule"):
+        front(Front((), 0))

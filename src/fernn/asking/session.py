@@ -169,10 +169,15 @@ class Session:
                 said = answer(question)
             except KeyboardInterrupt:
                 return self.asked("stopped")
-            if isinstance(said, str):
+            if not isinstance(said, str):
+                self.take(question, said)
+            elif said == "back":
                 self.take_back()
             else:
-                self.take(question, said)
+                raise UnsupportedError(
+                    f"an answer is True for good, False for bad, None for cannot say, or 'back'; got {said!r} "
+                    f"for question {len(self.answers) + 1}. Return one of these."
+                )
         return self.asked("decided" if len(self.left) == 1 or self.is_proved else "undecided")
 
     def asked(self, ended: str) -> Asked:

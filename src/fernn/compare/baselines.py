@@ -11,7 +11,7 @@ Each is fitted to `train` and says of every trace of `test` whether it is good; 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -29,6 +29,8 @@ Bools = npt.NDArray[np.bool_]
 DEPTHS = range(1, 9)
 FOLDS = 5
 SHORTEST = 9  # samples that MiniRocket's kernels need
+SIZE = 10  # of the power of two up to which channels are scaled
+FAR = 1e30  # what is farther out is taken for this: its square is a float64, and it is a float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +66,21 @@ def _majority(train: Dataset, test: Dataset, seed: int) -> Bools:
 
 
 def _nearest(train: Dataset, test: Dataset, seed: int) -> Bools:
-    """Euclidean, every channel divided by its standard deviation in training; of equally near ones the first."""
+    """Euclidean, every channel divided by its standard deviation in training; of equally near ones the first.
+
+    A channel that never moves in training is as far from one trace as from another, and is left out.
+    """
+    train, test = scaled(train, train), scaled(test, train)
     samples = int(train.lengths.max())
     known, asked = resampled(train, samples), resampled(test, samples)
-    spread = known.std(axis=(0, 2))
-    scale = np.where(spread > 0, spread, 1.0)[:, None]
+    scale = np.where(np.ptp(known, axis=(0, 2)) > 0, known.std(axis=(0, 2)), np.inf)[:, None]
     known, asked = known / scale, asked / scale
     near = [int(np.argmin(((known - trace) ** 2).sum(axis=(1, 2)))) for trace in asked]
     return train.positive[near]
 
 
 def _summary_tree(train: Dataset, test: Dataset, seed: int) -> Bools:
+    train, test = scaled(train, train), scaled(test, train)
     grown = _tree(summaries(train), train.positive, _depth(train, seed), seed)
     return np.asarray(grown.predict(summaries(test)), dtype=bool)
 
@@ -120,6 +126,19 @@ def _minirocket(train: Dataset, test: Dataset, seed: int) -> Bools:
     samples = int(train.lengths.max())
     known, asked = (_padded(resampled(data, samples)) for data in (train, test))
     return np.asarray(MiniRocketClassifier(random_state=seed).fit(known, train.positive).predict(asked), dtype=bool)
+
+
+def scaled(data: Dataset, train: Dataset) -> Dataset:
+    """The data with every channel multiplied by a power of two, so that its largest |value| in training is near 1000.
+
+    So squares stay within a float64, and sklearn's trees, which work in float32 and take numbers less than 1e-7 apart
+    for the same, see channels in any unit alike. Powers of two leave every digit as it is.
+    """
+    largest = [max(-low, high) for low, high in train.ranges.values()]
+    shift = (SIZE - np.frexp(largest)[1])[:, None]
+    with np.errstate(over="ignore"):  # a test trace may become infinite, and is then cut to FAR
+        made = tuple(np.clip(np.ldexp(trace, shift), -FAR, FAR) for trace in data.values)
+    return replace(data, values=made)
 
 
 def _padded(values: Floats) -> Floats:

@@ -6,7 +6,7 @@ Dots rather than bars: the length of a bar means nothing on a log scale, and hid
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import ceil, floor, isnan, log10
+from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UnsupportedError
@@ -24,14 +24,17 @@ UNDER = 2.5  # how many times below the least value zeros stand on a log scale
 LETTERS = 88  # of the legend in a line
 
 
-def bars(cells: Cells, ylabel: str, marks: Marks | None = None, log: bool = False, title: str = "") -> Figure:
+def bars(
+    cells: Cells, ylabel: str, marks: Marks | None = None, log: bool = False, title: str = "", xlabel: str = ""
+) -> Figure:
     """`cells[method][position]` is a mean and its spread; `marks[method][position]` a value reported elsewhere.
 
-    Positions are sorted where all are numbers, and else stand as first met. A cell that is missing or NaN leaves a gap.
-    On a log scale zeros stand on a line of their own, named 0.
+    Positions are sorted where all are numbers, and else stand as first met; `xlabel` under them says what they are.
+    A value that is missing, NaN or infinite leaves a gap, such a spread no line. On a log scale zeros stand on a line
+    of their own, named 0.
     """
-    dots = {name: {at: cell for at, cell in row.items() if not isnan(cell[0])} for name, row in cells.items()}
-    reported = {name: {at: v for at, v in row.items() if not isnan(v)} for name, row in (marks or {}).items()}
+    dots = {name: {at: cell for at, cell in row.items() if isfinite(cell[0])} for name, row in cells.items()}
+    reported = {name: {at: v for at, v in row.items() if isfinite(v)} for name, row in (marks or {}).items()}
     values = [cell[0] for row in dots.values() for cell in row.values()]
     values += [value for row in reported.values() for value in row.values()]
     if log and any(value < 0 for value in values):
@@ -41,7 +44,7 @@ def bars(cells: Cells, ylabel: str, marks: Marks | None = None, log: bool = Fals
     positions = _ordered(at for row in [*cells.values(), *(marks or {}).values()] for at in row)
     made = figure(3.2, title)
     axes = made.subplots()
-    tidy(axes, "", ylabel)
+    tidy(axes, xlabel, ylabel)
     step = TOGETHER / max(len(methods), 1)
     for i, name in enumerate(methods):
         places = {at: k + (i + 0.5) * step - TOGETHER / 2 for k, at in enumerate(positions)}
@@ -49,10 +52,10 @@ def bars(cells: Cells, ylabel: str, marks: Marks | None = None, log: bool = Fals
         for at, (mean, spread) in dots.get(name, {}).items():
             _dot(axes, places[at], mean, spread, zero, look)
         for at, value in reported.get(name, {}).items():
-            axes.plot(places[at], max(value, zero), color=look["color"], zorder=3, **HOLLOW)
+            axes.plot(places[at], _seen(value, zero), color=look["color"], zorder=3, **HOLLOW)
     _across(axes, positions)
     if log:
-        _log(axes, [*values, *(m + s for row in dots.values() for m, s in row.values() if not isnan(s))], zero)
+        _log(axes, [*values, *(m + s for row in dots.values() for m, s in row.values() if isfinite(s))], zero)
     else:
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -0.04 * high) if min(values, default=0) >= 0 else low, high)
@@ -69,20 +72,26 @@ def _look(place: int) -> dict[str, Any]:
     return {"color": METHODS[place % len(METHODS)], "marker": MARKERS[place % len(MARKERS)]}
 
 
+def _seen(value: float, zero: float) -> float:
+    """Where a value stands: on a log scale, which has a line for zeros, no lower than that line."""
+    return max(value, zero) if zero else value
+
+
 def _dot(axes: Axes, x: float, mean: float, spread: float, zero: float, look: dict[str, Any]) -> None:
     """A spread that reaches below what a log scale shows ends at its line for zeros."""
-    y = max(mean, zero) if zero else mean
+    y = _seen(mean, zero)
     axes.plot(x, y, linestyle="none", markersize=5, zorder=4, clip_on=False, **look)
-    if spread > 0:
-        low = max(mean - spread, zero) if zero else mean - spread
-        axes.plot([x, x], [low, max(mean + spread, y)], color=look["color"], linewidth=1.3, zorder=3)
+    if spread > 0 and isfinite(spread):
+        axes.plot(
+            [x, x], [_seen(mean - spread, zero), max(mean + spread, y)], color=look["color"], linewidth=1.3, zorder=3
+        )
 
 
 def _across(axes: Axes, positions: list[str]) -> None:
     """Names under the positions, pale lines between them."""
     for k in range(1, len(positions)):
         axes.axvline(k - 0.5, color="#E4E4E4", linewidth=0.8, zorder=0)
-    axes.set_xticks(range(len(positions)), positions)
+    axes.set_xticks(range(len(positions)), positions, parse_math=False)
     if sum(map(len, positions)) > LETTERS:
         axes.tick_params(axis="x", rotation=30)
     axes.tick_params(axis="x", length=0)

@@ -32,6 +32,8 @@ def front(found: Front, test: Mapping[int, float] | None = None, ylabel: str = "
 
     `test` has errors on other data, by length. The rules are listed below, with thresholds to four digits.
     """
+    if not len(found):
+        raise UnsupportedError("a picture of a front needs at least one rule, got a front without any")
     lengths = [entry.length for entry in found]
     strange = sorted(set(test or ()) - set(lengths))
     if strange:

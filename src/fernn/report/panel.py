@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BAND = (0.05, 0.5, 0.95)
 FAR = 1.0  # ranges of the data beyond which a threshold would crush them, and is not drawn
+UNIT = 1.0  # what stands for the range of data that are all 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Panel:
     def draw(self, rules: Sequence[Rule]) -> list[tuple[Rule, Mark]]:
         """Draws it; gives the thresholds that are too far away to be drawn."""
         low, high = self._traces(rules)
-        room = FAR * (high - low) or np.inf
+        room = FAR * (high - low or abs(high) or UNIT)  # a channel that never moves: as far as it is from 0
         far = []
         for rule in rules:
             for mark in marks(rule.formula, self.channel, self.clock):
