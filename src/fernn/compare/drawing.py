@@ -46,8 +46,8 @@ def by_method(
     errors, times = _measured(ledger, data, methods, lengths, seeds)
     try:
         if errors:
-            save(bars(errors, "test error"), ledger.folder / FIGURES / "errors.png")
-            save(bars(times, "seconds", log=True), ledger.folder / FIGURES / "seconds.png")
+            save(bars(errors, "test error", xlabel="length"), ledger.folder / FIGURES / "errors.png")
+            save(bars(times, "seconds", log=True, xlabel="length"), ledger.folder / FIGURES / "seconds.png")
     except UnsupportedError as missing:
         return [f"no figures: {missing}"]
     return []
@@ -61,12 +61,12 @@ def _by_length(ledger: Ledger, name: str) -> None:
         method: {str(n): found.mcr for n in LENGTHS if (found := in_paper(method, name, n)) is not None}
         for method in errors
     }
-    save(bars(errors, "test error", marks=theirs, title=name), folder / f"{name}-error.png")
+    save(bars(errors, "test error", theirs, title=name, xlabel="length"), folder / f"{name}-error.png")
     took = {
         method: {str(n): found.seconds for n in LENGTHS if (found := in_paper(method, name, n)) and found.seconds}
         for method in errors
     }
-    save(bars(times, "seconds", marks=took, log=True, title=name), folder / f"{name}-seconds.png")
+    save(bars(times, "seconds", took, log=True, title=name, xlabel="length"), folder / f"{name}-seconds.png")
 
 
 def _measured(

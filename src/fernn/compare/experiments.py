@@ -31,12 +31,15 @@ class Block:
     splits: tuple[str, ...] = SPLITS
     quick: tuple[str, ...] = (PAPER,)
     """The splits of a quick run."""
+    quick_lengths: tuple[int, ...] = ()
+    """The lengths of a quick run, if not all."""
 
     def units(self, quick: bool) -> Iterator[Unit]:
+        lengths = (quick and self.quick_lengths) or self.lengths
         for data in self.data:
             for split in self.quick if quick else self.splits:
                 for method in self.methods:
-                    yield from (Unit(data, split, method, length) for length in self.lengths)
+                    yield from (Unit(data, split, method, length) for length in lengths)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "stopping": Experiment("Early stopping", (Block(("paper", "paper, early stopping")),)),
     "quantised": Experiment(
         "Quantised and unquantised choices",
-        (Block(("paper", "paper, unquantised"), RECORDED + REAL),),
+        (
+            Block(("paper",), RECORDED + REAL),
+            Block(("paper, unquantised",), RECORDED + REAL, quick_lengths=(2, 4, 6)),
+        ),
     ),
     "continuous": Experiment(
         "Real-valued labels", (Block(("paper", "fernn"), REAL), Block(("exact",), REAL, splits=SPLITS))
@@ -98,7 +104,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         (
             Block(("rivals, all thresholds",), lengths=LENGTHS[:3], splits=(PAPER,)),
             Block(("rivals",), splits=(PAPER,)),
-            Block((SHAPES,), lengths=(1, *LENGTHS), splits=(PAPER,)),
+            Block((SHAPES,), lengths=(1, *LENGTHS), splits=(PAPER,), quick_lengths=(1, 2, 3, 4)),
         ),
     ),
 }

@@ -220,7 +220,9 @@ def rivals(ledger: Ledger) -> Section:
             for method, thresholds in (("rivals, all thresholds", "all"), ("rivals", "grid")):
                 found = ledger.one(method, name, length, PAPER)
                 if found is not None and found["ended"] == "done":
-                    lines.append([f"{name}, {length}", thresholds, *_best_there(found), *_as_good(known)])
+                    lines.append(
+                        [f"{name}, {length}", thresholds, *_best_there(found), *_as_good(known if searched else [])]
+                    )
                     break
     head = ["data, length", "thresholds", "errors", "proved", "looked at", "ways", "formulas", "shapes", "test errors"]
     yield table(head, lines)
