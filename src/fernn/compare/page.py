@@ -62,7 +62,7 @@ def _head(
     yield (
         f"{where['processor']}, {where['cores']} cores, a fit a core. "
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". {len(ledger.runs):,} runs, {seconds / 60:.0f} minutes of fitting in all. Any fit had {limits} s. "
+        + f". {len(ledger.runs):,} runs, {seconds / 3600:.1f} hours of fitting in all. Any fit had {limits} s. "
         "All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
     )
     if ledger.sources not in ([], [ledger.source]):
@@ -124,6 +124,8 @@ def _data(ledger: Ledger) -> Iterator[str]:
             f"{_seen(train, test)} of {len(test)}", f"{len(np.unique(blocks(data)))}", f"{pairs}",
             f"{forced / len(data):.4f}", f"{_floor(train):.4f}", f"{_floor(test):.4f}",
         ])  # fmt: skip
+    if not lines:
+        return
     yield "## The data"
     yield (
         "*Distinct*: traces that differ. *Leaked*: test traces of the paper's split that are in its training set "
@@ -158,8 +160,8 @@ def _worse(ledger: Ledger) -> Iterator[str]:
     compared = [each for each in _all(ledger) if each.verdict is not None]
     worse = [each for each in compared if each.verdict == "worse"]
     yield "## Every cell that is worse, and why"
-    counts = ", ".join(f"{sum(each.verdict == kind for each in compared)} are {kind}" for kind in MARKS)
-    yield f"Of {len(compared)} cells that were compared with a number of the paper, {counts}."
+    counts = ", ".join(f"{sum(each.verdict == kind for each in compared)} {kind}" for kind in MARKS)
+    yield f"Cells that were compared with a number of the paper: {len(compared)}; {counts}."
     if worse:
         lines = [[f"{each.method}, {each.data}, {each.length}", str(each), reason(each)] for each in worse]
         yield table(["method, data, length", "cell", "why"], lines)

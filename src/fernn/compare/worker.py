@@ -15,12 +15,14 @@ from typing import TextIO
 from ..errors import FernnError
 from .measuring import Found, measured
 from .unit import Unit
+from .warming import warm
 
 
 def answer(line: str, limit: float) -> Found:
     """What was found of the unit on this line, or the problem with it."""
     unit = Unit(**json.loads(line))
     try:
+        warm(unit)
         return {"unit": unit.key, **measured(unit, limit)}
     except (FernnError, ImportError) as error:
         return {"unit": unit.key, "problem": str(error), "failed": False}
