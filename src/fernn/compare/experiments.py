@@ -112,7 +112,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def planned(names: Iterable[str], quick: bool) -> tuple[list[Unit], list[str]]:
-    """The units of these experiments, each once, those of the paper's split first; and what is left out, and why.
+    """The units of these experiments, each once, split by split, the paper's first; and what is left out, and why.
 
     Without the paper's recordings the simulated train stands in for its CCT data.
     """
@@ -132,7 +132,7 @@ def planned(names: Iterable[str], quick: bool) -> tuple[list[Unit], list[str]]:
         if why:
             instead = "; the simulated train, cruise, stands in for it" if plain == "cct" else ""
             left_out.append(f"{plain}: {why}{instead}")
-    return sorted(units, key=lambda unit: unit.split != PAPER), left_out
+    return sorted(units, key=lambda unit: SPLITS.index(unit.split)), left_out
 
 
 def experiment(name: str) -> Experiment:
