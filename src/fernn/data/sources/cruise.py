@@ -6,6 +6,7 @@ import numpy as np
 
 from ...errors import DataError
 from ..dataset import Dataset
+from .asked import whole
 from .train import SAMPLES, readings
 
 HARD = 0.064  # share of runs that never need the brakes, as in CCT
@@ -26,8 +27,9 @@ def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD, shared: bool = 
     from 34.3 to 44 reaches it. The line is the same for all runs and seeds: a seed draws first speeds, errors of
     reading, and which runs are hard. With `shared=True` all runs have one sequence of errors, as in CCT.
     """
-    if cases < 1 or not 0 <= hard <= 1:
-        raise DataError(f"cruise needs cases >= 1 and a share 0 <= hard <= 1, got {cases} and {hard}.")
+    cases, seed = whole("cruise", "cases", cases), whole("cruise", "seed", seed, 0)
+    if not 0 <= hard <= 1:
+        raise DataError(f"cruise needs a share 0 <= hard <= 1, got {hard}.")
     rng = np.random.default_rng(seed)
     slow = rng.permutation(cases) < round(hard * cases)
     first = np.where(slow, rng.uniform(*SLOW, cases), rng.uniform(*FAST, cases))
