@@ -224,7 +224,7 @@ def test_intervals_are_two_whole_numbers_in_order(scenes):
     scene = np.frombuffer((path / "scenes" / "0").read_bytes(), SCENE).copy()
     scene["frame_index_interval"][0] = (30, 10)
     (path / "scenes" / "0").write_bytes(scene.tobytes())
-    with pytest.raises(DataError, match="scenes.*30 to 10|frames: rows 30 to 10"):
+    with pytest.raises(DataError, match="frames: rows 30 to 10"):
         lyft_scenes(path)
     changed(path, "scenes", dtype=[["frame_index_interval", "<i8"], *SCENE[1:]])
     with pytest.raises(DataError, match=r"'frame_index_interval' must hold whole numbers of shape \(2,\)"):

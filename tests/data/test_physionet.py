@@ -64,7 +64,12 @@ def test_before_the_first_rhythm_nothing_is_labelled(record):
 
 def test_a_rhythm_that_begins_with_the_last_beat_is_none_of_the_fragment(record):
     beats, then = steady(41, 0.5), (30, "(N")
-    assert physionet(record("r1", beats, [(0, "(N"), (9.5, "(AFIB"), then])).cases == ("r1-0", "r1-10", "r1-20", "r1-30")
+    assert physionet(record("r1", beats, [(0, "(N"), (9.5, "(AFIB"), then])).cases == (
+        "r1-0",
+        "r1-10",
+        "r1-20",
+        "r1-30",
+    )
     assert physionet(record("r2", beats, [(0, "(N"), (9.4, "(AFIB"), then])).cases == ("r2-10", "r2-20", "r2-30")
 
 
@@ -109,7 +114,7 @@ def test_fragments_where_a_beat_is_marked_twice_are_left_out(record):
     for wrong in ({"shortest": -1}, {"shortest": 3}, {"longest": np.nan}):
         with pytest.raises(DataError, match="0 <= shortest < longest"):
             physionet(path, labels=[True], **wrong)
-    with pytest.raises(DataError, match="samples >= 1, a whole number; got 2.5"):
+    with pytest.raises(DataError, match=r"samples >= 1, a whole number; got 2.5"):
         physionet(path, labels=[True], samples=2.5)
 
 

@@ -30,13 +30,14 @@ def test_an_option_that_a_source_does_not_have_is_refused_with_those_it_has(tmp_
         load(path, lable=None)
     if is_named("ItalyPowerDemand"):
         for wrong in ({"folder": 2}, {"name": "GunPoint"}):
-            with pytest.raises(UnsupportedError, match="ItalyPowerDemand has no option .*; it has 'part', 'good'"):
+            with pytest.raises(UnsupportedError, match=r"ItalyPowerDemand has no option .*; it has 'part', 'good'"):
                 load("ItalyPowerDemand", **wrong)
 
 
 @pytest.mark.parametrize("make", [SOURCES["cruise"], SOURCES["wander"], task])
 @pytest.mark.parametrize(
-    "wrong", [{"cases": 2.5}, {"cases": 0}, {"cases": True}, {"cases": "2"}, {"seed": -1}, {"seed": 0.5}, {"seed": None}]
+    "wrong",
+    [{"cases": 2.5}, {"cases": 0}, {"cases": True}, {"cases": "2"}, {"seed": -1}, {"seed": 0.5}, {"seed": None}],
 )
 def test_what_is_made_takes_whole_numbers(make, wrong):
     ((name, value),) = wrong.items()

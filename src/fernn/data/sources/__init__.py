@@ -111,4 +111,6 @@ def _check_options(name: str, options: Iterable[str], known: Iterable[str]) -> N
     known = list(known)
     for key in options:
         if key not in known:
-            raise UnsupportedError(f"{name} has no option {key!r}{did_you_mean(key, known)}; it has {listed(known, 30)}.")
+            raise UnsupportedError(
+                f"{name} has no option {key!r}{did_you_mean(key, known)}; it has {listed(known, 30)}."
+            )

@@ -33,8 +33,8 @@ def series(
 
     Names such as `ItalyPowerDemand`, `GunPoint` and `BasicMotions` are found without importing the package. Channels
     are `x`, or `x0`, `x1`, ...; cases are `train-1`, `test-1`, ... by part and row. `good` names the positive class:
-    of more than two classes it is set against the rest, `not NAME`; without it all that the header names are kept. `nonfinite`
-    says what to do with missing values. Warnings are given as `read` gives them, unless `quiet`.
+    of more than two classes it is set against the rest, `not NAME`; without it all that the header names are kept.
+    `nonfinite` says what to do with missing values. Warnings are given as `read` gives them, unless `quiet`.
 
     Know before use: the archive's series are often scaled to mean 0 and deviation 1, each by itself, so that
     a threshold is not in the sensor's units. Its training parts can be small, and its classes are numbers: of two, the
