@@ -21,11 +21,12 @@ def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD, shared: bool = 
     the limit of 27.5. A normal train brakes, having touched at most 34.3, and goes on. An anomalous one runs away to
     44 and more, and slows down when the line climbs. `help(fernn.data.sources.train)` has the equations.
 
-    Know before use: normal run i and anomalous run i are the same train with the same errors of reading, alike up to
-    and with the first sample above 27.5. Exactly the share `hard` of the runs is slow, has no hills and never gets
-    there. It stands in both classes, so `hard / 2` is the least error of any rule, and any threshold of `G (v <= c)`
-    from 34.3 to 44 reaches it. The line is the same for all runs and seeds: a seed draws first speeds, errors of
-    reading, and which runs are hard. With `shared=True` all runs have one sequence of errors, as in CCT.
+    Know before use: normal run i and anomalous run i are the same train with the same errors of reading, alike up
+    to and with the first sample above 27.5; they are the group `run-i`, so that a split keeps them together.
+    Exactly the share `hard` of the runs is slow, has no hills and never gets there. It stands in both classes, so
+    `hard / 2` is the least error of any rule, and any threshold of `G (v <= c)` from 34.3 to 44 reaches it. The
+    line is the same for all runs and seeds: a seed draws first speeds, errors of reading, and which runs are hard.
+    With `shared=True` all runs have one sequence of errors, as in CCT.
     """
     cases, seed = whole("cruise", "cases", cases), whole("cruise", "seed", seed, 0)
     if not 0 <= hard <= 1:
@@ -42,5 +43,6 @@ def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD, shared: bool = 
         ("anomaly", "normal"),
         ("v",),
         cases=tuple(f"{kind}-{i + 1}" for kind in ("normal", "anomaly") for i in range(cases)),
+        groups=tuple(f"run-{i + 1}" for i in range(cases)) * 2,
         name="cruise",
     )
