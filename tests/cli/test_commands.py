@@ -52,6 +52,18 @@ def test_check_shows_the_card_and_every_problem(cruise, tmp_path):
     assert all(problem["fix"] for problem in told["problems"])
 
 
+def test_a_named_data_set_is_looked_over_and_takes_no_options_that_cannot_apply():
+    told = json.loads(fernn("check", "cruise", "--json").stdout)
+    assert {p["kind"] for p in told["problems"]} == {"duplicate-traces", "contradiction"}
+    for words in (["--good", "anomaly"], ["--channels", "v"], ["--dt", "1"], ["--label-kind", "real"]):
+        done = fernn("check", "cruise", *words)
+        assert done.returncode == 3
+        assert f"cruise is a data set that is taken as it is: {words[0]} cannot apply" in done.stderr
+    bare = json.loads(fernn("check", "cruise", "--label", "", "--steps", "--json").stdout)["card"]
+    assert [c["name"] for c in bare["channels"]] == ["v", "v_diff"]
+    assert bare["classes"] == []
+
+
 def test_eval_judges_every_trace_and_counts_errors(cruise):
     done = fernn("eval", "G (v <= 34.3)", "cruise.csv", "--json", cwd=cruise)
     assert done.returncode == 1, "some traces violate it"

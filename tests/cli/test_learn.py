@@ -167,7 +167,7 @@ def test_runs_are_numbered_and_never_written_over(fernn, slow):
         (["cruise.csv", "--guess", "G (v <= "], 3, "^"),
         (["cruise.csv", "--guess", "G (w <= 3)"], 3, "reads 'w'"),
         (["cruise.csv", "--restarts", "0"], 3, "restarts"),
-        (["cruise.csv", "--test", "0.99"], 2, "--test 0"),
+        (["two.csv", "--good", "a", "--test", "0.99"], 2, "--test 0"),
         (["--resume"], 3, "--out RUN"),
         (["--resume", "--out", "nowhere"], 2, "no folder 'nowhere'"),
         (["--resume", "--out", "."], 2, "is not a run"),
@@ -177,6 +177,7 @@ def test_mistakes_are_told_and_leave_no_run(fernn, words, code, says):
     write_csv(from_arrays([[1.0, 2.0], [3.0, 4.0]], channels=["v"]), "bare.csv")
     rows = [f"{name}{i},{i},{name}\n" for name in "abc" for i in range(4)]
     Path("three.csv").write_text("case,v,label\n" + "".join(rows))
+    Path("two.csv").write_text("case,v,label\n" + "".join(f"{i},{i},{'ab'[i % 2]}\n" for i in range(8)))
     Path("one.csv").write_text("case,v,label\n" + "".join(rows[:4]))
     done = fernn("learn", *words)
     assert done.code == code, done.err

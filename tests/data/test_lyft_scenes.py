@@ -45,7 +45,7 @@ def scenes(tmp_path):
     """`scenes([{(frame, track): (x, y, yaw, kind)}, ...])` writes a data set with a scene of 60 frames for each."""
     numcodecs = pytest.importorskip("numcodecs", reason="numcodecs is not installed")
 
-    def write(*given, frames=60, codec="blosc"):
+    def write(*given, frames=60, codec="blosc", name="small.zarr"):
         tables = [np.zeros(len(given), SCENE), np.zeros(len(given) * frames, FRAME), []]
         for s, seen in enumerate(given):
             tables[0][s]["frame_index_interval"] = (s * frames, (s + 1) * frames)
@@ -62,9 +62,9 @@ def scenes(tmp_path):
                 row["agent_index_interval"] = (begin, len(tables[2]))
         tables[2] = np.array(tables[2], AGENT)
         packed = numcodecs.Blosc(cname="lz4", clevel=5, shuffle=1) if codec == "blosc" else None
-        for name, fields, rows in zip(("scenes", "frames", "agents"), (SCENE, FRAME, AGENT), tables, strict=True):
-            written(tmp_path / "small.zarr" / name, fields, rows, 17, packed)
-        return tmp_path / "small.zarr"
+        for kind, fields, rows in zip(("scenes", "frames", "agents"), (SCENE, FRAME, AGENT), tables, strict=True):
+            written(tmp_path / name / kind, fields, rows, 17, packed)
+        return tmp_path / name
 
     return write
 
@@ -129,7 +129,7 @@ def test_what_is_missing_or_damaged_is_told_with_its_place(scenes, tmp_path):
     path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0))
     with pytest.raises(DataError, match="seen for 61 frames"):
         lyft_scenes(path, samples=61)
-    with pytest.raises(DataError, match="above 0"):
+    with pytest.raises(DataError, match="stride >= 1"):
         lyft_scenes(path, stride=0)
     with pytest.raises(DataError, match="no folder"):
         lyft_scenes(tmp_path / "none.zarr")
@@ -148,6 +148,105 @@ def test_what_is_missing_or_damaged_is_told_with_its_place(scenes, tmp_path):
     (path / "frames" / ".zarray").write_text("{}")
     with pytest.raises(DataError, match=r"frames/.zarray does not describe a table"):
         lyft_scenes(path)
+
+
+def changed(path, table, **facts):
+    file = path / table / ".zarray"
+    file.write_text(json.dumps(json.loads(file.read_text()) | facts))
+
+
+@pytest.mark.parametrize("codec", ["pickle", "json2", "vlen-utf8", ["blosc"], None])
+def test_only_codecs_that_unpack_bytes_are_used(scenes, codec, monkeypatch):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0))
+    changed(path, "agents", compressor={"id": codec})
+    monkeypatch.setattr("numcodecs.get_codec", lambda config: pytest.fail(f"{config} was made"))
+    changed(path, "scenes", compressor=None)
+    changed(path, "frames", compressor=None)
+    with pytest.raises(DataError, match=r"agents/.zarray does not describe a table .*none of blosc, zlib"):
+        lyft_scenes(path)
+
+
+@pytest.mark.parametrize("codec", ["zlib", "gzip", "zstd", "lz4", "bz2", "lzma"])
+def test_the_usual_codecs_are_read(scenes, codec):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0), codec=None)
+    plain = lyft_scenes(path)
+    pack = pytest.importorskip("numcodecs").get_codec({"id": codec})
+    changed(path, "agents", compressor=pack.get_config())
+    for chunk in (path / "agents").glob("[0-9]*"):
+        chunk.write_bytes(pack.encode(chunk.read_bytes()))
+    assert lyft_scenes(path) == plain
+
+
+def test_a_chunk_that_is_not_there_is_told(scenes):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0))
+    (path / "agents" / "2").unlink()
+    with pytest.raises(DataError, match="there is no chunk agents/2"):
+        lyft_scenes(path)
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"chunks": [0]}, "60 rows in chunks of 0"),
+        ({"chunks": [-1]}, "chunks of -1"),
+        ({"chunks": [True]}, "chunks of True"),
+        ({"chunks": [10**14]}, "agents/0: the chunk cannot be unpacked"),
+        ({"shape": ["x"]}, "'x' rows"),
+        ({"shape": [[60]]}, "rows in chunks"),
+        ({"shape": [60, 2]}, "does not describe"),
+        ({"dtype": "<i8"}, "does not describe"),
+        ({"dtype": [["centroid", "<f8", [10**12]], *AGENT[1:]]}, "does not describe|must hold"),
+        ({"dtype": [["centroid", "<f8"], *AGENT[1:]]}, r"'centroid' must hold numbers of shape \(2,\)"),
+        ({"dtype": [["centroid", "<U4", [2]], *AGENT[1:]]}, "'centroid' must hold numbers .* it holds <U4"),
+        ({"dtype": [*AGENT[:-1], ["label_probabilities", "<f4", [2]]]}, r"of shape \(17,\)"),
+        ({"dtype": [["centroid", "|O", [2]], *AGENT[1:]]}, "must hold numbers"),
+        ({"compressor": 3}, "does not describe"),
+    ],
+)
+def test_what_describes_a_table_is_checked_once(scenes, facts, told):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0))
+    changed(path, "agents", **facts)
+    with pytest.raises(DataError, match=told):
+        lyft_scenes(path)
+
+
+def test_intervals_are_two_whole_numbers_in_order(scenes):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0), codec=None)
+    (path / "frames" / ".zarray").write_text("[" * 100_000)
+    with pytest.raises(DataError, match=r"frames/.zarray does not describe a table"):
+        lyft_scenes(path)
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0), codec=None, name="second.zarr")
+    frames = np.frombuffer((path / "frames" / "1").read_bytes(), FRAME).copy()
+    frames["agent_index_interval"][3] = (20, 18)
+    (path / "frames" / "1").write_bytes(frames.tobytes())
+    with pytest.raises(DataError, match="frames, row 20: agents 20 to 18"):
+        lyft_scenes(path)
+    scene = np.frombuffer((path / "scenes" / "0").read_bytes(), SCENE).copy()
+    scene["frame_index_interval"][0] = (30, 10)
+    (path / "scenes" / "0").write_bytes(scene.tobytes())
+    with pytest.raises(DataError, match="frames: rows 30 to 10"):
+        lyft_scenes(path)
+    changed(path, "scenes", dtype=[["frame_index_interval", "<i8"], *SCENE[1:]])
+    with pytest.raises(DataError, match=r"'frame_index_interval' must hold whole numbers of shape \(2,\)"):
+        lyft_scenes(path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"scenes": 0}, r"as in scenes=\[0\]; got 0"),
+        ({"scenes": "0"}, "got '0'"),
+        ({"scenes": [0.5]}, "a whole number; got 0.5"),
+        ({"offset": np.inf}, "offset .* got inf"),
+        ({"offset": np.nan}, "offset .* got nan"),
+        ({"samples": 2.5}, "samples >= 1, a whole number; got 2.5"),
+        ({"seed": -1}, "seed >= 0"),
+    ],
+)
+def test_what_cannot_be_asked_of_scenes_is_said(scenes, asked, told):
+    path = scenes(straight(1, range(60), (0, 0), (1, 0), 0.0))
+    with pytest.raises(DataError, match=told):
+        lyft_scenes(path, **asked)
 
 
 def test_without_numcodecs_the_error_says_how_to_get_it(monkeypatch, tmp_path):

@@ -45,6 +45,46 @@ def test_one_of_several_classes_is_set_against_the_rest(file):
     assert [p.kind for p in inspect(path, good="d")[1]] == ["good"]
 
 
+def test_a_header_of_classes_means_classes_however_many(file):
+    names = [str(i) for i in range(1, 31)]
+    rows = "".join(f"{i}:{i}\n" for i in names)
+    data = read(file("a.ts", f"@univariate true\n@classLabel true {' '.join(names)}\n@data\n{rows}"), quiet=True)
+    assert data.classes == tuple(names)
+    assert data.labels.tolist() == list(range(30))
+    path = file("b.ts", "@univariate true\n@classLabel true 1 2\n@data\n1:1\n2:2\n")
+    assert read(path, label_kind="real", quiet=True).labels.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "good", "classes", "labels"),
+    [
+        ("1 2 3", None, ("1", "2", "3"), [1, 2, 1]),
+        ("3 1 2", None, ("3", "1", "2"), [2, 0, 2]),
+        ("1 2 3", "1", ("not 1", "1"), [0, 0, 0]),
+        ("1 2 3", "2", ("not 2", "2"), [1, 0, 1]),
+        ("3 2", None, ("2", "3"), [0, 1, 0]),
+        ("2 3", 2, ("3", "2"), [1, 0, 1]),
+        ("3.0 2.0", None, ("2.0", "3.0"), [0, 1, 0]),
+    ],
+)
+def test_classes_are_those_of_the_header_whatever_cases_there_are(file, header, good, classes, labels):
+    path = file("a.ts", f"@univariate true\n@classLabel true {header}\n@data\n5:2\n6:3\n7:2\n")
+    data = read(path, good=good, quiet=True)
+    assert (data.classes, data.labels.tolist()) == (classes, labels)
+
+
+def test_a_good_class_that_is_not_in_the_header_is_an_error(file):
+    path = file("a.ts", "@univariate true\n@classLabel true 1 2 3\n@data\n5:2\n")
+    (problem,) = inspect(path, good="4")[1]
+    assert (problem.kind, problem.severity) == ("good", "error")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    path = tmp_path / "a.ts"
+    path.write_bytes(b"\xef\xbb\xbf@univariate true\r\n@classLabel true 1 2\r\n@data\r\n1,2:1\r\n3,4:2\r\n")
+    assert read(path, quiet=True).values.tolist() == [[[1, 2]], [[3, 4]]]
+
+
 def test_labels_may_be_real_or_absent_or_not_wanted(file):
     real = read(file("a.ts", "@univariate true\n@targetLabel true\n@data\n1,2:0\n3,4:1\n"), quiet=True)
     assert (real.classes, real.labels.tolist()) == ((), [0.0, 1.0])

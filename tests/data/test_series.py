@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 from fernn.data import is_named, load, series
-from fernn.errors import DataError, UnsupportedError
+from fernn.errors import DataError, FernnWarning, UnsupportedError
 
 HEAD = "@univariate true\n@classLabel true a b c\n@data\n"
 
@@ -34,21 +35,50 @@ def installed(monkeypatch, tmp_path, walks):
 
 
 def test_cases_are_named_by_part_and_row(walks):
-    data = series(walks)
+    data = series(walks, quiet=True)
     assert (data.name, data.cases) == ("Walks", ("train-1", "train-2", "test-1"))
     assert [trace.tolist() for trace in data.values] == [[[1, 2]], [[3, 4]], [[5, 6, 7]]]
-    assert series(walks, "test").cases == ("test-1",)
-    assert series(walks / "Walks_TEST.ts").cases == ("test-1",)
+    assert series(walks, "test", quiet=True).cases == ("test-1",)
+    assert series(walks / "Walks_TEST.ts", quiet=True).cases == ("test-1",)
 
 
 def test_a_class_that_one_part_lacks_is_still_one_of_the_rest(walks):
     assert series(walks, "train", good="a").classes == ("not a", "a")
-    assert series(walks, "both", good="a").positive.tolist() == [True, False, False]
+    assert series(walks, "both", good="a", quiet=True).positive.tolist() == [True, False, False]
+
+
+def test_a_part_without_the_good_class_has_it_all_the_same(walks):
+    data = series(walks, "test", good="a", quiet=True)
+    assert (data.classes, data.positive.tolist()) == (("not a", "a"), [False])
+    assert series(walks, "test", quiet=True).classes == ("a", "b", "c")
+
+
+def test_parts_must_agree_about_their_labels(walks):
+    test = walks / "Walks_TEST.ts"
+    test.write_text("@univariate true\n@classLabel false\n@data\n5,6\n")
+    with pytest.raises(DataError, match=r"classes in Walks_TRAIN.ts and no labels in Walks_TEST.ts"):
+        series(walks)
+    test.write_text("@univariate true\n@targetLabel true\n@data\n5,6:0.5\n")
+    with pytest.raises(DataError, match=r"classes in Walks_TRAIN.ts and real-valued labels in Walks_TEST.ts"):
+        series(walks)
+
+
+def test_warnings_are_given_as_read_gives_them(walks):
+    with pytest.warns(FernnWarning, match=r"Walks, case 'test-1': traces have 2 to 3 samples") as told:
+        series(walks)
+    assert len(told) == 1
+    (walks / "Walks_TRAIN.ts").write_text(HEAD + "1,?:a\n3,4:b\n")
+    with pytest.warns(FernnWarning, match=r"Walks_TRAIN.ts line 4, column 'x', case 'train-1': sample 1 is missing"):
+        series(walks, nonfinite="hold")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        series(walks, nonfinite="hold", quiet=True)
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_bare_name_is_found_in_a_package_that_is_never_imported():
-    assert len(series("Walks")) == len(load("Walks")) == len(load("series", name="Walks")) == 3
+    assert len(series("Walks", quiet=True)) == 3
+    assert load("Walks", quiet=True) == load("series", name="Walks", quiet=True) == series("Walks", quiet=True)
     assert load("Walks", part="train", good="b").classes == ("not b", "b")
     assert is_named("Walks")
     assert not is_named("walks")
@@ -74,7 +104,7 @@ def test_errors_name_the_file_and_the_line(walks):
     with pytest.raises(DataError, match=r"Walks_TEST.ts line 4: channel 0, value 2: '' is not a number"):
         series(walks)
     (walks / "Walks_TEST.ts").write_text("@dimensions 2\n@classLabel true a b c\n@data\n1:2:a\n")
-    with pytest.raises(DataError, match=r"1 in Walks_TRAIN.ts and 2 in Walks_TEST.ts"):
+    with pytest.raises(DataError, match=r"1 channel in Walks_TRAIN.ts and 2 channels in Walks_TEST.ts"):
         series(walks)
     (walks / "Walks_TEST.ts").write_bytes(b"\x1f\x8b\x08\x00")
     with pytest.raises(DataError, match="gzip"):
@@ -90,7 +120,7 @@ def test_errors_name_the_file_and_the_line(walks):
 def test_the_series_are_those_that_sktime_reads(name):
     datasets = pytest.importorskip("sktime.datasets", reason="sktime is not installed")
     X, y = datasets.load_UCR_UEA_dataset(name, split="test", return_X_y=True, return_type="nested_univ")
-    data = series(name, "test")
+    data = series(name, "test", quiet=True)
     assert [data.classes[i].lower() for i in data.labels] == list(y)  # sktime lowers capitals
     for trace, (_, row) in zip(data.values, X.iterrows(), strict=True):
         assert np.array_equal(trace, np.stack([channel.to_numpy() for channel in row]))
@@ -115,5 +145,13 @@ def test_the_commands_know_series_by_name(tmp_path):
     done = subprocess.run([*fernn, "check", "Walks", "--good", "b"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "not b 2, b 1" in done.stdout
+    assert "traces have 2 to 3 samples" in done.stdout
+    words = ["check", "Walks", "--channels", "v", "--dt", "0.5", "--unit", "s", "--steps", "--json"]
+    told = json.loads(subprocess.run([*fernn, *words], capture_output=True, text=True, cwd=tmp_path).stdout)
+    assert [c["name"] for c in told["card"]["channels"]] == ["v", "v_diff"]
+    assert told["card"]["dt"] == 0.5
+    real = subprocess.run([*fernn, "check", "Walks", "--label-kind", "real"], capture_output=True, text=True)
+    assert real.returncode == 2
+    assert "real-valued labels must be numbers" in real.stdout
     near = subprocess.run([*fernn, "check", "Walk"], capture_output=True, text=True, cwd=tmp_path)
     assert "near it: the data set 'Walks'" in near.stdout

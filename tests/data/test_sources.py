@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fernn.data import SOURCES, card, load, paper_split
-from fernn.errors import DataError
+from fernn.data import SOURCES, card, is_named, load, paper_split, save
+from fernn.errors import DataError, UnsupportedError
+from fernn.planted import task
 
 
 def errors(data, threshold):
@@ -17,6 +18,35 @@ def test_a_name_that_is_not_known_lists_those_that_are():
         load("cruse")
     with pytest.raises(DataError, match="no file"):
         load("nowhere.npz")
+
+
+def test_an_option_that_a_source_does_not_have_is_refused_with_those_it_has(tmp_path):
+    with pytest.raises(UnsupportedError, match=r"cruise has no option 'casess' \(did you mean 'cases'\?\); it has"):
+        load("cruise", casess=2)
+    with pytest.raises(UnsupportedError, match="series has no option 'folder'; it has 'name', 'part', 'good'"):
+        load("series", folder=2)
+    path = save(load("wander", cases=2), tmp_path / "a.npz")
+    with pytest.raises(UnsupportedError, match=r"a\.npz has no option 'lable' \(did you mean 'label'\?\)"):
+        load(path, lable=None)
+    if is_named("ItalyPowerDemand"):
+        for wrong in ({"folder": 2}, {"name": "GunPoint"}):
+            with pytest.raises(UnsupportedError, match=r"ItalyPowerDemand has no option .*; it has 'part', 'good'"):
+                load("ItalyPowerDemand", **wrong)
+
+
+@pytest.mark.parametrize("make", [SOURCES["cruise"], SOURCES["wander"], task])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"cases": 2.5}, {"cases": 0}, {"cases": True}, {"cases": "2"}, {"seed": -1}, {"seed": 0.5}, {"seed": None}],
+)
+def test_what_is_made_takes_whole_numbers(make, wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(DataError, match=rf"needs {name} >= \d, a whole number; got {value!r}"):
+        make(**wrong)
+
+
+def test_a_whole_number_of_numpy_is_one():
+    assert load("cruise", cases=np.int64(3), seed=np.int32(1)) == load("cruise", cases=3, seed=1)
 
 
 def test_every_source_has_its_card_as_docstring():

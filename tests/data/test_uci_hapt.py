@@ -55,6 +55,11 @@ def test_features_are_found_whatever_their_capitals_and_blanks(folder):
     assert np.allclose(data.values[0][:, 0], [0.012, 0.015, 0.014])
 
 
+def test_a_column_may_be_a_number_of_numpy(folder):
+    assert uci_hapt(folder, np.int64(2), samples=2) == uci_hapt(folder, [np.int64(2)], samples=2)
+    assert uci_hapt(folder, np.int64(2), samples=2) == uci_hapt(folder, 2, samples=2)
+
+
 def test_activities_can_be_chosen(folder):
     data = uci_hapt(folder, samples=1, good="walking", bad=["Stand_to_Sit "], parts=["train"])
     assert data.positive.tolist() == [False] * 2 + [True] * 8
@@ -71,7 +76,12 @@ def test_activities_can_be_chosen(folder):
         ({"good": []}, r"good needs at least one"),
         ({"parts": "Validate"}, r"parts are 'Train' and 'Test'"),
         ({"samples": 6}, r"lasts 6 windows"),
-        ({"samples": 0}, r"at least 1"),
+        ({"samples": 0}, r"samples >= 1"),
+        ({"samples": 2.5}, r"samples >= 1, a whole number; got 2.5"),
+        ({"features": [True]}, r"a column of features >= 1, a whole number; got True"),
+        ({"features": 1.0}, r"a whole number; got 1.0"),
+        ({"features": 0}, r"a column of features >= 1"),
+        ({"features": []}, r"features needs at least one"),
     ],
 )
 def test_what_cannot_be_asked_is_said(folder, options, told):
@@ -91,9 +101,17 @@ def test_what_cannot_be_asked_is_said(folder, options, told):
         ("Train/X_train.txt", "1 2\n", r"2 numbers, expected 5"),
         ("Train/subject_id_train.txt", "1.5\n", r"line 1: 1.5 is not a whole number"),
         ("activity_labels.txt", "WALKING\n", r"expected a number and a name, found 'WALKING'"),
+        ("activity_labels.txt", "\n", r"activity_labels.txt: the file is empty"),
+        ("features.txt", "", r"features.txt: the file is empty"),
+        ("Train/X_train.txt", "", r"Train/X_train.txt: the file is empty"),
+        ("Train/X_train.txt", "\n \n", r"Train/X_train.txt: the file is empty"),
+        ("Train/subject_id_train.txt", "1\ninf\n", r"subject_id_train.txt line 2: inf is not a whole number"),
+        ("Train/subject_id_train.txt", "1e300\n", r"line 1: 1e\+300 is not a whole number"),
+        ("Train/subject_id_train.txt", "\n1\n\n1.5\n", r"subject_id_train.txt line 4: 1.5 is not"),
+        ("Train/y_train.txt", "\n" + "5\n" * 7 + " \n" + "5\n" * 7 + "13\n", r"y_train.txt line 17: activity 13"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:loadtxt")
+@pytest.mark.filterwarnings("error")
 def test_a_damaged_archive_is_told_with_its_place(folder, file, content, told):
     path = folder / file
     path.unlink() if content is None else path.write_text(content)
@@ -120,13 +138,20 @@ def test_raw_windows_may_overlap_and_hold_both_sensors(folder):
 def test_raw_files_that_do_not_fit_are_told(folder):
     with pytest.raises(DataError, match="sensors are 'acc' and 'gyro'"):
         uci_hapt_raw(folder, "mag")
+    for wrong, told in (
+        ({"sensors": ()}, "'acc' or 'gyro' or both"),
+        ({"samples": 2.5}, "2.5"),
+        ({"stride": 0}, "got 0"),
+    ):
+        with pytest.raises(DataError, match=told):
+            uci_hapt_raw(folder, **wrong)
     with pytest.raises(DataError, match="lasts 100 samples"):
         uci_hapt_raw(folder)
     (folder / "RawData" / "gyro_exp02_user04.txt").write_text("1 2 3\n")
     with pytest.raises(DataError, match=r"5 in acc_exp02_user04.txt and 1 in gyro_exp02_user04.txt"):
         uci_hapt_raw(folder, ("acc", "gyro"), samples=4)
-    (folder / "RawData" / "labels.txt").write_text("1 1 5 3 21\n")
-    with pytest.raises(DataError, match=r"labels.txt line 1: samples 3 to 21, .* has samples 1 to 20"):
+    (folder / "RawData" / "labels.txt").write_text("\n1 1 5 3 21\n")
+    with pytest.raises(DataError, match=r"labels.txt line 2: samples 3 to 21, .* has samples 1 to 20"):
         uci_hapt_raw(folder, samples=4)
     (folder / "RawData" / "acc_exp01_user01.txt").unlink()
     with pytest.raises(DataError, match=r"no file RawData/acc_exp01_user01.txt"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect as introspection
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,16 +98,36 @@ def flags(options: dict[str, Any]) -> list[str]:
 
 def looked_at(file: str, options: dict[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
     """The dataset in a file, or made or found under a name, with every problem."""
-    from ..data import SOURCES, inspect, is_named, load, with_steps
+    from ..data import SOURCES, inspect, inspect_series, is_named
 
     if not Path(file).exists() and is_named(file):
-        asked = {} if file in SOURCES else {key: options[key] for key in ("good", "nonfinite") if key in options}
-        data = load(file, **asked)
-        return with_steps(data) if options.get("steps") else data, ()
+        return _as_it_is(file, options) if file in SOURCES else inspect_series(file, **options)
     found = inspect(file, **options)
     if options["label"] == "label" and any(p.kind == "no-label-column" for p in found[1]):
         return inspect(file, **options | {"label": None})  # recordings to be judged may have no labels
     return found
+
+
+def _as_it_is(name: str, options: dict[str, Any]) -> tuple[Dataset, tuple[Problem, ...]]:
+    """A data set that has a name, to which changes can be added and from which labels can be taken, no more."""
+    from ..data import load, with_steps
+    from ..data.checks import check
+    from ..data.problems import Ledger
+    from ..errors import UnsupportedError
+
+    strange = [words[0] for key, value in options.items() if key != "steps" and (words := flags({key: value}))]
+    unlabelled = "label" in options and options["label"] is None
+    if strange := [flag for flag in strange if not (flag == "--label" and unlabelled)]:
+        raise UnsupportedError(
+            f"{name} is a data set that is taken as it is: {', '.join(strange)} cannot apply. Leave it out, or write "
+            "the data to a file (fernn.data.write_csv) and read that."
+        )
+    data = load(name)
+    data = replace(data, labels=None, classes=()) if unlabelled else data
+    data = with_steps(data) if options.get("steps") else data
+    ledger = Ledger(name)
+    check(data, ledger)
+    return data, ledger.problems()
 
 
 def recording(file: str, options: dict[str, Any]) -> Dataset:

@@ -11,7 +11,7 @@ from .dataset import Dataset
 from .npz import save
 from .problems import Problem
 from .read import inspect, read
-from .sources import SOURCES, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
+from .sources import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
 from .split import folds, paper_split, split
 from .steps import with_steps
 from .write import write_csv
@@ -25,6 +25,7 @@ __all__ = [
     "folds",
     "from_arrays",
     "inspect",
+    "inspect_series",
     "is_named",
     "load",
     "lyft_scenes",

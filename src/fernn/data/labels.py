@@ -68,6 +68,19 @@ def labelled(
     return _indices(texts, tuple(order)), tuple(order)
 
 
+def good_last(classes: Sequence[str], good: object = None) -> tuple[str, ...]:
+    """The classes in their order but for the good one, which comes last.
+
+    Of two numbers the larger is good, of two words the one that says so; of more, only what is asked for.
+    """
+    numbers = _numbers(classes)
+    order = list(classes)
+    if numbers is not None and len(order) == 2:
+        order.sort(key=float)
+    best = _good_one(order, good, numeric=numbers is not None)
+    return tuple(order if best is None else [c for c in order if c != best] + [best])
+
+
 def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
     """The class that comes last, or None where the order is free."""
     if good is not None:

@@ -18,13 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import DataError
 from .arrays import default_channels
 from .dataset import Dataset, Floats
 from .draft import Draft, finished, tell_gap
-from .labels import named
+from .labels import good_last, named
 from .numbers import is_plain, number
 from .options import Options
 from .problems import Ledger, counted, did_you_mean, listed
+from .sniff import open_text
 from .ts_head import Head, read_head
 
 SUFFIX = ".ts"
@@ -46,16 +48,22 @@ def read_ts(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
 
 
 def together(files: Sequence[Rows], options: Options, name: str, ledger: Ledger) -> Dataset | None:
-    """One dataset of the rows of several files, which have the same channels.
+    """One dataset of the rows of several files, which have the same channels and the same kind of labels.
 
+    The classes are those of the headers, in their order and the good one last, whether or not a case has them.
     With `good` named and more than two classes, it is that class against the rest, which is called `not NAME`.
     """
     first, head = files[0].draft, files[0].head
     labels = [label for rows in files for label in rows.draft.labels or ()] if first.labels is not None else None
     if head.target and options.label_kind == "auto":
         options = replace(options, label_kind="real")
-    elif labels is not None and options.good is not None:
-        labels = _against_the_rest(labels, sorted({*head.classes, *labels}), str(options.good).strip())
+    elif labels is not None and head.classes and options.label_kind != "real":
+        try:
+            labels, classes = _classed(labels, [c for rows in files for c in rows.head.classes], options.good)
+        except DataError as error:
+            ledger.take(error.problems)
+            return None
+        options = replace(options, classes=classes)
     draft = Draft(
         [trace for rows in files for trace in rows.draft.traces],
         [case for rows in files for case in rows.draft.cases],
@@ -65,18 +73,21 @@ def together(files: Sequence[Rows], options: Options, name: str, ledger: Ledger)
     return finished(draft, options, name, ledger)
 
 
-def _against_the_rest(labels: list[str], classes: list[str], good: str) -> list[str]:
-    best = named(good, classes)
-    if len(classes) <= 2 or best is None:
-        return labels
-    return [best if label == best else f"not {best}" for label in labels]
+def _classed(labels: list[str], said: list[str], good: object) -> tuple[list[str], tuple[str, ...]]:
+    """The labels in the words of the header, and its classes; one and its rest where a good one of many is named."""
+    classes = good_last([c for c in dict.fromkeys(said) if named(c, said) == c], good)
+    labels = [named(label, classes) or label for label in labels]
+    if good is None or len(classes) <= 2:
+        return labels, classes
+    best = classes[-1]
+    return [best if label == best else f"not {best}" for label in labels], (f"not {best}", best)
 
 
 def read_rows(file: Path, options: Options, ledger: Ledger) -> Rows | None:
     """The cases of a file, called `train-1` or `test-1` if its name says so, else `1`, `2`, ..."""
     if _told_columns(options, ledger):
         return None
-    with open(file, encoding=options.encoding) as handle:
+    with open_text(file, options.encoding) as handle:
         lines = ((i, text) for i, line in enumerate(handle, 1) if (text := line.strip()) and text[0] not in "#%")
         head = read_head(lines, ledger)
         if head is None:

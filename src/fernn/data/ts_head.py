@@ -21,6 +21,11 @@ class Head:
     labelled: bool
     target: bool
 
+    @property
+    def kind(self) -> str:
+        """What the labels are, in words."""
+        return "real-valued labels" if self.target else "classes" if self.labelled else "no labels"
+
 
 def read_head(lines: Iterator[tuple[int, str]], ledger: Ledger) -> Head | None:
     """The header, leaving `lines` (numbers and texts without blanks or comments) at the first case."""

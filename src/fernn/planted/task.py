@@ -10,8 +10,9 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.noise import Bools, blurred, check_noise, turned
-from ..data.sources.wander import NAMES, wandering
-from ..errors import DataError, FernnError
+from ..data.sources.asked import whole
+from ..data.sources.wander import NAMES, SHORTEST, check_channels, wandering
+from ..errors import FernnError
 from ..formula import Formula, direction, exactly_length, simplify
 from ..formula import length as length_of
 from ..semantics import robustness, satisfied
@@ -55,10 +56,10 @@ def task(
     Formula and fresh traces are the same with and without.
     """
     check_noise(noise, flip)
-    if cases < 1 or fresh < 1 or samples < 8 or not 1 <= channels <= len(NAMES):
-        raise DataError(
-            f"a task needs cases, samples >= 8 and 1 to {len(NAMES)} channels, got {cases}, {samples}, {channels}."
-        )
+    cases, fresh = whole("a task", "cases", cases), whole("a task", "fresh", fresh)
+    samples, channels = whole("a task", "samples", samples, SHORTEST), whole("a task", "channels", channels)
+    seed = whole("a task", "seed", seed, 0)
+    check_channels(channels)
     signals, draws, flips, blurs = (np.random.default_rng([seed, stream]) for stream in range(4))
     clean = wandering(signals, cases, samples, channels)
     train, unseen = (

@@ -7,17 +7,18 @@ published files in their own formats, and have to be told where these are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
+from ...errors import DataError, UnsupportedError
 from ..dataset import Dataset
 from ..npz import read_npz
 from ..options import Options
-from ..problems import Ledger, did_you_mean
+from ..problems import Ledger, did_you_mean, listed
 from .cct import cct
 from .cruise import cruise
 from .ecg import ecg
@@ -26,7 +27,7 @@ from .intervals import intervals
 from .lyft import lyft
 from .lyft_scenes import lyft_scenes
 from .physionet import physionet
-from .series import bundled, series
+from .series import bundled, inspect_series, series
 from .uci_hapt import uci_hapt
 from .uci_hapt_raw import uci_hapt_raw
 from .wander import wander
@@ -34,6 +35,7 @@ from .wander import wander
 __all__ = [
     "SOURCES",
     "bundled",
+    "inspect_series",
     "is_named",
     "load",
     "lyft_scenes",
@@ -70,6 +72,7 @@ def load(what: str | PathLike[str], **options: Any) -> Dataset:
     if path.suffix.lower() != ".npz":
         installed = bundled()
         if name in installed:
+            _check_options(name, options, [key for key in signature(series).parameters if key != "name"])
             return series(name, **options)
         raise DataError(
             f"no dataset {name!r}{did_you_mean(name, [*SOURCES, *installed])}; there are {', '.join(SOURCES)}. "
@@ -77,6 +80,7 @@ def load(what: str | PathLike[str], **options: Any) -> Dataset:
         )
     if not path.is_file():
         raise DataError(f"there is no file {name!r}. Check the path.")
+    _check_options(path.name, options, [field.name for field in fields(Options)])
     ledger = Ledger(path.name)
     dataset = read_npz(path, Options(**options), ledger)
     if dataset is None:
@@ -92,14 +96,21 @@ def is_named(what: str) -> bool:
 def _called(name: str, options: dict[str, Any]) -> Dataset:
     """The source's dataset; those that read your files have to be told where they are."""
     source = SOURCES[name]
-    missing = [
-        key
-        for key, parameter in signature(source).parameters.items()
-        if parameter.default is parameter.empty and key not in options
-    ]
+    known = signature(source).parameters
+    _check_options(name, options, known)
+    missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in options]
     if missing:
         raise DataError(
             f"{name} reads files of yours and needs {missing[0]!r}. In Python: "
             f"fernn.data.load({name!r}, {missing[0]}=...); fernn.data.save writes it as NPZ, which every command reads."
         )
     return source(**options)
+
+
+def _check_options(name: str, options: Iterable[str], known: Iterable[str]) -> None:
+    known = list(known)
+    for key in options:
+        if key not in known:
+            raise UnsupportedError(
+                f"{name} has no option {key!r}{did_you_mean(key, known)}; it has {listed(known, 30)}."
+            )

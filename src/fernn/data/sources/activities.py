@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import DataError
 from ..dataset import Ints
 from ..problems import did_you_mean, listed
-from .plain import lines_in
+from .plain import lines_in, place
 
 DYNAMIC = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS")
 STATIC = ("SITTING", "STANDING", "LAYING")
@@ -35,12 +35,12 @@ class Activities:
     names: dict[int, str]
     classes: dict[int, int]
 
-    def classes_of(self, numbers: Ints, file: str) -> Ints:
+    def classes_of(self, numbers: Ints, file: Path) -> Ints:
         """The class of each activity number in a file."""
         strange = np.flatnonzero(~np.isin(numbers, list(self.names)))
         if strange.size:
             raise DataError(
-                f"{file} line {strange[0] + 1}: activity {numbers[strange[0]]} is not in activity_labels.txt, "
+                f"{place(file, strange[0])}: activity {numbers[strange[0]]} is not in activity_labels.txt, "
                 f"which has {min(self.names)} to {max(self.names)}. Unpack the archive again."
             )
         return np.array([self.classes[i] for i in numbers.tolist()], dtype=np.int64)

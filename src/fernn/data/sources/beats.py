@@ -13,6 +13,7 @@ from ..dataset import Floats
 
 # The codes of annotations that mark a heartbeat.
 BEATS = frozenset("NLRBAaJSVrFejnE/fQ?")
+RHYTHM = "+"  # marks a change of rhythm; notes such as (ST0+ stand on other codes
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ def beats_in(record: Path, extension: str) -> Floats:
 
 
 def rhythms_in(record: Path, extension: str) -> Rhythms:
-    """The rhythms, told by notes such as `(AFIB`."""
+    """The rhythms, told by notes such as `(AFIB` where the rhythm changes."""
     times, found = _annotations(record, extension)
-    notes = [(t, note.strip("\x00 ")) for t, note in zip(times.tolist(), found.aux_note, strict=True)]
+    marks = zip(times.tolist(), found.symbol, found.aux_note, strict=True)
+    notes = [(t, note.strip("\x00 ")) for t, symbol, note in marks if symbol == RHYTHM]
     told = [(t, note[1:]) for t, note in notes if note.startswith("(") and len(note) > 1]
     if not told:
         raise DataError(

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...errors import DataError
 from ..dataset import Dataset
+from .asked import whole
 from .train import SAMPLES, readings
 
 HARD = 0.064  # share of runs that never need the brakes, as in CCT
@@ -20,14 +21,16 @@ def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD, shared: bool = 
     the limit of 27.5. A normal train brakes, having touched at most 34.3, and goes on. An anomalous one runs away to
     44 and more, and slows down when the line climbs. `help(fernn.data.sources.train)` has the equations.
 
-    Know before use: normal run i and anomalous run i are the same train with the same errors of reading, alike up to
-    and with the first sample above 27.5. Exactly the share `hard` of the runs is slow, has no hills and never gets
-    there. It stands in both classes, so `hard / 2` is the least error of any rule, and any threshold of `G (v <= c)`
-    from 34.3 to 44 reaches it. The line is the same for all runs and seeds: a seed draws first speeds, errors of
-    reading, and which runs are hard. With `shared=True` all runs have one sequence of errors, as in CCT.
+    Know before use: normal run i and anomalous run i are the same train with the same errors of reading, alike up
+    to and with the first sample above 27.5; they are the group `run-i`, so that a split keeps them together.
+    Exactly the share `hard` of the runs is slow, has no hills and never gets there. It stands in both classes, so
+    `hard / 2` is the least error of any rule, and any threshold of `G (v <= c)` from 34.3 to 44 reaches it. The
+    line is the same for all runs and seeds: a seed draws first speeds, errors of reading, and which runs are hard.
+    With `shared=True` all runs have one sequence of errors, as in CCT.
     """
-    if cases < 1 or not 0 <= hard <= 1:
-        raise DataError(f"cruise needs cases >= 1 and a share 0 <= hard <= 1, got {cases} and {hard}.")
+    cases, seed = whole("cruise", "cases", cases), whole("cruise", "seed", seed, 0)
+    if not 0 <= hard <= 1:
+        raise DataError(f"cruise needs a share 0 <= hard <= 1, got {hard}.")
     rng = np.random.default_rng(seed)
     slow = rng.permutation(cases) < round(hard * cases)
     first = np.where(slow, rng.uniform(*SLOW, cases), rng.uniform(*FAST, cases))
@@ -40,5 +43,6 @@ def cruise(cases: int = 1000, seed: int = 0, hard: float = HARD, shared: bool = 
         ("anomaly", "normal"),
         ("v",),
         cases=tuple(f"{kind}-{i + 1}" for kind in ("normal", "anomaly") for i in range(cases)),
+        groups=tuple(f"run-{i + 1}" for i in range(cases)) * 2,
         name="cruise",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,12 +13,22 @@ import numpy.typing as npt
 
 from ...errors import DataError
 from ..dataset import Dataset, Floats
+from .asked import whole
 from .folder import changes
-from .zarr2 import Table, table
+from .zarr2 import Field, Table, table
 
 CAR = 3  # the place of cars in label_probabilities
 SURE = 0.5  # from this probability on, it is a car
 CLASSES = ("bad", "good")
+SPAN: Field = ("iu", (2,))  # the first row and the one behind the last
+SCENE = {"frame_index_interval": SPAN}
+FRAME: dict[str, Field] = {"timestamp": ("iu", ()), "agent_index_interval": SPAN}
+AGENT: dict[str, Field] = {
+    "centroid": ("iuf", (2,)),
+    "yaw": ("iuf", ()),
+    "track_id": ("iu", ()),
+    "label_probabilities": ("iuf", (17,)),  # one for each kind of agent
+}
 
 
 @dataclass(frozen=True)
@@ -53,12 +63,12 @@ def lyft_scenes(
     apart; the changes do not. Paths of a car overlap, and a shifted path is of the group of its original. Parked cars
     are cars too, and headings of cars that stand are noisy. A car seen in two scenes is two groups.
     """
-    if samples < 1 or stride < 1 or not offset > 0:
-        raise DataError(f"samples, stride and offset must be above 0, got {samples}, {stride} and {offset}.")
+    samples, stride = whole("lyft_scenes", "samples", samples), whole("lyft_scenes", "stride", stride)
+    seed = whole("lyft_scenes", "seed", seed, 0)
+    if not 0 < offset < np.inf:
+        raise DataError(f"offset is in metres, a number above 0; got {offset}.")
     data = _scenes(Path(path))
-    numbers = range(data.scenes.length) if scenes is None else list(scenes)
-    if strange := [n for n in numbers if not 0 <= n < data.scenes.length]:
-        raise DataError(f"there are scenes 0 to {data.scenes.length - 1}, no scene {strange[0]}.")
+    numbers = _numbers(scenes, data.scenes.length)
     paths: list[Floats] = []
     cases: list[str] = []
     groups: list[str] = []
@@ -98,10 +108,21 @@ def _scenes(path: Path) -> Scenes:
     if not path.is_dir():
         raise DataError(f"there is no folder {str(path)!r}. Unpack the data set and name its .zarr folder.")
     return Scenes(
-        table(path / "scenes", ["frame_index_interval"]),
-        table(path / "frames", ["timestamp", "agent_index_interval"]),
-        table(path / "agents", ["centroid", "yaw", "track_id", "label_probabilities"]),
+        table(path / "scenes", SCENE),
+        table(path / "frames", FRAME),
+        table(path / "agents", AGENT),
     )
+
+
+def _numbers(scenes: Sequence[int] | None, there: int) -> list[int]:
+    if scenes is None:
+        return list(range(there))
+    if isinstance(scenes, str) or not isinstance(scenes, Iterable):
+        raise DataError(f"scenes are several numbers from 0, as in scenes=[0]; got {scenes!r}.")
+    numbers = [whole("lyft_scenes", "each of scenes", n, 0) for n in scenes]
+    if strange := [n for n in numbers if n >= there]:
+        raise DataError(f"there are scenes 0 to {there - 1}, no scene {strange[0]}.")
+    return numbers
 
 
 def _scene(data: Scenes, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -110,8 +131,15 @@ def _scene(data: Scenes, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     frames = data.frames.rows(first, last).copy()
     if not len(frames):
         return frames, data.agents.rows(0, 0)
-    begin = int(frames["agent_index_interval"][:, 0].min())
-    agents = data.agents.rows(begin, int(frames["agent_index_interval"][:, 1].max()))
+    spans = frames["agent_index_interval"]
+    if backwards := np.flatnonzero(spans[:, 1] < spans[:, 0]).tolist():
+        begin, end = spans[backwards[0]].tolist()
+        raise DataError(
+            f"frames, row {first + backwards[0]}: agents {begin} to {end}, but an interval does not end before it "
+            "begins. The data set is damaged: fetch it again."
+        )
+    begin = int(spans[:, 0].min())
+    agents = data.agents.rows(begin, int(spans[:, 1].max()))
     frames["agent_index_interval"] -= begin
     return frames, agents
 

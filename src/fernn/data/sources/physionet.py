@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import DataError
 from ..dataset import Dataset, Floats
-from ..problems import listed
+from ..problems import did_you_mean, listed
+from .asked import whole
 from .beats import Rhythms, beats_in, rhythms_in
 from .folder import changes
 
@@ -25,7 +26,9 @@ def physionet(
     good: str | Sequence[str] = "N",
     bad: str | Sequence[str] = "AFIB",
     labels: Mapping[str, bool] | Sequence[bool] | None = None,
+    groups: Mapping[str, str] | None = None,
     samples: int = 10,
+    shortest: float = 0.2,
     longest: float = 3.0,
 ) -> Dataset:
     """Fragments of `samples` seconds of heart rate, from local WFDB records.
@@ -37,16 +40,21 @@ def physionet(
     atrial fibrillation database beats are `qrs`. A fragment is of the class `good` or `bad` if all of it, from the
     beat before it to the beat behind it, is in these rhythms; others are left out. `labels` gives instead one label
     (true is good) to each whole record, in their order or by name. Cases are called after the record and their first
-    second, groups are the records.
+    second. Groups are the records; `groups` names the person of those that share one, as in
+    `groups={"201": "a", "202": "a"}`.
 
     Know before use: fragments with an interval of more than `longest` seconds are left out, for there beats are
-    missing. Premature beats are beats too, and make the rate jump in sinus rhythm. A record is a person, and records
-    of one rhythm only make the person and the rhythm hard to tell apart.
+    missing, and so are those with one below `shortest`, for there a beat was marked twice. Premature beats are beats
+    too, and make the rate jump in sinus rhythm. A record is not always a person: 201 and 202 of the MIT-BIH
+    arrhythmia database are one, and the 90 records of the European ST-T database are of 79. Records of one rhythm
+    only make the person and the rhythm hard to tell apart.
     """
-    if samples < 1 or not longest > 0:
-        raise DataError(f"samples must be at least 1 and longest above 0, got {samples} and {longest}.")
+    samples = whole("physionet", "samples", samples)
+    if not 0 <= shortest < longest:
+        raise DataError(f"intervals are 0 <= shortest < longest, in seconds; got {shortest} and {longest}.")
     paths = _records(records)
     given = None if labels is None else _given(labels, paths)
+    persons = _persons(groups or {}, paths)
     kinds = [(bad,) if isinstance(bad, str) else tuple(bad), (good,) if isinstance(good, str) else tuple(good)]
     kinds = [tuple(name.lstrip("(") for name in kind) for kind in kinds]
     if given is None and (set(kinds[0]) & set(kinds[1]) or not all(kinds)):
@@ -54,20 +62,28 @@ def physionet(
     traces: list[Floats] = []
     classes: list[int] = []
     cases: list[str] = []
+    whose: list[str] = []
     seen: set[str] = set()
     for i, path in enumerate(paths):
         times = beats_in(path, beats)
         told = rhythms_in(path, rhythms) if given is None else None
         seen |= set(told.names) if told else set()
-        for first, trace, span in _fragments(times, samples, longest):
+        for first, trace, span in _fragments(times, samples, shortest, longest):
             kind = int(given[i]) if given is not None else _kind(told, span, kinds)
             if kind is not None:
                 traces.append(trace)
                 classes.append(kind)
                 cases.append(f"{path.name}-{first}")
+                whose.append(persons[i])
+    for asked, names in (("bad", kinds[0]), ("good", kinds[1])) if given is None else ():
+        if int(asked == "good") not in classes:
+            hint = did_you_mean(names[0], seen)
+            raise DataError(
+                f"no fragment of {samples} seconds is {asked}, in {listed(names)}{hint}; the rhythms there are "
+                f"{listed(sorted(seen))}. Choose others with good= and bad=, more records, or fewer samples."
+            )
     if not traces:
-        found = f"the rhythms there are {listed(sorted(seen))}" if seen else "the records may be too short"
-        raise DataError(f"no fragment of {samples} seconds is good or bad; {found}. Choose others with good= and bad=.")
+        raise DataError(f"no record has a fragment of {samples} seconds. Ask for fewer samples.")
     hr = np.stack(traces)
     return Dataset(
         np.stack([hr, changes(hr)], axis=1),
@@ -77,12 +93,14 @@ def physionet(
         dt=1.0,
         time_unit="s",
         cases=tuple(cases),
-        groups=tuple(case.rpartition("-")[0] for case in cases),
+        groups=tuple(whose),
         name="physionet",
     )
 
 
-def _fragments(beats: Floats, samples: int, longest: float) -> list[tuple[int, Floats, tuple[float, float]]]:
+def _fragments(
+    beats: Floats, samples: int, shortest: float, longest: float
+) -> list[tuple[int, Floats, tuple[float, float]]]:
     """The first second of each fragment, its heart rate, and the times of the beats around it."""
     seconds = np.arange(np.ceil(beats[0]), np.ceil(beats[-1]))
     interval = np.searchsorted(beats, seconds, side="right") - 1  # which RR interval each second is in
@@ -90,7 +108,8 @@ def _fragments(beats: Floats, samples: int, longest: float) -> list[tuple[int, F
     found = []
     for at in range(0, len(seconds) - samples + 1, samples):
         inside = interval[at : at + samples]
-        if rr[inside[0] : inside[-1] + 1].max() <= longest:
+        around = rr[inside[0] : inside[-1] + 1]
+        if shortest <= around.min() and around.max() <= longest:
             found.append((int(seconds[at]), 60.0 / rr[inside], (float(beats[inside[0]]), float(beats[inside[-1] + 1]))))
     return found
 
@@ -125,7 +144,24 @@ def _given(labels: Mapping[str, bool] | Sequence[bool], paths: list[Path]) -> li
         if len(labels) != len(names):
             raise DataError(f"{len(names)} records need {len(names)} labels, got {len(labels)}.")
         labels = dict(zip(names, labels, strict=True))
+    _check_known("labels", labels, names)
     for name in names:
         if labels.get(name) not in (True, False):
             raise DataError(f"record {name!r} needs a label, True (good) or False (bad); got {labels.get(name)!r}.")
     return [bool(labels[name]) for name in names]
+
+
+def _persons(groups: Mapping[str, str], paths: list[Path]) -> list[str]:
+    """Who each record is of: as `groups` says, else its own name."""
+    names = [path.name for path in paths]
+    if not isinstance(groups, Mapping):
+        raise DataError(f"groups gives persons to names of records, as in {{'201': 'a', '202': 'a'}}; got {groups!r}.")
+    _check_known("groups", groups, names)
+    return [str(groups.get(name, name)) for name in names]
+
+
+def _check_known(what: str, given: Mapping[str, object], names: list[str]) -> None:
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(str(name), names)
+            raise DataError(f"{what} names a record {name!r}{hint} that is not read; there are {listed(names)}.")

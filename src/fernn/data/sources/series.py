@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from ...errors import DataError, UnsupportedError
+from ...errors import DataError, FernnWarning, UnsupportedError
+from ..checks import check
 from ..dataset import Dataset
 from ..disguise import told_binary
-from ..options import Nonfinite, Options
-from ..problems import Ledger, did_you_mean, listed
+from ..memory import fits
+from ..options import Nonfinite, Options, as_tuple
+from ..problems import Ledger, Problem, did_you_mean, listed
+from ..steps import with_steps
 from ..ts import PARTS, SUFFIX, Rows, read_rows, together
 
 PACKAGES = ("aeon", "sktime")  # which bring data along, in this order
@@ -23,32 +27,49 @@ def series(
     *,
     good: object = None,
     nonfinite: Nonfinite = "error",
+    quiet: bool = False,
 ) -> Dataset:
     """A `.ts` file, or the files `NAME_TRAIN.ts` and `NAME_TEST.ts` of a folder or of an installed aeon or sktime.
 
     Names such as `ItalyPowerDemand`, `GunPoint` and `BasicMotions` are found without importing the package. Channels
     are `x`, or `x0`, `x1`, ...; cases are `train-1`, `test-1`, ... by part and row. `good` names the positive class:
-    of more than two classes it is set against the rest, `not NAME`; without it all are kept. `nonfinite` says what to
-    do with missing values.
+    of more than two classes it is set against the rest, `not NAME`; without it all that the header names are kept.
+    `nonfinite` says what to do with missing values. Warnings are given as `read` gives them, unless `quiet`.
 
     Know before use: the archive's series are often scaled to mean 0 and deviation 1, each by itself, so that
     a threshold is not in the sensor's units. Its training parts can be small, and its classes are numbers: of two, the
     larger is taken for the good one. There are no groups, so series of one person may be in both parts.
     """
+    dataset, problems = inspect_series(name, part, good=good, nonfinite=nonfinite)
+    if dataset is None:
+        raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
+    if problems and not quiet:
+        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
+    return dataset
+
+
+def inspect_series(
+    name: str | PathLike[str], part: Literal["train", "test", "both"] = "both", **options: Any
+) -> tuple[Dataset | None, tuple[Problem, ...]]:
+    """The dataset that `series` gives, if there can be one, and every problem found; takes what `read` takes."""
     if part not in (*PARTS, "both"):
         raise UnsupportedError(f"part is 'train', 'test' or 'both'; got {part!r}.")
-    options = Options(good=good, nonfinite=nonfinite)
+    options["channels"] = as_tuple(options.get("channels"))
+    asked = Options(**options)
     files = _files(name, part)
-    ledger = Ledger()
-    read = [_rows(file, options) for file in files]
-    widths = [len(rows.draft.channels) for rows in read]
-    if len(set(widths)) > 1:
-        named = " and ".join(f"{n} in {file.name}" for n, file in zip(widths, files, strict=True))
-        raise DataError(f"both parts must have the same channels, there are {named}. Read one part alone.")
-    dataset = together(read, options, _title(files[0]), ledger)
-    if dataset is None:
-        raise DataError("\n".join(f"{name}: {p}" for p in ledger.problems()), ledger.problems())
-    return dataset
+    whole = Ledger(files[0].name if len(files) == 1 else _title(files[0]))
+    ledgers = [Ledger(file.name) for file in files]
+    read = [rows for file, ledger in zip(files, ledgers, strict=True) if (rows := _rows(file, asked, ledger))]
+    dataset = None
+    if len(read) == len(files) and not any(ledger.failed for ledger in ledgers):
+        _agree(files, ["1 channel" if n == 1 else f"{n} channels" for n in (len(r.draft.channels) for r in read)])
+        _agree(files, [rows.head.kind for rows in read])
+        dataset = together(read, asked, _title(files[0]), whole)
+    if dataset is not None:
+        dataset = with_steps(dataset) if asked.steps else dataset
+        check(dataset, whole)
+    found = [p for ledger in (*ledgers, whole) for p in ledger.problems()]
+    return dataset, tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 
 def bundled() -> dict[str, Path]:
@@ -98,17 +119,21 @@ def _bundled(name: str | PathLike[str]) -> Path:
     )
 
 
-def _rows(file: Path, options: Options) -> Rows:
-    ledger = Ledger(file.name)
-    rows = None
+def _agree(files: list[Path], facts: list[str]) -> None:
+    """Both parts must have the same of what is told of each."""
+    if len(set(facts)) > 1:
+        told = " and ".join(f"{fact} in {file.name}" for fact, file in zip(facts, files, strict=True))
+        raise DataError(f"both parts must have the same channels and kind of labels, there are {told}. Read one alone.")
+
+
+def _rows(file: Path, options: Options, ledger: Ledger) -> Rows | None:
     try:
-        if not told_binary(file, options.encoding, ledger):
-            rows = read_rows(file, options, ledger)
+        if fits(file, options.memory_limit, ledger) and not told_binary(file, options.encoding, ledger):
+            return read_rows(file, options, ledger)
     except UnicodeError as error:
-        raise DataError(f"{file.name}: the text is not {options.encoding} ({error}). Write it so.") from error
-    if rows is None or ledger.failed:
-        raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())
-    return rows
+        what = f"the text is not {options.encoding} ({error})"
+        ledger.add("encoding", "error", what, "Write it so, or pass its --encoding.")
+    return None
 
 
 def _title(file: Path) -> str:

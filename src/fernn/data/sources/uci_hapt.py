@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from ...errors import DataError
 from ..dataset import Dataset, Floats, Ints
 from ..problems import did_you_mean
 from .activities import CLASSES, DYNAMIC, OTHER, STATIC, Activities, activities_in, as_names, plain
+from .asked import whole
 from .plain import lines_in, numbers_in, whole_numbers_in
 
 STEP = 1.28  # seconds from window to window: they are 2.56 s long and overlap by half
@@ -33,18 +34,16 @@ def uci_hapt(
     30 people with a phone at the waist, 561 features of each window of 2.56 s, scaled to [-1, 1]. A sample is a
     window, and one follows another after 1.28 s. `features` are names or column numbers from 1; one is the channel
     `x`, several keep their names. `good` and `bad` are activities; all others, such as the postural transitions, are
-    left out. Cases are called after the part and the line of their first window, groups are the subjects.
+    left out. Cases are called after the part and the number of their first window, groups are the subjects.
 
     Know before use: runs do not overlap, but windows do by half, so successive samples share data. Between two
     windows there can be a gap where nothing was labelled. Values were scaled before publication and have no unit. Some
     names of features stand for several columns: ask for these by number.
     """
     root = Path(folder)
-    if samples < 1:
-        raise DataError(f"samples must be at least 1, got {samples}.")
+    samples = whole("uci_hapt", "samples", samples)
     known = lines_in(root / "features.txt")
-    wanted = [features] if isinstance(features, str | int) else list(features)
-    columns = [_column(feature, known) for feature in wanted]
+    columns = _columns(features, known)
     activities = activities_in(root, good, bad)
     traces: list[Floats] = []
     labels: list[int] = []
@@ -88,7 +87,7 @@ def _part(root: Path, part: str, width: int, activities: Activities) -> tuple[Fl
             f"{folder.name} has {len(values)} windows in X_{end}.txt, {len(activity)} in y_{end}.txt "
             f"and {len(subjects)} in subject_id_{end}.txt; they must be as many. Unpack the archive again."
         )
-    return values, activities.classes_of(activity, f"{folder.name}/y_{end}.txt"), subjects, activity
+    return values, activities.classes_of(activity, folder / f"y_{end}.txt"), subjects, activity
 
 
 def _runs(activity: Ints, subjects: Ints, samples: int) -> Iterator[int]:
@@ -99,11 +98,20 @@ def _runs(activity: Ints, subjects: Ints, samples: int) -> Iterator[int]:
         yield from range(begin, end - samples + 1, samples)
 
 
-def _column(feature: str | int, known: list[str]) -> int:
-    if isinstance(feature, int):
-        if not 1 <= feature <= len(known):
-            raise DataError(f"features.txt has columns 1 to {len(known)}, there is no column {feature}.")
-        return feature - 1
+def _columns(features: object, known: list[str]) -> list[int]:
+    several = isinstance(features, Iterable) and not isinstance(features, str)
+    wanted = list(features) if several else [features]  # type: ignore[call-overload]
+    if not wanted:
+        raise DataError("features needs at least one name or column number, got none.")
+    return [_column(feature, known) for feature in wanted]
+
+
+def _column(feature: object, known: list[str]) -> int:
+    if not isinstance(feature, str):
+        number = whole("uci_hapt", "a column of features", feature)
+        if number > len(known):
+            raise DataError(f"features.txt has columns 1 to {len(known)}, there is no column {number}.")
+        return number - 1
     at = [i for i, name in enumerate(known) if plain(name) == plain(feature)]
     if not at:
         hint = did_you_mean(feature, known)

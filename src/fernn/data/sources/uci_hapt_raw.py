@@ -11,7 +11,8 @@ import numpy as np
 from ...errors import DataError
 from ..dataset import Dataset, Floats
 from .activities import CLASSES, DYNAMIC, OTHER, STATIC, activities_in, as_names
-from .plain import numbers_in, whole_numbers_in
+from .asked import whole
+from .plain import numbers_in, place, whole_numbers_in
 
 RATE = 50  # samples a second
 SENSORS = ("acc", "gyro")
@@ -38,22 +39,24 @@ def uci_hapt_raw(
     g along x. What is left over at the end of a stretch is not used.
     """
     root = Path(folder)
-    every = samples if stride is None else stride
-    if samples < 1 or every < 1:
-        raise DataError(f"samples and stride must be at least 1, got {samples} and {every}.")
+    samples = whole("uci_hapt_raw", "samples", samples)
+    every = samples if stride is None else whole("uci_hapt_raw", "stride", stride)
     wanted = as_names(sensors)
+    if not wanted:
+        raise DataError("sensors needs 'acc' or 'gyro' or both, got none.")
     for sensor in wanted:
         if sensor not in SENSORS:
             raise DataError(f"sensors are 'acc' and 'gyro', got {sensor!r}.")
     activities = activities_in(root, good, bad)
-    stretches = whole_numbers_in(root / "RawData" / "labels.txt", 5)
-    classes = activities.classes_of(stretches[:, 2], "RawData/labels.txt")
+    file = root / "RawData" / "labels.txt"
+    stretches = whole_numbers_in(file, 5)
+    classes = activities.classes_of(stretches[:, 2], file)
     signals: dict[tuple[int, int], Floats] = {}
     traces: list[Floats] = []
     labels: list[int] = []
     cases: list[str] = []
     groups: list[str] = []
-    for line, ((experiment, user, _, first, last), kind) in enumerate(zip(stretches.tolist(), classes, strict=True), 1):
+    for row, ((experiment, user, _, first, last), kind) in enumerate(zip(stretches.tolist(), classes, strict=True)):
         if kind == OTHER:
             continue
         if (experiment, user) not in signals:
@@ -61,7 +64,7 @@ def uci_hapt_raw(
         signal = signals[experiment, user]
         if not 1 <= first <= last <= signal.shape[1]:
             raise DataError(
-                f"RawData/labels.txt line {line}: samples {first} to {last}, but experiment {experiment} of user "
+                f"{place(file, row)}: samples {first} to {last}, but experiment {experiment} of user "
                 f"{user} has samples 1 to {signal.shape[1]}. Unpack the archive again."
             )
         for begin in range(first - 1, last - samples + 1, every):

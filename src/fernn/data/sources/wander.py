@@ -8,8 +8,10 @@ import numpy as np
 
 from ...errors import DataError
 from ..dataset import Dataset, Floats
+from .asked import whole
 
 NAMES = "xyzuvw"
+SHORTEST = 8  # samples
 OFFSET, NOISE = 0.4, 0.08  # how far whole traces lie apart, and what a sensor adds
 
 
@@ -22,12 +24,16 @@ def wander(cases: int = 1000, seed: int = 0, samples: int = 50, channels: int = 
     Know before use: there is nothing to learn here. The channels are independent of each other, and so are
     the traces. `fernn.planted.task` draws a formula and labels such traces with it.
     """
-    if cases < 1 or samples < 8 or not 1 <= channels <= len(NAMES):
-        raise DataError(
-            f"wander needs cases >= 1, samples >= 8 and 1 to {len(NAMES)} channels, got {cases}, {samples}, {channels}."
-        )
+    cases, samples = whole("wander", "cases", cases), whole("wander", "samples", samples, SHORTEST)
+    channels, seed = whole("wander", "channels", channels), whole("wander", "seed", seed, 0)
+    check_channels(channels)
     rng = np.random.default_rng(seed)
     return Dataset(wandering(rng, cases, samples, channels), channels=tuple(NAMES[:channels]), name="wander")
+
+
+def check_channels(channels: int) -> None:
+    if channels > len(NAMES):
+        raise DataError(f"there are 1 to {len(NAMES)} channels, got {channels}.")
 
 
 def wandering(rng: np.random.Generator, cases: int, samples: int, channels: int) -> Floats:
