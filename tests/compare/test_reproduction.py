@@ -45,6 +45,7 @@ def test_what_is_done_is_not_done_again(monkeypatch, tmp_path):
     assert [step.unit.key for step in steps] == ["intervals/0/exact, windows/2"]
     whole = reproduce(tmp_path, ["bounds"], watch=steps.append)
     assert [step.unit.split for step in steps] == ["0", "1"]
+    assert done.failed == whole.failed == ()
     assert (done.runs, whole.runs) == (1, 2)
     page = whole.page.read_text()
     assert "## 7. Learned time bounds" in page
