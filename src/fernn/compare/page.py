@@ -56,13 +56,13 @@ def _head(
 ) -> Iterator[str]:
     command = "fernn reproduce --quick" if quick else "make reproduce"
     limits = " or ".join(f"{each:g}" for each in sorted({found.get("limit", 0.0) for found in ledger.runs.values()}))
-    seconds = sum(found.get("seconds", 0.0) for found in ledger.runs.values())
+    wall, busy = (sum(found.get(each, 0.0) for found in ledger.runs.values()) / 3600 for each in ("seconds", "cpu"))
     yield "# The paper's comparison, made again"
     yield f"{CITATION}. Every experiment, by one command: `{command}`, which goes on where it was interrupted."
     yield (
         f"{where['processor']}, {where['cores']} cores, a fit a core. "
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". {len(ledger.runs):,} runs, {seconds / 3600:.1f} hours of fitting in all. Any fit had {limits} s. "
+        + f". {len(ledger.runs):,} runs, {wall:.1f} hours of fitting in all, {busy:.1f} of processor time. Any fit had {limits} s. "
         "All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
     )
     if ledger.sources not in ([], [ledger.source]):
