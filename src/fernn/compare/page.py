@@ -62,8 +62,8 @@ def _head(
     yield (
         f"{where['processor']}, {where['cores']} cores, a fit a core. "
         + ", ".join(f"{name} {found}" for name, found in list(where.items())[2:])
-        + f". {len(ledger.runs):,} runs, {wall:.1f} hours of fitting in all, {busy:.1f} of processor time. Any fit had {limits} s. "
-        "All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
+        + f". {len(ledger.runs):,} runs, {wall:.1f} hours of fitting in all, {busy:.1f} of processor time. "
+        f"Any fit had {limits} s. All runs are in [runs.jsonl](runs.jsonl), one a line, and in [runs.csv](runs.csv)."
     )
     if ledger.sources not in ([], [ledger.source]):
         yield "**Some of these runs were made by an earlier version of the source.**"
