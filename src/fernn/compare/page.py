@@ -91,7 +91,7 @@ def _aims(ledger: Ledger) -> Iterator[str]:
         return
     yield "## In short"
     yield (
-        "In how many cells our error, rounded to two decimals as the paper's are, is no higher than the least that "
+        "In how many cells our error, rounded as the paper's number is, is no higher than the least that "
         "the paper reports there. The cells are the lengths 2 to 6 on every data set, and the free choice of the "
         "length."
     )
