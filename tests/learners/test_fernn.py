@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fernn
+from checks import spikes
 from fernn.data import from_arrays, load, split
 from fernn.errors import DataError, FernnError
 from fernn.formula import parse, walk, with_thresholds
@@ -166,3 +167,8 @@ def test_large_data_are_judged_while_other_threads_are_at_work(monkeypatch):
     fit = Fernn(restarts=4, rounds=1, max_length=3).fit(data)
     machine._crew.cache_clear()
     assert fit.front[-1].train == fernn.score(fit.front[-1].formula, data).mcr
+
+
+def test_however_short_the_time_there_is_a_formula():
+    fit = Fernn(max_length=3, restarts=16, time_limit=1e-9).fit(spikes())
+    assert len(fit.front) >= 1

@@ -107,8 +107,8 @@ class Search:
 
         def one(i: int) -> None:
             branch, state, new = starts[i]
-            if perf_counter() > self.deadline:
-                return
+            if perf_counter() > self.deadline and (i > 0 or self.archive.lengths):
+                return  # but the first one is made, so that there is something to show
             seed = self._seed(i)
             if new:
                 self.task.train(branch, state, seed)
