@@ -26,6 +26,8 @@ from .tasks import tasks
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, PLAIN = ROOT / "docs" / "benchmarks.md", ROOT / "bench" / "results.json"
 
+ROOMS, PACKAGES = ("formula", "semantics"), ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
@@ -43,7 +45,7 @@ def main() -> None:
 
 
 def _measured(quick: bool) -> Results:
-    start, load, before = perf_counter(), os.getloadavg()[0], source()
+    start, load, before = perf_counter(), os.getloadavg()[0], source(ROOMS)
     peers, absent = installed()
     _say(f"beside {', '.join(peers)}; absent: {', '.join(absent) or 'none'}")
     watched = [live(formula, 0.5 if quick else 1.5) for formula in FORMULAS]
@@ -51,10 +53,10 @@ def _measured(quick: bool) -> Results:
     _say("one thread")
     alone = _alone(quick)
     command = "python -m bench" + " --quick" * quick
-    if source() != before:
+    if source(ROOMS) != before:
         _say("fernn's source changed during the run: measure again")
     return Results(
-        command, perf_counter() - start, surroundings(), (load, os.getloadavg()[0]), (before, source()),
+        command, perf_counter() - start, surroundings(PACKAGES), (load, os.getloadavg()[0]), (before, source(ROOMS)),
         rows, alone, watched, absent,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from math import isnan
 import pytest
 
 from fernn.compare.methods import METHODS
-from fernn.compare.reported import PRINTED, best, cell, reported
+from fernn.compare.reported import PRINTED, best, in_paper, reported
 from fernn.formula import parse
 
 
@@ -24,7 +24,7 @@ from fernn.formula import parse
     ],
 )
 def test_cells_are_those_of_the_printed_tables(method, data, length, mcr, seconds):
-    found = cell(method, data, length)
+    found = in_paper(method, data, length)
     assert (found.mcr, found.seconds) == (mcr, seconds)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .learning import INTERRUPTED, Quiet
 from .output import as_json, complain, table
 from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording
@@ -17,8 +18,7 @@ from .reading import File, Json, reads_a_file, recording
 if TYPE_CHECKING:
     from ..compare.running import Step
 
-INTERRUPTED, NO_RESULT = 130, 1
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+NO_RESULT = 1
 Limit = Annotated[float | None, typer.Option(help="Seconds that a method has for a fit.", min=0)]
 Workers = Annotated[int | None, typer.Option(help="Fits at once; as many as there are cores.", min=1)]
 
@@ -39,28 +39,23 @@ def reproduce(
 
     Goes on where it was interrupted. Without the paper's recordings (FERNN_DATA) it runs on simulated ones.
     """
-    from ..compare.experiments import experiment as known
     from ..compare.experiments import planned
     from ..compare.reproduction import LIMIT
     from ..compare.reproduction import reproduce as make_again
 
     names = list(experiment or [])
-    for name in names:
-        known(name)
-    if not quiet:
-        for line in planned(names or _all(), quick)[1]:
-            complain(f"left out: {line}")
+    left_out = planned(names, quick)[1]
+    for line in [] if quiet else left_out:
+        complain(f"left out: {line}")
     with _unbroken(), _shown(quiet) as watch:
         done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, watch, keep)
     for line in (*done.failed, *done.notes):
         complain(line)
     if json:
-        typer.echo(as_json({
-            "page": str(done.page), "runs": done.runs, "left_out": list(done.left_out), "failed": list(done.failed),
-            "notes": list(done.notes), "interrupted": done.interrupted,
-        }))  # fmt: skip
+        told = {name: getattr(done, name) for name in ("runs", "made", "seconds", "left_out", "failed", "notes")}
+        typer.echo(as_json({"page": str(done.page), **told, "interrupted": done.interrupted}))
     else:
-        typer.echo(f"{done.runs} runs; the page is {done.page}")
+        typer.echo(f"{done.made} runs made in {clock(done.seconds)}, {done.runs} in all; the page is {done.page}")
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
     return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
@@ -123,12 +118,6 @@ def _lengths(text: str) -> list[int]:
             raise UnsupportedError(f"--lengths are numbers such as 2-6 or 2,4,6; found {text!r}")
         found += range(int(low), int(high) + 1) if dash else [int(low)]
     return sorted(set(found))
-
-
-def _all() -> list[str]:
-    from ..compare.experiments import EXPERIMENTS
-
-    return list(EXPERIMENTS)
 
 
 @contextmanager

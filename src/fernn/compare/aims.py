@@ -9,8 +9,7 @@ from math import isnan
 from .cells import Cell, cell, no_higher
 from .experiments import REAL, RECORDED
 from .ledger import Ledger
-from .reported import LENGTHS, Reported, best
-from .reported import cell as in_paper
+from .reported import LENGTHS, Reported, best, in_paper
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .experiments import SEEDS
-from .ledger import Found, Ledger
+from .ledger import Ledger
 from .reported import DIVISOR, Reported
-from .unit import PAPER
+from .unit import PAPER, Found
 
 Verdict = Literal["better", "equal", "worse"]
 MARKS: dict[Verdict, str] = {"better": "+", "equal": "=", "worse": "-"}

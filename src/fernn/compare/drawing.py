@@ -11,12 +11,11 @@ import numpy.typing as npt
 from ..errors import UnsupportedError
 from ..formula import Formula, parse
 from ..report import against, bars, save
+from .best import finest
 from .cells import cell
-from .experiments import RECORDED, SEEDS
+from .experiments import RECORDED, SEEDS, there
 from .ledger import Ledger
-from .reported import LENGTHS
-from .reported import cell as in_paper
-from .sections import finest, there
+from .reported import LENGTHS, in_paper
 from .tasks import task
 from .unit import PAPER
 

@@ -5,11 +5,12 @@ A run that several experiments need is made once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..data.sources.folder import missing
 from ..errors import UnsupportedError
+from .ledger import Ledger
 from .methods import SHAPES
 from .reported import LENGTHS
 from .tasks import CONTINUOUS
@@ -52,10 +53,6 @@ class Experiment:
     def units(self, quick: bool) -> Iterator[Unit]:
         for block in self.blocks:
             yield from block.units(quick)
-
-    @property
-    def data(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for block in self.blocks for name in block.data))
 
 
 OURS = Block(("fernn", "exact"), quick=(PAPER, "0", "1"))
@@ -111,15 +108,33 @@ EXPERIMENTS: dict[str, Experiment] = {
 """By name, in the order of the page."""
 
 
-def planned(names: Iterable[str], quick: bool) -> tuple[list[Unit], list[str]]:
+def stand_in(data: str) -> str:
+    """What is used where the recordings are not there: the simulated train for the paper's."""
+    return data.replace("cct", "cruise")
+
+
+def there(ledger: Ledger, names: Sequence[str]) -> list[str]:
+    """The data sets that were measured and can be read, stand-ins included."""
+    measured = {unit.data for unit in ledger.runs if not _is_missing(unit.data)}
+    return [name for name in dict.fromkeys([*names, *map(stand_in, names)]) if name in measured]
+
+
+def _is_missing(name: str) -> bool:
+    plain = name.removesuffix(CONTINUOUS)
+    return plain in RECORDED and bool(missing(plain))
+
+
+def planned(names: Collection[str], quick: bool) -> tuple[list[Unit], list[str]]:
     """The units of these experiments, each once, split by split, the paper's first; and what is left out, and why.
+
+    All experiments if none are named.
 
     Without the paper's recordings the simulated train stands in for its CCT data.
     """
     left_out: list[str] = []
     units: dict[Unit, None] = {}
     absent: dict[str, str] = {}
-    for name in names:
+    for name in names or EXPERIMENTS:
         for unit in experiment(name).units(quick):
             plain = unit.data.removesuffix(CONTINUOUS)
             if plain in RECORDED and plain not in absent:
@@ -127,7 +142,7 @@ def planned(names: Iterable[str], quick: bool) -> tuple[list[Unit], list[str]]:
             if not absent.get(plain):
                 units[unit] = None
             elif plain == "cct":
-                units[replace(unit, data=unit.data.replace("cct", "cruise"))] = None
+                units[replace(unit, data=stand_in(unit.data))] = None
     for plain, why in absent.items():
         if why:
             instead = "; the simulated train, cruise, stands in for it" if plain == "cct" else ""

@@ -9,14 +9,12 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..errors import RunError
 from ..runs.atomic import append, write
 from ..runs.folders import Lock
-from .unit import Unit
+from .unit import Found, Unit
 
-Found = dict[str, Any]
 RUNS, TABLE = "runs.jsonl", "runs.csv"
 COLUMNS = (
     "data", "split", "method", "length", "mcr", "train", "cases", "learned_on", "floor", "found_length", "seconds",

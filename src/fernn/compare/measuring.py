@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from functools import cache
 from math import isnan
 from time import perf_counter, process_time
-from typing import Any
 
 import numpy as np
 
-from ..data import Dataset, load
 from ..errors import FernnWarning
-from ..formula import Formula, length, parse
+from ..formula import length, parse
 from ..learners import Entry, Front, PaperFernn
 from ..learners.enumerative import ExactFit
 from ..learners.front import picked
-from ..learners.labels import is_real, unavoidable
+from ..learners.labels import is_real
 from ..learners.paper import output
-from ..semantics import satisfied
+from ..semantics import score
 from ..semantics.score import counted
 from . import shapes
 from .baselines import BASELINES
 from .methods import METHODS, SHAPES, settings
-from .tasks import CONTINUOUS, Task, signs, task
-from .unit import Unit
+from .tasks import Task, floor, signs, task
+from .unit import Found, Unit
 
-Found = dict[str, Any]
 MARK = 12
 """Digits of a fingerprint that are kept: to see that all methods had the same traces."""
 
@@ -46,7 +41,7 @@ def measured(unit: Unit, limit: float) -> Found:
         "learned_on": len(made.train),
         "trained_on": made.classes.fingerprint[:MARK],
         "tested_on": test.fingerprint[:MARK],
-        "floor": unavoidable(test, np.ones(len(test))) / len(test),
+        "floor": floor(test),
     }
 
 
@@ -54,7 +49,6 @@ def _found(unit: Unit, made: Task, limit: float) -> Found:
     if unit.method in BASELINES:
         return _baseline(unit, made)
     if unit.method == SHAPES:
-        _warm("exact", False)
         return shapes.counted(made, unit.length, unit.seed, limit)
     return _fitted(unit, made, limit)
 
@@ -63,7 +57,6 @@ def _fitted(unit: Unit, made: Task, limit: float) -> Found:
     compared = METHODS[unit.method]
     learner = compared.make(unit.length, unit.seed, limit)
     train = made.train if compared.takes_real or not is_real(made.train) else signs(made.train)
-    _warm(unit.method, is_real(train))
     began, cpu = perf_counter(), process_time()
     fit = learner.fit(train)
     seconds, busy = perf_counter() - began, process_time() - cpu
@@ -93,17 +86,12 @@ def _judged(entry: Entry, made: Task) -> Found:
     """The formula as it is printed, on traces it has not seen and on those it has."""
     formula = parse(str(entry.formula))
     return {
-        "mcr": wrong(formula, made.test),
-        "train": wrong(formula, made.classes),
+        "mcr": score(formula, made.test).mcr,
+        "train": score(formula, made.classes).mcr,
         "loss": entry.train,
         "formula": str(entry.formula),
         "found_length": length(formula),
     }
-
-
-def wrong(formula: Formula, data: Dataset) -> float:
-    """The share of traces that the formula judges wrongly."""
-    return counted(satisfied(formula, data), data.positive).mcr
 
 
 def _proved(fit: ExactFit) -> Found:
@@ -120,24 +108,10 @@ def _proved(fit: ExactFit) -> Found:
 
 def _baseline(unit: Unit, made: Task) -> Found:
     began, cpu = perf_counter(), process_time()
-    train = made.classes if unit.data.endswith(CONTINUOUS) else made.train
-    verdicts = BASELINES[unit.method].judged(train, made.test, unit.seed)
+    verdicts = BASELINES[unit.method].judged(made.classes, made.test, unit.seed)
     seconds, busy = perf_counter() - began, process_time() - cpu
     error = counted(verdicts, made.test.positive).mcr
     return {"mcr": error, "seconds": seconds, "cpu": busy, "ended": "done", "formula": "", "found_length": 0}
-
-
-@cache
-def _warm(method: str, real: bool) -> None:
-    """A fit of a few traces, so that nothing is compiled or loaded while the clock runs."""
-    few = load("wander", cases=60)
-    peaks = np.array([trace[0].max() for trace in few.values])
-    if real:
-        few = replace(few, labels=peaks - np.median(peaks), classes=())
-    else:
-        few = replace(few, labels=(peaks < np.median(peaks)).astype(np.int64), classes=("high", "low"))
-    learner = METHODS[method].make(4, 0, 10.0)
-    (replace(learner, epochs=8) if isinstance(learner, PaperFernn) else learner).fit(few)
 
 
 def _number(value: float) -> float | None:

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
-import numpy as np
-
-from ..data import Dataset, save
+from ..data import Dataset, load, save
 from ..errors import DataError, UnsupportedError
-from ..learners.labels import unavoidable
 from ..runs.atomic import write
 from .baselines import BASELINES
 from .cells import cell, spread
@@ -22,11 +19,13 @@ from .methods import METHODS
 from .reported import LENGTHS
 from .running import ROOMS, Step, carried_out, silent
 from .surroundings import USED, source, surroundings
+from .tasks import floor
 from .unit import Unit
 
 DATA, PAGE = "data.npz", "README.md"
 PLAIN = ("fernn", "exact", "lattice", "tree")
 """The methods that are compared if none are named."""
+OFFERED = [name for name in METHODS if not name.startswith("rivals")]
 SPLITS, LIMIT = 5, 60.0
 
 
@@ -75,8 +74,8 @@ def compare(
     if baselines is None:
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
     for name in named:
-        if name not in METHODS or name == "rivals":
-            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(_offered())}")
+        if name not in OFFERED:
+            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(OFFERED)}")
     for name in baselines:
         if name not in BASELINES:
             raise UnsupportedError(f"no baseline {name!r}; there are {', '.join(BASELINES)}")
@@ -104,14 +103,13 @@ def compare(
 def page(found: Comparison, where: Mapping[str, str], limit: float, notes: Sequence[str]) -> str:
     """The comparison as Markdown."""
     data = found.data
-    floor = unavoidable(data, np.ones(len(data))) / len(data)
     majority = 1 - max(float(data.positive.mean()), 1 - float(data.positive.mean()))
     rows = [[*row[:-1], f"`{row[-1]}`" if row[-1] else "no formula"] for row in found.rows()]
     parts = [
         f"# The methods on {data.name}",
         f"{len(data)} traces, {data.n_channels} channels, classes {' and '.join(data.classes)}. Test error, mean and "
         f"standard deviation over {len(found.seeds)} splits, 80 to 20, that keep copies and groups on one side. Always "
-        f"the same answer errs {majority:.3f}; no rule errs less than {floor:.4f} on all traces.",
+        f"the same answer errs {majority:.3f}; no rule errs less than {floor(data):.4f} on all traces.",
         table(found.head, rows),
         "Seconds are those of a fit on one core, of the greatest length.",
         ", ".join(f"{name} {version}" for name, version in where.items()) + f". A fit had {limit:g} s.",
@@ -122,10 +120,6 @@ def page(found: Comparison, where: Mapping[str, str], limit: float, notes: Seque
     return "\n\n".join(parts) + "\n"
 
 
-def _offered() -> list[str]:
-    return [name for name in METHODS if name != "rivals"]
-
-
 def _check(data: Dataset) -> None:
     if data.labels is None or len(data.classes) != 2:
         raise DataError(f"{data.name}: a comparison needs traces of two classes. Name the column with --label.")
@@ -133,8 +127,6 @@ def _check(data: Dataset) -> None:
 
 def _kept(data: Dataset, path: Path) -> None:
     """The data beside the runs, for the processes that measure; other data than before are refused."""
-    from ..data import load
-
     if path.is_file():
         if load(path).fingerprint != data.fingerprint:
             raise DataError(f"{path.parent} holds a comparison on other data. Name another folder with --out.")

@@ -9,18 +9,17 @@ import numpy as np
 from ..data import Dataset, paper_split
 from ..data.copies import copies, forced_errors
 from ..data.split import blocks
-from ..learners.labels import unavoidable
 from .aims import Contest, contests
 from .cells import MARKS, Cell, cell
-from .experiments import EXPERIMENTS, REAL, RECORDED, planned
+from .experiments import EXPERIMENTS, REAL, RECORDED, planned, there
 from .ledger import Ledger
 from .markdown import table
 from .methods import METHODS
 from .reasons import reason
 from .reported import CITATION, LENGTHS, best, reported
 from .running import Outcome
-from .sections import SECTIONS, there
-from .tasks import whole
+from .sections import SECTIONS
+from .tasks import floor, whole
 
 LEGEND = (
     "A cell reads *paper → ours*: the number that the paper reports, our error on the paper's split (of each class "
@@ -122,7 +121,7 @@ def _data(ledger: Ledger) -> Iterator[str]:
         lines.append([
             name, f"{len(data)} x {data.n_channels} x {int(data.lengths.max())}", f"{len(np.unique(copies(data)))}",
             f"{_seen(train, test)} of {len(test)}", f"{len(np.unique(blocks(data)))}", f"{pairs}",
-            f"{forced / len(data):.4f}", f"{_floor(train):.4f}", f"{_floor(test):.4f}",
+            f"{forced / len(data):.4f}", f"{floor(train):.4f}", f"{floor(test):.4f}",
         ])  # fmt: skip
     if not lines:
         return
@@ -133,27 +132,13 @@ def _data(ledger: Ledger) -> Iterator[str]:
         "both classes, of which any classifier gets one wrong; the *floor* is the least error that this leaves, of "
         "all traces, and of the two parts of the paper's split."
     )
-    head = [
-        "",
-        "traces x channels x samples",
-        "distinct",
-        "leaked",
-        "blocks",
-        "in both",
-        "floor",
-        "of training",
-        "of test",
-    ]
-    yield table(head, lines)
+    size, both = "traces x channels x samples", ("in both", "floor", "of training", "of test")
+    yield table(["", size, "distinct", "leaked", "blocks", *both], lines)
 
 
 def _seen(train: Dataset, test: Dataset) -> int:
     known = {trace.tobytes() for trace in train.values}
     return sum(trace.tobytes() in known for trace in test.values)
-
-
-def _floor(data: Dataset) -> float:
-    return unavoidable(data, np.ones(len(data))) / len(data)
 
 
 def _worse(ledger: Ledger) -> Iterator[str]:

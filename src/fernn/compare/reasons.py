@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..formula import parse
+from ..semantics import score
 from .cells import ROUNDING, Cell
-from .measuring import wrong
 from .tasks import CONTINUOUS, LABELLING, task
 from .unit import PAPER
 
@@ -15,7 +15,7 @@ def reason(each: Cell) -> str:
     """In a sentence; "not explained" where nothing is known."""
     plain = each.data.removesuffix(CONTINUOUS)
     if each.method in OURS and each.data != plain and each.first is not None:
-        theirs = wrong(parse(LABELLING[plain]), task(plain, PAPER).test)
+        theirs = score(parse(LABELLING[plain]), task(plain, PAPER).test).mcr
         if abs(each.first["mcr"] - theirs) <= ROUNDING:
             return (
                 f"the labels are the robustness of `{LABELLING[plain]}`, which errs {theirs:.3f} on these traces: "

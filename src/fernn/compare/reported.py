@@ -66,7 +66,7 @@ def reported() -> tuple[Reported, ...]:
     return (*_stopping(), *_quantisation(), *_since(), *_free(), *_best(), *_continuous(), *_bounds())
 
 
-def cell(method: str, data: str, length: int, table: str = "") -> Reported | None:
+def in_paper(method: str, data: str, length: int, table: str = "") -> Reported | None:
     """What the paper has there: in this table, or in the first that has it."""
     for each in reported():
         if (each.method, each.data, each.length) == (method, data, length) and table in ("", each.table):

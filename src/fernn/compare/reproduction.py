@@ -26,6 +26,10 @@ class Reproduction:
 
     page: Path
     runs: int
+    made: int
+    """How many of them now."""
+    seconds: float
+    """How long that took."""
     left_out: tuple[str, ...]
     """Data that are not here, and why."""
     failed: tuple[str, ...]
@@ -55,4 +59,6 @@ def reproduce(
     path = ledger.folder / PAGE
     write(path, page(ledger, chosen, quick, where, left_out, came))
     ledger.close()
-    return Reproduction(path, len(ledger.runs), tuple(left_out), came.failed, tuple(notes), came.interrupted)
+    return Reproduction(
+        path, len(ledger.runs), came.made, came.seconds, tuple(left_out), came.failed, tuple(notes), came.interrupted
+    )

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from .ledger import Found, Ledger
+from .ledger import Ledger
 from .methods import settings
-from .unit import Unit
+from .unit import Found, Unit
 from .workers import answered
 
 ROOMS = (
@@ -38,13 +38,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What did not come of it."""
+    """What came of it, and what did not."""
 
     failed: tuple[str, ...]
     """Units without a result, each with the reason."""
     interrupted: bool
     missing: int
     """Units that were not reached."""
+    made: int = 0
+    seconds: float = 0.0
+    """How many units were made, and how long all of that took."""
 
 
 def silent(step: Step) -> None:
@@ -61,7 +64,7 @@ def carried_out(
     """
     left = [unit for unit in units if not ledger.has(unit, settings(unit, limit))]
     failed: list[str] = []
-    began, number = monotonic(), 0
+    began, number, interrupted = monotonic(), 0, False
     try:
         for number, (unit, found) in enumerate(answered(left, limit, workers, ledger.folder), 1):
             if "problem" in found:
@@ -71,5 +74,6 @@ def carried_out(
                 ledger.put(unit, found)
             watch(Step(unit, found, number, len(left), monotonic() - began))
     except KeyboardInterrupt:
-        return Outcome(tuple(failed), True, len(left) - number)
-    return Outcome(tuple(failed), False, 0)
+        interrupted = True
+    made = number - len(failed)
+    return Outcome(tuple(failed), interrupted, len(left) - number, made, monotonic() - began)

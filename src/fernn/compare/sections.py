@@ -5,40 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
-from typing import Any
 
-from ..data.sources.folder import missing
 from ..formula import parse
+from ..semantics import score
+from .best import formulas, rivals
 from .cells import Cell, cell
-from .experiments import EXPERIMENTS, REAL, RECORDED
-from .ledger import Found, Ledger
+from .experiments import EXPERIMENTS, REAL, RECORDED, there
+from .ledger import Ledger
 from .markdown import table
-from .measuring import wrong
-from .methods import SHAPES
-from .reported import LENGTHS, PRINTED, best, reported
-from .reported import cell as in_paper
+from .reported import LENGTHS, best, in_paper, reported
 from .tasks import CONTINUOUS, LABELLING, task
 from .unit import PAPER
 
 Section = Iterator[str]
-NAMES = {"cruise": "cct", "cruise continuous": "cct continuous"}
-"""What stands in for what, where the recordings are not there."""
-
-
-def there(ledger: Ledger, names: Sequence[str]) -> list[str]:
-    """The data sets that were measured and can be read, stand-ins included."""
-    measured = {unit.data for unit in ledger.runs if not _missing(unit.data)}
-    return [name for name in dict.fromkeys([*names, *(own for own, of in NAMES.items() if of in names)])
-            if name in measured]  # fmt: skip
-
-
-def _missing(name: str) -> bool:
-    plain = name.removesuffix(CONTINUOUS)
-    return plain in RECORDED and bool(missing(plain))
 
 
 def lengths_head(lengths: Sequence[int] = LENGTHS) -> list[str]:
     return [f"length {length}" for length in lengths]
+
+
+def figures(ledger: Ledger, names: Sequence[str], text: str) -> Section:
+    """Those that were drawn, of every data set."""
+    for data in there(ledger, RECORDED):
+        for name in names:
+            path = f"figures/{name.format(data)}.png"
+            if (ledger.folder / path).is_file():
+                yield f"![{text.format(data)}]({path})"
 
 
 def methods(ledger: Ledger) -> Section:
@@ -101,10 +93,10 @@ def continuous(ledger: Ledger) -> Section:
     """Labels are the robustness of a formula; errors are against the classes."""
     lines = []
     for name in there(ledger, REAL):
-        plain = name.removesuffix(" continuous")
+        plain = name.removesuffix(CONTINUOUS)
         labelling = LABELLING[plain]
         given = next((each for each in reported() if each.table == "continuous" and each.data == name), None)
-        theirs = wrong(parse(labelling), task(plain, PAPER).test)
+        theirs = score(parse(labelling), task(plain, PAPER).test).mcr
         ours = ledger.one("fernn", name, 6, PAPER)
         lines.append([
             name, f"`{labelling}`", f"{theirs:.3f}", "" if given is None else f"`{given.formula}` {given.mcr:.3f}",
@@ -112,8 +104,8 @@ def continuous(ledger: Ledger) -> Section:
         ])  # fmt: skip
     yield table(["", "labelling formula", "its error", "the paper's FERNN", "ours, up to length 6"], lines)
     yield (
-        "The best that can be learned from these labels is the labelling formula, with its error. The paper gives "
-        "its error as 0.069 on ECG (4 of 58) and 0.030 on CCT. By length:"
+        "Who learns these labels exactly has the labelling formula, with its error; the paper gives that as 0.069 on "
+        "ECG (4 of 58) and 0.030 on CCT. By length:"
     )
     lines = []
     for name in there(ledger, REAL):
@@ -170,80 +162,8 @@ def bounds(ledger: Ledger) -> Section:
 
 
 def pictures(ledger: Ledger) -> Section:
-    lines = []
-    for name in there(ledger, RECORDED):
-        for method, found in finest(ledger, name).items():
-            lines.append([f"{name}, {method}", f"`{found['formula']}`", f"{found['mcr']:.3f}", f"{found['train']:.3f}"])
-        for method, formula in PRINTED.get(name, {}).items():
-            both = task(name, PAPER)
-            errors = (wrong(parse(formula), part) for part in (both.test, both.train))
-            lines.append([f"{name}, the paper's {method}", f"`{formula}`", *(f"{error:.3f}" for error in errors)])
-    yield table(["", "formula", "test error", "train"], lines)
+    yield from formulas(ledger)
     yield from figures(ledger, ["{}"], "The formulas against the traces of {}")
-
-
-def figures(ledger: Ledger, names: Sequence[str], text: str) -> Section:
-    """Those that were drawn, of every data set."""
-    for data in there(ledger, RECORDED):
-        for name in names:
-            path = f"figures/{name.format(data)}.png"
-            if (ledger.folder / path).is_file():
-                yield f"![{text.format(data)}]({path})"
-
-
-def finest(ledger: Ledger, name: str) -> dict[str, dict[str, str | float]]:
-    """Of every method the formula that errs least in training on the paper's split, the shortest of equals."""
-    found = {}
-    for method in ("fernn", "exact", "paper", "enumerative", "lattice"):
-        runs = [run for n in LENGTHS if (run := ledger.one(method, name, n, PAPER)) is not None]
-        if runs:
-            found[method] = min(runs, key=lambda run: (run["train"], run["found_length"]))
-    return found
-
-
-def rivals(ledger: Ledger) -> Section:
-    yield (
-        "On the training traces of the paper's split. *Errors* is the least that any formula of this length or less "
-        "makes, proved by going through all of them: with every threshold that makes a difference, where the search "
-        "ended in time, or on a grid of 32 thresholds a channel, so that finer ones may err less. *Ways* are the "
-        "different verdicts on these traces that err as little, *formulas* the shortest that give them, as far as "
-        "they behave differently. *Shapes* counts formulas with open atoms, of those of this length or less that say "
-        "different things, which err as little as the best of them with some atoms; *test errors* are the least and "
-        "the greatest of their best formulas on the test traces: the training traces cannot tell them apart."
-    )
-    lines = []
-    for name in there(ledger, RECORDED):
-        known: list[list[Any]] = []
-        for length in (1, *LENGTHS):
-            searched = ledger.one(SHAPES, name, length, PAPER)
-            known += [] if searched is None else searched["shapes"]
-            for method, thresholds in (("rivals, all thresholds", "all"), ("rivals", "grid")):
-                found = ledger.one(method, name, length, PAPER)
-                if found is not None and found["ended"] == "done":
-                    lines.append(
-                        [f"{name}, {length}", thresholds, *_best_there(found), *_as_good(known if searched else [])]
-                    )
-                    break
-    head = ["data, length", "thresholds", "errors", "proved", "looked at", "ways", "formulas", "shapes", "test errors"]
-    yield table(head, lines)
-
-
-def _best_there(found: Found) -> list[str]:
-    least = min(row[1] for row in found["front"])
-    more = "" if found.get("all_ways") else "at least "
-    return [
-        f"{round(least * found['learned_on'])} of {found['learned_on']}", "yes" if found.get("certified") else "no",
-        f"{found.get('looked_at', 0):,}", f"{more}{found.get('ways', 0):,}", f"{more}{found.get('formulas', 0):,}",
-    ]  # fmt: skip
-
-
-def _as_good(known: list[list[Any]]) -> list[str]:
-    """`12 of 42` shapes that err least in training, and their test errors."""
-    if not known:
-        return ["", ""]
-    least = min(row[1] for row in known)
-    tests = [row[2] for row in known if row[1] <= least + 1e-9]
-    return [f"{len(tests)} of {len(known)}", f"{min(tests):.3f} to {max(tests):.3f}"]
 
 
 SECTIONS: dict[str, Callable[[Ledger], Section]] = {

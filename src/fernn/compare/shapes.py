@@ -16,6 +16,7 @@ from ..formula.merge import merged
 from ..learners import Enumerative
 from ..semantics import score
 from .tasks import Task
+from .unit import Found
 
 LONGEST = 6
 
@@ -26,7 +27,7 @@ def shapes(size: int) -> tuple[Formula, ...]:
     return tuple(shape for shape in expanded(merged(up_to_length(max(size, LONGEST)))) if length(shape) == size)
 
 
-def counted(made: Task, size: int, seed: int, limit: float) -> dict[str, Any]:
+def counted(made: Task, size: int, seed: int, limit: float) -> Found:
     """Of every shape of this length the least training error, and the test error of the formula that has it.
 
     `limit` is for each shape.

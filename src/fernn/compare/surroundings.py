@@ -12,12 +12,11 @@ from pathlib import Path
 from .. import __version__
 
 HOUSE = Path(__file__).resolve().parents[1]
-PACKAGES = ("numpy", "numba", "torch", "jax", "stlcgpp", "rtamt")
 USED = ("numpy", "numba", "scikit-learn")
 """What fernn itself stands on."""
 
 
-def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+def surroundings(packages: Iterable[str]) -> dict[str, str]:
     found = {"processor": _processor(), "cores": str(cores()), "fernn": __version__}
     found["python"] = platform.python_version()
     for name in packages:
@@ -28,7 +27,7 @@ def surroundings(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     return found
 
 
-def source(rooms: Iterable[str] = ("formula", "semantics")) -> str:
+def source(rooms: Iterable[str]) -> str:
     """A mark of the code in these rooms and files: a run during which it changes measures two things."""
     named = [HOUSE / room for room in rooms]
     inside = (file for folder in named for file in folder.rglob("*.py"))

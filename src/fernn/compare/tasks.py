@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from ..data import Dataset, load, paper_split, split
 from ..errors import DataError
 from ..formula import parse
+from ..learners.labels import unavoidable
 from ..semantics import robustness
 from .unit import PAPER
 
@@ -46,6 +46,11 @@ def task(name: str, part: str) -> Task:
     return Task(_with_labels(whole(name), train), test, train)
 
 
+def floor(data: Dataset) -> float:
+    """The error that no rule can avoid: identical traces of different classes."""
+    return unavoidable(data, np.ones(len(data))) / len(data)
+
+
 def signs(data: Dataset) -> Dataset:
     """Real labels as classes: good where they are not negative."""
     if data.labels is None:
@@ -68,9 +73,7 @@ def whole(name: str) -> Dataset:
 
 
 def _split(data: Dataset, part: str) -> tuple[Dataset, Dataset]:
-    cut: Callable[[Dataset], tuple[Dataset, Dataset]]
-    cut = paper_split if part == PAPER else lambda all_of_it: split(all_of_it, seed=int(part))
-    return cut(data)
+    return paper_split(data) if part == PAPER else split(data, seed=int(part))
 
 
 def _with_labels(labelled: Dataset, part: Dataset) -> Dataset:

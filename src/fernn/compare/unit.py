@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+Found = dict[str, Any]
+"""What came of a unit, as plain data."""
 PAPER = "paper"
 """The paper's split: of each class the first rows for training."""
 

@@ -11,7 +11,7 @@ from ..data import Dataset
 from ..errors import FernnError
 from ..learners import PaperFernn
 from ..learners.labels import is_real
-from .methods import METHODS
+from .methods import METHODS, SHAPES
 from .tasks import signs, task
 from .unit import Unit
 
@@ -24,11 +24,12 @@ _warmed: set[tuple[str, str]] = set()
 
 def warm(unit: Unit) -> None:
     """Fits the unit's method to a few of its traces, once for every data set."""
-    if unit.method not in METHODS or (unit.method, unit.data) in _warmed:
+    method = "exact" if unit.method == SHAPES else unit.method
+    if method not in METHODS or (method, unit.data) in _warmed:
         return
-    _warmed.add((unit.method, unit.data))
+    _warmed.add((method, unit.data))
     with suppress(FernnError):  # whatever is wrong is told when the unit is measured
-        compared, few = METHODS[unit.method], _few(unit.data, unit.split)
+        compared, few = METHODS[method], _few(unit.data, unit.split)
         if is_real(few) and not compared.takes_real:
             few = signs(few)
         learner = compared.make(LONGEST, 0, SECONDS)

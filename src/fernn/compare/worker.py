@@ -10,11 +10,12 @@ import os
 import sys
 import traceback
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TextIO
 
 from ..errors import FernnError
-from .measuring import Found, measured
-from .unit import Unit
+from .measuring import measured
+from .unit import Found, Unit
 from .warming import warm
 
 
@@ -25,10 +26,11 @@ def answer(line: str, limit: float) -> Found:
         warm(unit)
         return {"unit": unit.key, **measured(unit, limit)}
     except (FernnError, ImportError) as error:
-        return {"unit": unit.key, "problem": str(error), "failed": False}
+        return {"unit": unit.key, "problem": str(error)}
     except Exception as error:
-        traceback.print_exc(limit=-3)
-        return {"unit": unit.key, "problem": f"{type(error).__name__}: {error}", "failed": True}
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(at.filename).name} line {at.lineno}"
+        return {"unit": unit.key, "problem": f"{type(error).__name__}: {error} ({where})"}
 
 
 def serve(lines: TextIO, out: TextIO, limit: float) -> None:

@@ -14,12 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, Timer
-from typing import Any
 
 from .surroundings import cores
-from .unit import Unit
+from .unit import Found, Unit
 
-Found = dict[str, Any]
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 PATIENCE, GRACE = 4.0, 600.0
 """A unit that takes this many time limits, and these seconds more, is ended."""
@@ -68,7 +66,7 @@ class _Worker(Thread):
                 found = self._asked(unit)
             except Exception as error:  # nothing may keep the others waiting
                 self._end()  # what it says next may be the answer to something else
-                found = {"problem": f"{type(error).__name__}: {error}", "failed": True}
+                found = {"problem": f"{type(error).__name__}: {error}"}
             if not self._over:
                 self._done.put((unit, found))
         self._end()
@@ -98,7 +96,7 @@ class _Worker(Thread):
                 raise ValueError("its process answers something else")
             return found
         self._end()
-        return {"problem": f"its process ended with status {process.returncode}", "failed": True}
+        return {"problem": f"its process ended with status {process.returncode}"}
 
     def _begun(self) -> subprocess.Popen[str]:
         """The process there is, or a new one; none is begun once all is over."""

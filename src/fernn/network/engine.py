@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numba import njit
 
 from ..formula import parse
 from ..semantics import lanes
+from ..semantics.ondisk import is_kept, texts
 from . import ends, forward, gradient, judging, polish, regress, thresholds
 from . import explore as explore_module
 from .explore import explore
@@ -76,13 +76,12 @@ def _engine(sources: tuple[str, ...]) -> Any:
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
 
-_MODULES = (lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress)
-_run = _engine(tuple(Path(str(module.__file__)).read_text() for module in _MODULES))
+_run = _engine(texts(lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress))
 
 
 def is_compiled() -> bool:
     """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return any(Path(_run._cache.cache_path).glob("engine.*.nbi"))
+    return is_kept(_run)
 
 
 _NO_LEVELS = Levels(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))

@@ -6,7 +6,6 @@ reading      k = argmax |W|, or argmax W          as in a quantised network: a m
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ import numpy.typing as npt
 from numba import njit
 
 from ..errors import UnsupportedError
-from ..formula import Formula
 from ..semantics import lanes
+from ..semantics.ondisk import texts
 from . import adjoint, backward, forward, gradient, mixed
 from .batches import Deal, Traces
 from .forward import LANES, WIN_MAX, WIN_MIN, Net
 from .gradient import Batch
 from .mixed import Rows
-from .quantised import Quantised
+from .quantised import Compiled, Quantised
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,11 +35,10 @@ def _engine(sources: tuple[str, ...]) -> Any:
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
 
-_MODULES = (lanes, forward, gradient, mixed, adjoint, backward)
-_run = _engine(tuple(Path(str(module.__file__)).read_text() for module in _MODULES))
+_run = _engine(texts(lanes, forward, gradient, mixed, adjoint, backward))
 
 
-class Mixture:
+class Mixture(Compiled):
     """Loss and gradient of a mixing network over batches of traces, in float32, by compiled loops.
 
     `network` says how weights are read. There are no windows: where one lies beyond the trace it is infinite, and a
@@ -55,7 +53,7 @@ class Mixture:
                     f"choices that mix need operators over all time, found {cell}: an empty window is infinite, and "
                     "mixes with nothing. Quantised networks take it, and the torch cells where no choice mixes it"
                 )
-        self.network, self.traces, self.deal, self.loss = network, traces, deal, loss
+        super().__init__(network, traces, deal, loss)
         self._net, count = wiring.net, len(wiring.nodes)
         self._rows = Rows(
             np.full((count, traces.samples * LANES), np.nan, np.float32),  # what is read before it is written shows
@@ -63,14 +61,6 @@ class Mixture:
             np.empty((count, len(wiring.channels) + 1), np.float32),
             np.empty(count, np.int64),
         )
-
-    @property
-    def batches(self) -> int:
-        return self.deal.batches
-
-    @property
-    def size(self) -> int:
-        return self.network.size
 
     def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
         loss, grad, _ = self._ran(theta, self.traces.batch(self.deal.cases(number)), self.loss)
@@ -81,10 +71,6 @@ class Mixture:
         count = len(self.traces)
         *_, out = self._ran(theta, self.traces.batch(np.arange(count)), -1)
         return out.reshape(-1)[:count]
-
-    def formula(self, theta: Floats) -> Formula:
-        """Of the winners alone."""
-        return self.network.formula(theta)
 
     def _ran(self, theta: Floats, batch: Batch, loss: int) -> tuple[float, Floats, npt.NDArray[np.float32]]:
         grad, out = np.zeros(self.network.wiring.size), np.zeros(batch.ends.shape, np.float32)

@@ -78,7 +78,10 @@ class Quantised:
 
 
 class Compiled:
-    """Loss and gradient of a quantised network over batches of traces, by trace-back in compiled loops."""
+    """Loss and gradient of a quantised network over batches of traces, by trace-back in compiled loops.
+
+    `formula` is that of the winners.
+    """
 
     def __init__(self, network: Quantised, traces: Traces, deal: Deal, loss: int) -> None:
         self.network, self.traces, self.deal, self.loss = network, traces, deal, loss
