@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from .output import as_json, complain, counted
-from .reading import Json, recording
+from .reading import Json, recording, warned
 
 if TYPE_CHECKING:
     from ..asking import Question, Session
@@ -40,15 +40,12 @@ def ask(
     """
     from ..asking import Answered, Session
     from ..data import write_csv
-    from ..runs import Run, parts
+    from ..runs import reopened
     from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
-    from .learning import file_of
 
-    found = Run.open(run)
-    data = recording(file_of(found), found.settings["reading"])
-    found.check(data)
-    split = found.settings["split"]
-    train, _ = parts(data, split["test"], split["seed"])
+    job = reopened(run, warned=warned)
+    found, (train, _) = job.run, job.parts
+    assert found is not None
     unjudged = None if pool is None else recording(pool, found.settings["reading"] | {"label": None})
     if anew:
         (found.folder / "asked.jsonl").unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .output import as_json
-from .reading import File, Json, flags, reads_a_file, recording
+from .reading import File, Json, reads_a_file, recording
 
 
 @reads_a_file
@@ -24,6 +24,7 @@ def certify(
     Spaces of up to 200,000 formulas (20,000 of a template) are gone through one by one; of larger ones formulas are
     drawn at random. The file is read as it was for learning, unless reading options are given.
     """
+    from ..data import flags
     from ..exact.audit import audit
     from ..runs.certifying import certified_part, read_certificate
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from .job import Job, carried_out
+from .job import carried_out
 from .learning import INTERRUPTED, Out, Quiet
 from .output import as_json
 from .reading import Json
@@ -29,21 +29,14 @@ def demo(
 ) -> int:
     """Learn a rule for a simulated train under cruise control, and show it."""
     from ..data import load
-    from ..runs import Run, settings
+    from ..runs import Job, begun, plan
 
     data = load("cruise")
-    reading: dict[str, Any] = {}
-    plan = {
-        "method": "fernn",
-        "learner": settings("fernn", {"time_limit": seconds}),
-        "split": {"test": 0.2, "seed": 0},
-        "file": "cruise",
-        "reading": reading,
-    }
-    run = None if out is None else Run.create(out, plan, data)
+    planned = plan("cruise", {}, given={"time_limit": seconds})
+    job = Job(data, planned, "cruise", {}) if out is None else begun(data, planned, "cruise", out)
     if not json:
         typer.echo(STORY.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
-    done = carried_out(Job(data, plan, "cruise", reading, run), quiet)
+    done = carried_out(job, quiet)
     if json:
         typer.echo(as_json(told(done)))
     else:

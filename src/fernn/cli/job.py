@@ -5,74 +5,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .interrupt import Interrupt
 from .output import complain
 from .progress import display
 
 if TYPE_CHECKING:
-    from ..data import Dataset
-    from ..learners import Front, Progress, Watch
-    from ..runs import Run
+    from ..learners import Progress, Watch
+    from ..runs import Job, Outcome
 
 COMPILING = "compiling (first run only, ~20 s)"
 STOPPING = "stopping; Ctrl-C again quits at once"
 
 
-@dataclass(frozen=True)
-class Job:
-    """What is to be done: `settings` are those of a run, `file` and `reading` say where the data came from."""
-
-    data: Dataset
-    settings: dict[str, Any]
-    file: str
-    reading: dict[str, Any]
-    run: Run | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a job."""
-
-    job: Job
-    front: Front
-    test: tuple[float, ...] | None
-    ended: str
-    seconds: float
-    cases: tuple[int, int]
-    """Learned on, tested on."""
-    notes: tuple[str, ...] = ()
-    """What the method has to say of its result."""
-
-
 def carried_out(job: Job, quiet: bool) -> Outcome:
-    """Learn on one part of the data, test every formula on the other; finishes the run."""
-    from ..runs import error, learned, learner, parts
-    from ..runs.certifying import with_origin
+    """Learn with a display; a run that cannot be written is told of at the end, and is no reason to stop."""
+    from .. import runs
 
-    share, seed = job.settings["split"]["test"], job.settings["split"]["seed"]
-    train, held = parts(job.data, share, seed)
-    made = learner(job.settings["method"], job.settings["learner"], job.data)
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:
         told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
 
     with watched(quiet, _is_compiled(job.settings["method"])) as watch:
-        fit = learned(made, train, job.run, watch, broken)
-    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
-    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
-    if job.run is not None:
-        try:
-            job.run.finish(fit, test)
-        except OSError as problem:
-            broken(problem)
+        done = runs.carried_out(job, watch, broken)
     if told_off:
         complain(told_off[-1])
-    cases = (len(train), 0 if held is None else len(held))
-    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
+    return done
 
 
 @contextmanager

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json as json_lib
-import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .job import Job, Outcome, carried_out
+from .job import carried_out
 from .output import as_json, complain
-from .reading import Json, flags, reads_a_file, recording
+from .reading import Json, reads_a_file, recording, warned
 from .result import printed, told
 
 if TYPE_CHECKING:
-    from ..runs import Run
+    from ..runs import Outcome
 
 INTERRUPTED = 130
 LearnFile = Annotated[
@@ -91,6 +91,8 @@ def learn(
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
     if resume:
+        from ..data import flags
+
         fixed = {name for name in given if name != "time_limit"}
         fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
         done = _resumed(file, out, fixed, flags(options), time_limit, quiet)
@@ -104,31 +106,22 @@ def _begun(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool
 ) -> Outcome:
     from ..errors import UnsupportedError
-    from ..runs import Run, learner, new_folder, parts, settings
+    from ..runs import begun, plan
     from ..runs.folders import check_vacant
 
     if file is None:
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
     if not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
-    chosen = settings(method, given)
+    planned = plan(file, options, method, given, test)
     if out is not None:
         check_vacant(out)  # told before a long file is read
-    data = recording(file, options)
-    plan = {
-        "method": method,
-        "learner": chosen,
-        "split": {"test": test, "seed": chosen["seed"]},
-        "file": str(Path(file).resolve()) if Path(file).exists() else file,
-        "reading": options,
-    }
-    parts(data, test, chosen["seed"])  # nothing is written
-    learner(method, chosen, data)  # before all is known to be well
-    run = Run.create(out if out is not None else new_folder(data.name), plan, data)
+    job = begun(recording(file, options), planned, file, out)
     try:
-        return carried_out(Job(data, plan, file, options, run), quiet)
+        return carried_out(job, quiet)
     except Exception:
-        run.discard()
+        assert job.run is not None
+        job.run.discard()
         raise
 
 
@@ -136,7 +129,7 @@ def _resumed(
     file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool
 ) -> Outcome:
     from ..errors import UnsupportedError
-    from ..runs import Run, parts
+    from ..runs import as_found, reopened
 
     if out is None and file is not None and Path(file).is_dir():
         out, file = Path(file), None
@@ -145,35 +138,16 @@ def _resumed(
     if fixed or read:
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
-    run = Run.open(out)
-    file = file or file_of(run)
-    reading, split = run.settings["reading"], run.settings["split"]
-    data = recording(file, reading)
-    run.check(data)
-    front = run.front()
-    if run.ended == "done" and front is not None:
+    job = reopened(out, file, warned)
+    assert job.run is not None
+    if job.run.ended == "done" and job.run.front() is not None:
         complain(f"{out} is finished: nothing is left to do")
-        train, held = parts(data, split["test"], split["seed"])
-        cases = (len(train), 0 if held is None else len(held))
-        job = Job(data, run.settings, file, reading, run)
-        return Outcome(job, front, run.test(), "done", run.seconds, cases, run.notes)
-    run.resume()
-    plan = run.settings
+        return as_found(job)
+    job.run.resume()
     if limit is not None:
-        plan = plan | {"learner": plan["learner"] | {"time_limit": limit}}
-    return carried_out(Job(data, plan, file, reading, run), quiet)
-
-
-def file_of(run: Run) -> str:
-    """Where the data of a run are."""
-    from ..data import is_named
-    from ..errors import RunError
-
-    file = str(run.settings["file"])
-    if not is_named(file) and not Path(file).exists():
-        again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
-        raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
-    return file
+        settings = job.settings | {"learner": job.settings["learner"] | {"time_limit": limit}}
+        job = replace(job, settings=settings)
+    return carried_out(job, quiet)
 
 
 def _runs_here() -> str:

@@ -13,7 +13,7 @@ from .interrupt import Interrupt
 from .job import STOPPING
 from .output import as_json, complain
 from .progress import Redrawn, Silent, can_redraw, clock
-from .reading import File, Json, flags, reads_a_file, recording, warn_of_compiling
+from .reading import File, Json, reads_a_file, recording, warn_of_compiling
 
 if TYPE_CHECKING:
     from ..regions import Progress
@@ -41,6 +41,7 @@ def params(
 
     A false alarm is a good trace that violates the formula, a miss a bad one that satisfies it.
     """
+    from ..data import flags
     from ..regions import parameter_set, sketch, to_svg
     from ..regions import structure as read
     from ..runs.atomic import write

@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect as introspection
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -81,66 +79,16 @@ def reads_a_file(command: Callable[..., Any], without: tuple[str, ...] = ()) -> 
     return wrapped
 
 
-def flags(options: dict[str, Any]) -> list[str]:
-    """The reading options that were given, as words of a command line."""
-    words = []
-    for name, value in options.items():
-        flag, default = {"case": "case_column"}.get(name, name), _DEFAULTS.get(name)
-        if name == "header" and value is not None:
-            words.append("--header" if value else "--no-header")
-        elif name == "steps":
-            words += ["--steps"] if value else []
-        elif value != default:
-            text = "" if value is None else ",".join(value) if isinstance(value, list) else str(value)
-            words += [f"--{flag.replace('_', '-')}", text]
-    return words
-
-
-def looked_at(file: str, options: dict[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
-    """The dataset in a file, or made or found under a name, with every problem."""
-    from ..data import SOURCES, inspect, inspect_series, is_named
-
-    if not Path(file).exists() and is_named(file):
-        return _as_it_is(file, options) if file in SOURCES else inspect_series(file, **options)
-    found = inspect(file, **options)
-    if options["label"] == "label" and any(p.kind == "no-label-column" for p in found[1]):
-        return inspect(file, **options | {"label": None})  # recordings to be judged may have no labels
-    return found
-
-
-def _as_it_is(name: str, options: dict[str, Any]) -> tuple[Dataset, tuple[Problem, ...]]:
-    """A data set that has a name, to which changes can be added and from which labels can be taken, no more."""
-    from ..data import load, with_steps
-    from ..data.checks import check
-    from ..data.problems import Ledger
-    from ..errors import UnsupportedError
-
-    strange = [words[0] for key, value in options.items() if key != "steps" and (words := flags({key: value}))]
-    unlabelled = "label" in options and options["label"] is None
-    if strange := [flag for flag in strange if not (flag == "--label" and unlabelled)]:
-        raise UnsupportedError(
-            f"{name} is a data set that is taken as it is: {', '.join(strange)} cannot apply. Leave it out, or write "
-            "the data to a file (fernn.data.write_csv) and read that."
-        )
-    data = load(name)
-    data = replace(data, labels=None, classes=()) if unlabelled else data
-    data = with_steps(data) if options.get("steps") else data
-    ledger = Ledger(name)
-    check(data, ledger)
-    return data, ledger.problems()
-
-
 def recording(file: str, options: dict[str, Any]) -> Dataset:
     """The dataset; its errors end the command, its warnings go to standard error."""
-    from ..errors import DataError
+    from ..data import recorded
 
-    dataset, problems = looked_at(file, options)
-    if dataset is None:
-        errors = [str(p) for p in problems if p.severity == "error"]
-        raise DataError("\n".join([*errors, f"For all problems at once: fernn check {shlex.quote(file)}"]), problems)
-    if problems:
-        complain(f"{counted(len(problems), 'warning')} about {file}; fernn check {shlex.quote(file)} shows them")
-    return dataset
+    return recorded(file, options, warned)
+
+
+def warned(file: str, problems: tuple[Problem, ...]) -> None:
+    """Says that there are warnings, and how to see them."""
+    complain(f"{counted(len(problems), 'warning')} about {file}; fernn check {shlex.quote(file)} shows them")
 
 
 def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:

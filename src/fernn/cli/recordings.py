@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from .output import as_json, counted
-from .reading import File, Json, looked_at, reads_a_file
+from .reading import File, Json, reads_a_file
 
 
 @reads_a_file
 def check(file: File, json: Json = False, options: Any = None) -> int:
     """Show what a recording holds and everything that is wrong with it."""
-    from ..data import card
+    from ..data import card, looked_at
 
     dataset, problems = looked_at(file, options)
     facts = card(dataset) if dataset is not None else None

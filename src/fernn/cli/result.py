@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from .output import counted, table
 from .progress import clock
-from .reading import flags
 
 if TYPE_CHECKING:
     from ..formula import Formula
     from ..learners import Front
-    from .job import Outcome
+    from ..runs import Outcome
 
 MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
 
@@ -77,6 +76,8 @@ def resume_command(done: Outcome) -> str | None:
 
 def commands(done: Outcome) -> list[str]:
     """What to type next, each as it stands."""
+    from ..data import flags
+
     rule, file = str(done.front.picked.formula), done.job.file
     read = flags(done.job.reading)
     return [

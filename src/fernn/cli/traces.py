@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .output import as_json, short, table
-from .reading import File, FormulaText, Json, TimeUnits, flags, judged, reads_a_file
+from .reading import File, FormulaText, Json, TimeUnits, judged, reads_a_file
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -34,6 +34,7 @@ def evaluate(
     rule, data = judged(formula, file, options, time_units)
     import numpy as np
 
+    from ..data import flags
     from ..formula import to_sentence
     from ..semantics.robustness import robustness, satisfied
     from ..semantics.score import counted

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import FernnWarning
 from ..formula import length, parse
 from ..learners import Entry, Front, PaperFernn
+from ..learners.baselines import BASELINES
 from ..learners.enumerative import ExactFit
 from ..learners.front import picked
 from ..learners.labels import is_real
@@ -18,7 +19,6 @@ from ..learners.paper import output
 from ..semantics import score
 from ..semantics.score import counted
 from . import shapes
-from .baselines import BASELINES
 from .methods import METHODS, SHAPES, settings
 from .tasks import Task, floor, signs, task
 from .unit import Found, Unit

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..data import Dataset, load, save
 from ..errors import DataError, UnsupportedError
+from ..learners.baselines import BASELINES
 from ..runs.atomic import write
-from .baselines import BASELINES
 from .cells import cell, spread
 from .drawing import by_method
 from .ledger import Ledger
@@ -82,7 +82,7 @@ def compare(
     if not lengths or min(lengths) < 1 or splits < 1:
         raise UnsupportedError(f"lengths and splits are at least 1, found {list(lengths)} and {splits}")
     _check(data)
-    ledger = Ledger.opened(Path(folder), source((*ROOMS, "compare/baselines.py")))
+    ledger = Ledger.opened(Path(folder), source(ROOMS))
     path = ledger.folder / DATA
     _kept(data, path)
     seeds = tuple(str(seed) for seed in range(splits))

@@ -8,7 +8,9 @@ print(card(data))
 from .arrays import from_arrays
 from .card import Card, card
 from .dataset import Dataset
+from .looking import looked_at, recorded
 from .npz import save
+from .options import flags
 from .problems import Problem
 from .read import inspect, read
 from .sources import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
@@ -22,16 +24,19 @@ __all__ = [
     "Dataset",
     "Problem",
     "card",
+    "flags",
     "folds",
     "from_arrays",
     "inspect",
     "inspect_series",
     "is_named",
     "load",
+    "looked_at",
     "lyft_scenes",
     "paper_split",
     "physionet",
     "read",
+    "recorded",
     "save",
     "series",
     "split",

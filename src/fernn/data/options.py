@@ -102,6 +102,22 @@ def checked_note(note: object) -> dict[str, object]:
     return good
 
 
+def flags(options: Mapping[str, object]) -> list[str]:
+    """The options that differ from the defaults, as words of a command line."""
+    plain: dict[str, object] = {f.name: f.default for f in fields(Options)}
+    words = []
+    for name, value in options.items():
+        if value == plain[name]:
+            continue
+        flag = "--" + {"case": "case-column"}.get(name, name.replace("_", "-"))
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-"))
+        else:
+            text = "" if value is None else ",".join(value) if isinstance(value, (list, tuple)) else str(value)
+            words += [flag, text]
+    return words
+
+
 def _wrong(key: str, wanted: str, got: object) -> UnsupportedError:
     flag = key.replace("_", "-")
     return UnsupportedError(f"{key} (--{flag}) must be {wanted}; got {got!r}.")

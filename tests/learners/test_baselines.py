@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from fernn.compare.baselines import BASELINES, resampled, summaries
 from fernn.data import from_arrays
 from fernn.errors import DataError, UnsupportedError
+from fernn.learners.baselines import BASELINES, resampled, summaries
 
 
 def judged(name, train, test, seed=0):
@@ -136,7 +136,7 @@ def test_groups_stay_together_while_the_depth_is_chosen(monkeypatch):
     data = levels(40, groups=[f"g{i // 4}" for i in range(40)])
     seen = []
 
-    from fernn.compare import baselines
+    from fernn.learners import baselines
 
     def spied(*args):
         pairs = folds(*args)

@@ -1,0 +1,58 @@
+"""Whatever a person may name: a file, or a data set that is made or found under its name."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, UnsupportedError
+from .checks import check
+from .dataset import Dataset
+from .options import flags
+from .problems import Ledger, Problem
+from .read import inspect
+from .sources import SOURCES, inspect_series, is_named, load
+from .steps import with_steps
+
+
+def looked_at(file: str, options: Mapping[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
+    """The dataset, None where it cannot be read, with every problem; `options` are those of `read`."""
+    if not Path(file).exists() and is_named(file):
+        return _as_it_is(file, options) if file in SOURCES else inspect_series(file, **options)
+    found = inspect(file, **options)
+    if options.get("label", "label") == "label" and any(p.kind == "no-label-column" for p in found[1]):
+        return inspect(file, **{**options, "label": None})  # recordings to be judged may have no labels
+    return found
+
+
+def recorded(
+    file: str, options: Mapping[str, Any], warned: Callable[[str, tuple[Problem, ...]], None] | None = None
+) -> Dataset:
+    """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned` with the file."""
+    dataset, problems = looked_at(file, options)
+    if dataset is None:
+        errors = [str(p) for p in problems if p.severity == "error"]
+        raise DataError("\n".join([*errors, f"For all problems at once: fernn check {shlex.quote(file)}"]), problems)
+    if problems and warned is not None:
+        warned(file, problems)
+    return dataset
+
+
+def _as_it_is(name: str, options: Mapping[str, Any]) -> tuple[Dataset, tuple[Problem, ...]]:
+    """A data set that has a name, to which changes can be added and from which labels can be taken, no more."""
+    strange = [words[0] for key, value in options.items() if key != "steps" and (words := flags({key: value}))]
+    unlabelled = "label" in options and options["label"] is None
+    if strange := [flag for flag in strange if not (flag == "--label" and unlabelled)]:
+        raise UnsupportedError(
+            f"{name} is a data set that is taken as it is: {', '.join(strange)} cannot apply. Leave it out, or write "
+            "the data to a file (fernn.data.write_csv) and read that."
+        )
+    data = load(name)
+    data = replace(data, labels=None, classes=()) if unlabelled else data
+    data = with_steps(data) if options.get("steps") else data
+    ledger = Ledger(name)
+    check(data, ledger)
+    return data, ledger.problems()

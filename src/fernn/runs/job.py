@@ -1,0 +1,130 @@
+"""A job of learning: what is to be learned from what, carried out and kept in a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..data import Dataset, Problem, is_named, recorded
+from ..errors import RunError
+from ..learners import Front, Watch, silent
+from .certifying import with_origin
+from .folders import check_vacant, new_folder
+from .learning import error, learned, parts
+from .methods import learner, settings
+from .run import Run
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done: `settings` are those of a run, `file` and `reading` say where the data came from."""
+
+    data: Dataset
+    settings: dict[str, Any]
+    file: str
+    reading: dict[str, Any]
+    run: Run | None = None
+
+    @property
+    def parts(self) -> tuple[Dataset, Dataset | None]:
+        """What is learned on and what is tested on."""
+        split = self.settings["split"]
+        return parts(self.data, split["test"], split["seed"])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job."""
+
+    job: Job
+    front: Front
+    test: tuple[float, ...] | None
+    ended: str
+    seconds: float
+    cases: tuple[int, int]
+    """Learned on, tested on."""
+    notes: tuple[str, ...] = ()
+    """What the method has to say of its result."""
+
+
+def plan(
+    file: str, reading: dict[str, Any], method: str = "fernn", given: dict[str, Any] | None = None, test: float = 0.2
+) -> dict[str, Any]:
+    """The settings of a run: `given` are those of the method that differ from its defaults."""
+    chosen = settings(method, given or {})
+    return {
+        "method": method,
+        "learner": chosen,
+        "split": {"test": test, "seed": chosen["seed"]},
+        "file": str(Path(file).resolve()) if Path(file).exists() else file,
+        "reading": reading,
+    }
+
+
+def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
+    """A job with a new run, in `out` or under runs/; nothing is written before all is known to be well."""
+    job = Job(data, planned, file, planned["reading"])
+    if out is not None:
+        check_vacant(out)
+    assert job.parts
+    learner(planned["method"], planned["learner"], data)
+    return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
+
+
+def reopened(
+    folder: str | Path, file: str | None = None, warned: Callable[[str, tuple[Problem, ...]], None] | None = None
+) -> Job:
+    """The job of a run that is there, with its data, which must be as they were; `file` says where they are now."""
+    run = Run.open(folder)
+    file = file or file_of(run)
+    reading = run.settings["reading"]
+    data = recorded(file, reading, warned)
+    run.check(data)
+    return Job(data, run.settings, file, reading, run)
+
+
+def file_of(run: Run) -> str:
+    """Where the data of a run are."""
+    file = str(run.settings["file"])
+    if not is_named(file) and not Path(file).exists():
+        again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
+        raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
+    return file
+
+
+def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> Outcome:
+    """Learn on one part of the data, test every formula on the other; finishes the run.
+
+    Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
+    """
+    train, held = job.parts
+    made = learner(job.settings["method"], job.settings["learner"], job.data)
+    fit = learned(made, train, job.run, watch, broken)
+    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
+    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
+    if job.run is not None:
+        try:
+            job.run.finish(fit, test)
+        except OSError as problem:
+            if broken is None:
+                raise
+            broken(problem)
+    cases = (len(train), 0 if held is None else len(held))
+    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
+
+
+def as_found(job: Job) -> Outcome:
+    """What a run has to show as it is, without learning on."""
+    assert job.run is not None
+    front = job.run.front()
+    if front is None:
+        raise RunError(
+            f"{job.run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {job.run.folder}"
+        )
+    train, held = job.parts
+    cases = (len(train), 0 if held is None else len(held))
+    run = job.run
+    return Outcome(job, front, run.test(), run.ended or "interrupted", run.seconds, cases, run.notes)
