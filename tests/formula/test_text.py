@@ -233,3 +233,11 @@ def test_every_formula_has_a_sentence(formula):
     text = to_sentence(formula)
     assert text.endswith(".")
     assert "None" not in text
+
+
+def test_a_notebook_shows_a_formula_with_its_names_escaped():
+    shown = parse('G ("<i>v" <= 3)')._repr_html_()
+    assert "<i>" not in shown
+    assert "&lt;i&gt;v" in shown
+    assert "At all times" in shown
+    assert parse("G ?p")._repr_html_() == "<div><code>G ?p</code></div>"

@@ -34,6 +34,11 @@ class Formula:
 
         return show(self)
 
+    def _repr_html_(self) -> str:
+        from .notebook import html
+
+        return html(self)
+
     def __and__(self, other: Formula) -> Formula:
         return And(self, other)
 

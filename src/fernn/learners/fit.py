@@ -71,6 +71,9 @@ class Fit:
         """The picked one."""
         return self.front.picked.formula
 
+    def _repr_html_(self) -> str:
+        return self.front._repr_html_()
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the result, a sentence or two each."""

@@ -66,6 +66,11 @@ class Front:
             lines.append(f"{row}  {error:>15}  {entry.margin:>6.3f}  {mark} {entry.formula}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from .notebook import card
+
+        return card(self)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads back to an equal front."""
         rows = [

@@ -20,7 +20,6 @@ from ..fit import Fit, Watch
 from ..front import Front
 from .cases import at, merged
 from .inputs import Traces, channel_names, heads, traces, width
-from .notebook import card
 from .selection import check_rule, chosen
 from .watching import watching
 
@@ -103,7 +102,7 @@ class Learned(BaseEstimator):  # type: ignore[misc]
         return self.front_[index].formula
 
     def _repr_html_(self) -> str:
-        shown = card(self.front_) if hasattr(self, "front_") else ""
+        shown = self.front_._repr_html_() if hasattr(self, "front_") else ""
         return shown + str(estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
