@@ -12,7 +12,7 @@ from fernn import parse
 from fernn.data import Dataset, from_arrays, load
 from fernn.errors import DataError, SignalError, UnsupportedError
 from fernn.report import against
-from fernn.report.style import BAD, DARK, GOOD, RULES
+from fernn.report.plots.style import BAD, DARK, GOOD, RULES
 
 
 def steps(channels=("x", "y"), samples=11, dt=None, cases=20):

@@ -14,7 +14,7 @@ from fernn.errors import UnsupportedError
 from fernn.learners import Front
 from fernn.learners.front import Entry
 from fernn.report import bars, front
-from fernn.report.style import BAD, GOOD, METHODS
+from fernn.report.plots.style import BAD, GOOD, METHODS
 
 CELLS = {"one": {"2": (0.2, 0.05), "10": (0.0, 0.0)}, "two": {"3": (0.1, 0.02), "10": (0.3, nan)}}
 

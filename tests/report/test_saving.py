@@ -15,7 +15,7 @@ from fernn import parse
 from fernn.data import load
 from fernn.errors import UnsupportedError
 from fernn.report import against, bars, front, save
-from fernn.report.saving import drawn
+from fernn.report.plots.saving import drawn
 
 DRAW = """
 import sys

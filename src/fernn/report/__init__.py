@@ -1,14 +1,8 @@
-"""Pictures of data, rules and results, as matplotlib figures: `pip install 'fernn[plot]'`.
+"""What a person sees: pictures of data, rules and results, and pages.
 
-against   the traces of both classes against rules
-bars      methods beside each other, with what a paper reports
-front     the error of each rule of a front against its length
-save      a picture as a PNG or SVG file
+plots    matplotlib figures: `pip install 'fernn[plot]'`
 """
 
-from .dots import bars
-from .fronts import front
-from .saving import save
-from .traces import against
+from .plots import against, bars, front, save
 
 __all__ = ["against", "bars", "front", "save"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UnsupportedError
+from ...errors import UnsupportedError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data import Dataset
-from ..data.dataset import Floats, Ints
-from ..formula import Formula
-from .clock import Clock
-from .marks import Mark, draw, marks
+from ...data import Dataset
+from ...data.dataset import Floats, Ints
+from ...formula import Formula
+from ..clock import Clock
+from ..marks import Mark, marks
+from ..thinning import decimated, enveloped, quantiles, spread_out
 from .style import BAD, DARK, GOOD
-from .thinning import decimated, enveloped, quantiles, spread_out
+from .thresholds import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

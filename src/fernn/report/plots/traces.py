@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..data import Dataset
-from ..errors import UnsupportedError
-from ..formula import Formula, parse
-from ..formula.measures import channels as channels_of
-from ..formula.show import number
-from ..semantics import satisfied
-from .clock import clock
-from .marks import Mark, sums
+from ...data import Dataset
+from ...errors import UnsupportedError
+from ...formula import Formula, parse
+from ...formula.measures import channels as channels_of
+from ...formula.show import number
+from ...semantics import satisfied
+from ..clock import clock
+from ..marks import Mark, sums
+from ..wording import percent, shortened, wrapped
 from .panel import Panel, Rule
 from .style import BAD, DARK, DASHES, GOOD, RULES, figure, finished, tidy, whole_numbers
-from .wording import percent, shortened, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

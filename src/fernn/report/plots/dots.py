@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UnsupportedError
+from ...errors import UnsupportedError
 from .style import MARKERS, METHODS, QUIET, figure, finished, tidy
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UnsupportedError
-from ..formula import Formula, thresholds, with_thresholds
-from ..learners import Front
+from ...errors import UnsupportedError
+from ...formula import Formula, thresholds, with_thresholds
+from ...learners import Front
+from ..wording import wrapped
 from .style import BAD, GOOD, QUIET, figure, finished, tidy, whole_numbers
-from .wording import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

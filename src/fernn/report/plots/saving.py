@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.dataset import Ints
-from ..errors import UnsupportedError
+from ...data.dataset import Ints
+from ...errors import UnsupportedError
 from .style import DPI
 
 if TYPE_CHECKING:
