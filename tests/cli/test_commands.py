@@ -33,7 +33,7 @@ def cruise(tmp_path_factory):
 def test_help_lists_the_commands_without_loading_numba():
     done = fernn("--help")
     assert done.returncode == 0
-    for command in ("learn", "demo", "check", "eval", "explain", "monitor", "export", "simplify", "generate"):
+    for command in ("learn", "demo", "check", "eval", "explain", "monitor", "export", "simplify", "generate", "sample"):
         assert command in done.stdout
     probe = "import sys, fernn.cli; print([m for m in ('numba', 'numpy', 'sklearn') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout.strip() == "[]"

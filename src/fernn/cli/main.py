@@ -42,6 +42,7 @@ for command in (
     cause.cause,
     params.params,
     recordings.generate,
+    recordings.sample,
     traces.evaluate,
     traces.explain,
     live.monitor,

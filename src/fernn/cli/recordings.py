@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +35,30 @@ def check(file: File, json: Json = False, options: Any = None) -> int:
         others = sum(p.count for p in problems if p.severity != "error")
         typer.echo(f"{counted(errors, 'error')}, {counted(others, 'warning')}" if problems else "no problems")
     return 0 if dataset is not None else 2
+
+
+@reads_a_file
+def sample(
+    file: Annotated[Path, typer.Argument(help="A CSV file, as large as you like.", metavar="FILE")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    megabytes: Annotated[float, typer.Option(help="Its size, at most.", min=0.001)] = 20.0,
+    seed: Annotated[int, typer.Option(help="The same seed takes the same cases.", min=0)] = 0,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Take some cases out of a large recording: whole ones, the same share of each class."""
+    from ..data import sampled
+    from ..errors import UnsupportedError
+
+    if output.exists() and file.exists() and output.samefile(file):
+        raise UnsupportedError(f"{output} is the recording itself; name another file with -o")
+    taken = sampled(file, output, int(megabytes * 1e6), seed, **options)
+    if json:
+        typer.echo(as_json({"file": str(output), "kept": taken.kept, "met": taken.met, "size": taken.size}))
+    else:
+        typer.echo(f"{output}: {taken}")
+        typer.echo(f"next: fernn check {shlex.quote(str(output))}")
+    return 0
 
 
 def generate(

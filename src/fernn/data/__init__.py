@@ -13,6 +13,7 @@ from .npz import save
 from .options import flags
 from .problems import Problem
 from .read import inspect, read
+from .sampling import Sample, sampled
 from .sources import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
 from .split import folds, paper_split, split
 from .steps import with_steps
@@ -23,6 +24,7 @@ __all__ = [
     "Card",
     "Dataset",
     "Problem",
+    "Sample",
     "card",
     "flags",
     "folds",
@@ -37,6 +39,7 @@ __all__ = [
     "physionet",
     "read",
     "recorded",
+    "sampled",
     "save",
     "series",
     "split",

@@ -20,7 +20,7 @@ def fits(path: Path, limit: int | None, ledger: Ledger) -> bool:
         return True
     source = "a quarter of the free memory" if limit is None else "the memory limit"
     what = f"{shown(size)} of data, more than {source} ({shown(most)})"
-    fix = "Read a part of it (fewer cases or samples), or raise the limit with --memory-limit BYTES."
+    fix = "Take some of its cases (fernn sample FILE -o PART.csv), or raise the limit with --memory-limit BYTES."
     ledger.add("too-large", "error", what, fix)
     return False
 
