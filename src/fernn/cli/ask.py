@@ -41,7 +41,8 @@ def ask(
     from ..asking import Answered, Session
     from ..data import write_csv
     from ..runs import reopened
-    from ..runs.asking import candidates, forget_last, keep_answer, keep_outcome, transcript
+    from ..runs.asking import forget_last, keep_answer, keep_outcome, transcript
+    from ..runs.rivals import candidates
 
     job = reopened(run, warned=warned)
     found, (train, _) = job.run, job.parts

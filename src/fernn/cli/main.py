@@ -13,7 +13,21 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, comparing, demo, formulas, learning, live, methods, params, recordings, traces
+from . import (
+    ask,
+    believing,
+    cause,
+    certify,
+    comparing,
+    demo,
+    formulas,
+    learning,
+    live,
+    methods,
+    params,
+    recordings,
+    traces,
+)
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -39,6 +53,8 @@ for command in (
     recordings.check,
     certify.certify,
     ask.ask,
+    believing.rivals,
+    believing.equiv,
     cause.cause,
     params.params,
     recordings.generate,

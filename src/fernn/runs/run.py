@@ -96,6 +96,11 @@ class Run:
         if (self.folder / HISTORY).exists():
             write(self.folder / HISTORY, "".join(_line(row) + "\n" for row in rows))
 
+    def stored(self) -> dict[str, Any] | None:
+        """The state of the learner as it is on disk."""
+        kept = self._read(STATE)
+        return None if kept is None else kept["state"]
+
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
         self._restarts = progress.restarts

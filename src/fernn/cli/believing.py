@@ -1,0 +1,109 @@
+"""Commands that say how far a rule may be believed: its rivals, and what else says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import as_json, complain, counted, table
+from .reading import Json, warned
+
+if TYPE_CHECKING:
+    from ..belief import Relation, Rivalry
+
+SHOWN = 10
+RunFolder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
+
+
+def rivals(
+    run: RunFolder,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How much more a rival may err, as a share (the run's).", min=0, max=1)
+    ] = None,
+    prove: Annotated[
+        int, typer.Option(help="Tell rivals apart on all traces of up to so many samples (needs z3).", min=0)
+    ] = 0,
+    time_limit: Annotated[float, typer.Option(help="Seconds for proofs, at most.", min=0)] = 20.0,
+    json: Json = False,
+) -> int:
+    """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
+    from ..belief import rivalry
+    from ..runs import reopened
+    from ..runs.rivals import candidates
+
+    job = reopened(run, warned=warned)
+    assert job.run is not None
+    train, _ = job.parts
+    found, are_all = candidates(job.run, train, tolerance)
+    judged = rivalry(found, job.data, are_all, prove, time_limit)
+    question = judged.decisive()
+    if json:
+        deciding: dict[str, Any] | None = None
+        if question is not None:
+            deciding = {"origin": question.origin, "changed": [list(at) for at in question.changed]}
+            deciding |= {"trace": question.trace.tolist(), "good": len(question.good), "bad": len(question.bad)}
+        typer.echo(as_json(judged.to_json() | {"decisive": deciding}))
+        return 0
+    typer.echo(_printed(judged, prove))
+    if question is not None:
+        said = f"{len(question.good)} call it {job.data.classes[1]}, {len(question.bad)} {job.data.classes[0]}"
+        where = f"a trace made from {question.origin} ({counted(len(question.changed), 'sample')} changed)"
+        typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {said}.")
+        typer.echo(f"next: fernn ask {run}")
+    if not are_all:
+        complain("there may be more: only --method enumerative with --exhaust goes through all formulas of a space")
+    return 0
+
+
+def _printed(found: Rivalry, prove: int) -> str:
+    rows = []
+    for number, group in enumerate(found.groups[:SHOWN], 1):
+        meanings = [] if not prove else ["?" if group.meanings is None else str(group.meanings)]
+        rows.append([number, len(group.formulas), *meanings, f"{group.error:.4f}", str(group.formula)])
+    titles = ["group", "formulas", *(["meanings"] if prove else []), "error", "the simplest of them"]
+    lines = [found.told(), "", table(titles, rows)]
+    if len(found.groups) > SHOWN:
+        lines.append(f"... and {len(found.groups) - SHOWN} groups more (--json has all)")
+    shared = [[f"{each.share:.0%}", each.what] for each in found.atoms[:SHOWN]]
+    lines += ["", table(["in", "what is compared"], shared)]
+    if found.disputed:
+        disputed = [[case, f"{share:.0%}"] for case, share in found.disputed[:SHOWN]]
+        lines += ["", table(["disputed trace", f"groups that call it {found.data.classes[1]}"], disputed)]
+    return "\n".join(lines)
+
+
+def equiv(
+    first: Annotated[str, typer.Argument(help="A formula.", metavar="F1")],
+    second: Annotated[str, typer.Argument(help="Another one.", metavar="F2")],
+    length: Annotated[int, typer.Option("--length", "-T", help="Of the longest traces to look at.", min=1)] = 20,
+    time_limit: Annotated[float, typer.Option(help="Seconds, at most.", min=0)] = 60.0,
+    json: Json = False,
+) -> int:
+    """Whether two formulas say the same of every trace up to a length; else the shortest trace that shows it.
+
+    Exits with 0 if they do, with 1 if not. Needs fernn[verify], unless a law tells.
+    """
+    from ..belief import related
+
+    found = related(first, second, length, time_limit=time_limit)
+    if json:
+        told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
+        typer.echo(as_json(told | found.to_json()))
+    else:
+        typer.echo(_told(found))
+    return 0 if found.is_equivalent else 1
+
+
+def _told(found: Relation) -> str:
+    lines = [str(found)]
+    for trace, holds, fails in (
+        (found.only_first, found.first, found.second),
+        (found.only_second, found.second, found.first),
+    ):
+        if trace is not None:
+            lines += ["", f"satisfies {holds}, violates {fails}:"]
+            rows = [[sample, *map(repr, values)] for sample, values in enumerate(trace.T.tolist())]
+            lines.append(table(["sample", *found.channels], rows))
+    return "\n".join(lines)

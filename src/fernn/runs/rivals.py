@@ -1,0 +1,75 @@
+"""The formulas of a run that explain its data as well as the best one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ..data import Dataset
+from ..errors import RunError
+from ..formula import Formula, direction, length, parse, thresholds, with_thresholds
+from ..formula.measures import facing
+from ..learners import Front
+from ..semantics import satisfied
+from .learning import error
+from .run import Run
+
+RIVALS = "rivals.json"
+TINY = 1e-9
+Judged = tuple[Formula, float]
+"""A formula and its error on the training traces."""
+
+
+def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple[list[Formula], bool]:
+    """The formulas that explain the data of the run as well as the best, within the tolerance; by default the run's.
+
+    Those of an exact search are its rivals; any other method's are all that ever joined its front, of FERNN also what
+    its archive keeps, and err no more than the picked one. Those that err least come first, of equals the shortest. Of
+    formulas that differ in thresholds only, and judge all of the data alike, one is enough. And whether it is known
+    that its space has no others.
+    """
+    front = run.front()
+    if tolerance is None:
+        tolerance = float(run.settings["learner"].get("tolerance") or 0.0)
+    if front is None:
+        raise RunError(f"{run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {run.folder}")
+    found = [(entry.formula, entry.train) for entry in front]
+    listed = _listed(run)
+    if listed is not None:
+        rows, are_all = listed
+        found += rows
+        best = min(wrong for _, wrong in found)
+    else:
+        found += [(parse(row["formula"]), float(row["train"])) for row in run.history() if row.get("train") is not None]
+        found += _archived(run, front, data, front.picked.train + tolerance)
+        best, are_all = front.picked.train, False
+    found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
+    distinct: dict[Any, Formula] = {}
+    for formula in (formula for formula, wrong in found if wrong <= best + tolerance + TINY):
+        bare = with_thresholds(formula, [0.0] * len(thresholds(formula)))
+        distinct.setdefault((bare, satisfied(formula, data).tobytes()), formula)
+    return list(distinct.values()), are_all
+
+
+def _listed(run: Run) -> tuple[list[Judged], bool] | None:
+    """What an exact search wrote, and whether it is all; None where there is no such file."""
+    path = run.folder / RIVALS
+    if not path.exists():
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+        rows = [(parse(text), float(row["error"])) for row in content["rivals"] for text in row["formulas"]]
+        return rows, bool(content.get("complete"))
+    except (ValueError, KeyError, TypeError) as problem:
+        raise RunError(f"{path} is no list of rivals of fernn ({problem}).") from None
+
+
+def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[Judged]:
+    """What FERNN keeps besides its front: the best behaviours of each length, looking back; with their exact error."""
+    future = not any(direction(entry.formula) == "past" for entry in front)
+    for row in (run.stored() or {}).get("archive", []):
+        formula = facing(parse(row["formula"]), future)
+        wrong = error(formula, data)
+        if wrong <= worst + TINY:
+            yield formula, wrong

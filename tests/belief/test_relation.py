@@ -1,0 +1,88 @@
+"""How two formulas stand to each other, against all traces of a few values."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fernn import parse, robustness, satisfied
+from fernn.belief import related
+from fernn.errors import FernnError, FormulaError
+from fernn.formula import Always, And, Atom, Eventually, Not, Or, Until, interval
+
+pytest.importorskip("z3", reason="equivalence is proved by z3")
+
+LEVELS = (0.5, 1.0, 1.5, 2.0, 2.5)  # between, and on, the thresholds 1 and 2
+
+
+@st.composite
+def formulas(draw, depth=2):
+    if depth == 0 or draw(st.booleans()):
+        return Atom((("x", 1.0),), draw(st.sampled_from([">=", "<", "<=", ">"])), draw(st.sampled_from([1.0, 2.0])))
+    inner = formulas(depth - 1)
+    kind = draw(st.sampled_from(["G", "F", "U", "&", "|", "!"]))
+    if kind in "GF":
+        over = draw(st.sampled_from([interval(0), interval(0, 1), interval(1, 2)]))
+        return {"G": Always, "F": Eventually}[kind](draw(inner), over)
+    if kind == "!":
+        return Not(draw(inner))
+    return {"U": Until, "&": And, "|": Or}[kind](draw(inner), draw(inner))
+
+
+@given(formulas(), formulas())
+@settings(max_examples=60, deadline=None)
+def test_a_relation_is_what_all_traces_of_all_values_show(f, g):
+    found = related(f, g, 3)
+    only_f = only_g = False
+    for samples in (1, 2, 3):
+        X = np.array(list(product(LEVELS, repeat=samples)))[:, None, :]
+        holds, other = satisfied(f, X, ["x"], at="first"), satisfied(g, X, ["x"], at="first")
+        only_f |= bool((holds & ~other).any())
+        only_g |= bool((other & ~holds).any())
+    assert (found.only_first is not None) == only_f
+    assert (found.only_second is not None) == only_g
+    for trace, one, another in ((found.only_first, f, g), (found.only_second, g, f)):
+        if trace is not None:
+            assert satisfied(one, trace[None], found.channels, at="first")[0]
+            assert not satisfied(another, trace[None], found.channels, at="first")[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "g", "word", "samples"),
+    [
+        ("F G (v >= 1)", "G F (v >= 1)", "equivalent", None),
+        ("!F (v > 3)", "G (v <= 3)", "equivalent", None),
+        ("G (v <= 3)", "G[0,5] (v <= 3)", "stronger", 7),
+        ("F (x >= 1) & F (y >= 1)", "F (x >= 1 & y >= 1)", "weaker", 2),
+        ("H (v <= 3)", "O (v >= 1)", "different", 1),
+    ],
+)
+def test_the_trace_that_tells_formulas_apart_is_as_short_as_can_be(f, g, word, samples):
+    found = related(f, g, 8)
+    assert found.word == word
+    traces = [trace for trace in (found.only_first, found.only_second) if trace is not None]
+    assert [trace.shape[1] for trace in traces[:1]] == ([] if samples is None else [samples])
+    assert (found.length == 0) == (word == "equivalent")
+
+
+def test_formulas_may_be_the_same_within_a_range_of_values():
+    assert related("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 2.5)}).is_equivalent
+    assert not related("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 3.5)}).is_equivalent
+
+
+def test_what_cannot_be_compared_is_told():
+    with pytest.raises(FernnError, match="one looks back and the other ahead"):
+        related("H (v <= 3)", "F (v <= 3)", 4)
+    with pytest.raises(FormulaError):
+        related("G (v <=", "v >= 1", 4)
+    with pytest.raises(FernnError, match="no answer within 0 s"):
+        related("G (v <= 3)", "F (v <= 3)", 4, time_limit=0)
+
+
+def test_a_proof_of_a_thousand_samples_needs_no_solver():
+    found = related("G G (v <= 3)", "G (v <= 3)", 1000)
+    assert found.is_equivalent
+    assert str(found) == "equivalent on all traces"
+    assert robustness(parse("G (v <= 3)"), [[1.0]], ["v"])[0] == 2

@@ -1,0 +1,53 @@
+"""Rivals of a run, and equivalence of formulas, at the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fernn import parse
+from fernn.data import load, write_csv
+
+
+def test_rivals_of_a_run_are_shown_with_what_would_decide(called):
+    write_csv(load("cruise", cases=25), "cruise.csv")
+    words = ["--method", "enumerative", "--max-length", "3", "--tolerance", "0.05", "--exhaust", "--folds", "0"]
+    assert called("learn", "cruise.csv", *words, "--out", "run").code == 0
+    done = called("rivals", "run")
+    assert done.code == 0, done.err
+    assert "formulas explain the data as well" in done.out
+    assert "what is compared" in done.out
+    told = json.loads(called("rivals", "run", "--json").out)
+    assert told["complete"]
+    assert sum(len(group["formulas"]) for group in told["groups"]) > 1
+    assert all(parse(text) for group in told["groups"] for text in group["formulas"])
+
+
+def test_the_archive_of_fernn_has_rivals_too(called):
+    write_csv(load("cruise", cases=25), "cruise.csv")
+    assert called("learn", "cruise.csv", "--max-length", "3", "--time-limit", "3", "--out", "run").code == 0
+    told = json.loads(called("rivals", "run", "--tolerance", "0.1", "--json").out)
+    assert not told["complete"]
+    front = json.loads(Path("run/front.json").read_text())["entries"]
+    assert sum(len(group["formulas"]) for group in told["groups"]) > len(front)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["G G (v <= 3)", "G (v <= 3)"], 0, "equivalent on all traces"),
+        (["G (v <= 3)", "F (v <= 3)", "--length", "3"], 1, "the first is stronger"),
+        (["G (v <= ", "F (v <= 3)"], 3, "^"),
+    ],
+)
+def test_equivalence_is_an_exit_code_and_a_sentence(called, words, code, said):
+    pytest.importorskip("z3", reason="equivalence is proved by z3")
+    done = called("equiv", *words)
+    assert done.code == code
+    assert said in done.out + done.err
+
+
+def test_a_run_that_is_not_there_is_told(called):
+    done = called("rivals", "nowhere")
+    assert done.code == 2
+    assert "there is no folder 'nowhere'" in done.err
