@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fernn import parse
-from fernn.data import load, write_csv
+from fernn.data import from_arrays, load, write_csv
 
 
 def test_rivals_of_a_run_are_shown_with_what_would_decide(called):
@@ -51,3 +52,31 @@ def test_a_run_that_is_not_there_is_told(called):
     done = called("rivals", "nowhere")
     assert done.code == 2
     assert "there is no folder 'nowhere'" in done.err
+
+
+def test_believing_says_what_speaks_for_and_against_and_keeps_what_was_learned(called):
+    write_csv(load("cruise", cases=30), "cruise.csv")
+    assert called("learn", "cruise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
+    words = ["--shuffles", "19", "--bootstraps", "4", "--folds", "3"]
+    done = called("believe", "run", *words)
+    assert done.code == 0, done.out
+    for said in ("traces kept for the test", "nested cross-validation", "0 of 19 shuffles", "4 drawings", "rivals"):
+        assert said in done.out
+    kept = {path: path.stat().st_size for path in Path("run").glob("repeats*.jsonl")}
+    assert len(kept) == 2
+    told = json.loads(called("believe", "run", *words, "--json").out)
+    assert told["refusal"] is None
+    assert told["chance"]["p"] == 0.05
+    assert {path: path.stat().st_size for path in kept} == kept
+
+
+def test_a_rule_learned_from_noise_is_refused(called):
+    random = np.random.default_rng(0)
+    noise = from_arrays(random.normal(0, 1, (60, 2, 10)), random.integers(0, 2, 60), classes=["bad", "good"])
+    write_csv(noise, "noise.csv")
+    assert called("learn", "noise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
+    done = called("believe", "run", "--shuffles", "19")
+    assert done.code == 1
+    assert "Do not believe it." in done.out
+    assert "Why not:" in done.out
+    assert called("believe", "run", "--folds", "1").code == 3

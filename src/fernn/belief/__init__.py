@@ -1,7 +1,46 @@
-"""How far a rule may be believed: its rivals, what they agree on, and which of its parts say anything."""
+"""How far a rule may be believed.
 
+account      all that is known for and against the rule of a run
+rivalry      the formulas that are as good, by behaviour; related(f, g): what two of them have to do with each other
+parts        what could be left out of a rule; leaner(rule, data): without it
+tested       its error on traces not seen, beside guessing
+nested       the error to expect of what a learner picks
+chance       whether labels that mean nothing give as good a rule
+stability    whether other recordings would have given the same rule
+abstaining   verdicts that may be `cannot say`, and are seldom wrong
+"""
+
+from .abstaining import Abstaining, abstaining
+from .account import Account, account
+from .chance import Chance, chance
+from .guessing import Tested, tested
+from .interval import clopper_pearson
 from .meaning import Part, leaner, parts
+from .nested import Nested, nested
 from .relation import Relation, related
 from .rivalry import Group, Rivalry, rivalry
+from .stability import Stability, stability
 
-__all__ = ["Group", "Part", "Relation", "Rivalry", "leaner", "parts", "related", "rivalry"]
+__all__ = [
+    "Abstaining",
+    "Account",
+    "Chance",
+    "Group",
+    "Nested",
+    "Part",
+    "Relation",
+    "Rivalry",
+    "Stability",
+    "Tested",
+    "abstaining",
+    "account",
+    "chance",
+    "clopper_pearson",
+    "leaner",
+    "nested",
+    "parts",
+    "related",
+    "rivalry",
+    "stability",
+    "tested",
+]

@@ -66,7 +66,7 @@ class Rivalry:
     @property
     def structures(self) -> list[Shared]:
         """Shapes of the formulas without their thresholds, the most common first."""
-        shapes = Counter(_shape(formula) for formula in self.formulas)
+        shapes = Counter(shape(formula) for formula in self.formulas)
         return [Shared(shape, count / len(self)) for shape, count in shapes.most_common()]
 
     @property
@@ -160,7 +160,7 @@ def _meanings(formulas: Sequence[Formula], data: Dataset, samples: int, deadline
     return len(known)
 
 
-def _shape(formula: Formula) -> str:
+def shape(formula: Formula) -> str:
     """`G (v <= ?)`"""
     signs = iter(range(1, 1 + len(thresholds(formula))))
     marked = with_thresholds(formula, [float(f"1e-2{i:02d}") for i in signs])

@@ -74,6 +74,47 @@ def _printed(found: Rivalry, prove: int) -> str:
     return "\n".join(lines)
 
 
+def believe(
+    run: RunFolder,
+    shuffles: Annotated[
+        int, typer.Option(help="Learn from so many shuffles of the labels: would chance do as well?", min=0)
+    ] = 0,
+    bootstraps: Annotated[
+        int, typer.Option(help="Learn from so many drawings of the traces: is the rule stable?", min=0)
+    ] = 0,
+    folds: Annotated[int, typer.Option(help="Nested cross-validation with so many folds.", min=0)] = 0,
+    seconds: Annotated[
+        float | None, typer.Option(help="For each of these fits, at most (as long as the run took).", min=0)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    json: Json = False,
+) -> int:
+    """Say what speaks for and against the rule of a run. Exits with 1 if it should not be believed.
+
+    What is learned again is kept in the run: Ctrl-C loses nothing, and the same command goes on.
+    """
+    from ..belief import account
+    from ..errors import UnsupportedError
+    from ..runs import reopened
+    from .progress import Redrawn, Silent, can_redraw
+
+    if folds == 1:
+        raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
+    job = reopened(run, warned=warned)
+    shown = Redrawn() if can_redraw() and not quiet else Silent()
+
+    def doing(what: str, done: int, of: int) -> None:
+        shown.note = f"{what}: {done} of {of}"
+
+    with shown:
+        found = account(job, shuffles, bootstraps, folds, seconds, doing)
+    if json:
+        typer.echo(as_json(found.to_json()))
+    else:
+        typer.echo("\n".join([str(found.formula), "", *found.lines()]))
+    return 1 if found.refusal else 0
+
+
 def equiv(
     first: Annotated[str, typer.Argument(help="A formula.", metavar="F1")],
     second: Annotated[str, typer.Argument(help="Another one.", metavar="F2")],

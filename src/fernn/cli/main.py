@@ -53,6 +53,7 @@ for command in (
     recordings.check,
     certify.certify,
     ask.ask,
+    believing.believe,
     believing.rivals,
     believing.equiv,
     cause.cause,

@@ -1,0 +1,86 @@
+"""Verdicts that may be `cannot say`, and are wrong no more often than was asked for.
+
+Conformal prediction (Vovk and others, 2005): traces with known labels, not used for learning, say how far a rule's
+robustness may lie on the wrong side for a good trace, and for a bad one. A new trace may be good if it is no stranger
+among the good ones, bad if it is none among the bad. If it may be one of both, that is the verdict; else nothing can
+be said. Each class keeps its promise by itself: of good traces at most the share alpha is called bad or strange, of bad
+ones as well. This holds for whatever rule, as long as new traces come from where the known ones came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..data.dataset import Floats
+from ..errors import DataError, UnsupportedError
+from ..formula import Formula, parse
+from ..semantics import robustness
+
+Said = Literal["good", "bad", "cannot say"]
+
+
+@dataclass(frozen=True, eq=False)
+class Abstaining:
+    """A rule with the robustness of known good and bad traces, rising."""
+
+    formula: Formula
+    good: Floats
+    bad: Floats
+    alpha: float
+
+    @property
+    def lowest_good(self) -> float:
+        """What is below it is too rare among the good; -inf where too few are known to say so."""
+        at = int(np.floor(self.alpha * (len(self.good) + 1)))
+        return float(self.good[at - 1]) if at else -np.inf
+
+    @property
+    def highest_bad(self) -> float:
+        """What is above it is too rare among the bad."""
+        at = int(np.floor(self.alpha * (len(self.bad) + 1)))
+        return float(self.bad[-at]) if at else np.inf
+
+    def may_be(self, values: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Of each robustness, whether its trace may be good and whether it may be bad."""
+        return values >= self.lowest_good, values <= self.highest_bad
+
+    def judged(self, traces: Any, channels: Any = None) -> list[Said]:
+        """What can be said of each trace."""
+        values = np.asarray(robustness(self.formula, traces, channels))
+        good, bad = self.may_be(values)
+        return [_said(g, b) for g, b in zip(good.tolist(), bad.tolist(), strict=True)]
+
+    def covered(self, data: Dataset) -> float:
+        """The share of labelled traces whose label is among what they may be."""
+        good, bad = self.may_be(np.asarray(robustness(self.formula, data)))
+        return float(np.where(data.positive, good, bad).mean())
+
+    def __str__(self) -> str:
+        low, high = sorted((self.lowest_good, self.highest_bad))
+        return f"cannot say from robustness {low:.4g} to {high:.4g}; otherwise wrong in at most {self.alpha:.0%}"
+
+    def to_json(self) -> dict[str, Any]:
+        ends = {"lowest_good": self.lowest_good, "highest_bad": self.highest_bad}
+        return {"formula": str(self.formula), "alpha": self.alpha} | ends
+
+
+def _said(good: bool, bad: bool) -> Said:
+    if good == bad:  # both, or neither: unlike anything known
+        return "cannot say"
+    return "good" if good else "bad"
+
+
+def abstaining(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> Abstaining:
+    """Calibrated on labelled traces that the rule was not learned from; wrong in at most the share alpha."""
+    if not 0 < alpha < 1:
+        raise UnsupportedError(f"alpha is the share that may be wrong, between 0 and 1; got {alpha}")
+    formula = parse(formula) if isinstance(formula, str) else formula
+    values, good = np.asarray(robustness(formula, known), np.float64), known.positive
+    if good.all() or not good.any():
+        raise DataError(f"{known.name}: traces of both classes are needed to know what each is like.")
+    return Abstaining(formula, np.sort(values[good]), np.sort(values[~good]), alpha)

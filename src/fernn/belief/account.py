@@ -1,0 +1,128 @@
+"""All that is known for and against a rule, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..data import Dataset
+from ..errors import UnsupportedError
+from ..formula import Formula
+from ..learners import Learner
+from ..runs import Job, learner
+from ..runs.rivals import candidates
+from .chance import Chance, chance
+from .guessing import Tested, tested
+from .meaning import Part, leaner, parts
+from .nested import Nested, nested
+from .repeats import KEPT
+from .rivalry import Rivalry, rivalry
+from .stability import Stability, stability
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """What was asked for; None for what was not."""
+
+    formula: Formula
+    tested: Tested | None
+    chance: Chance | None
+    nested: Nested | None
+    stability: Stability | None
+    rivals: Rivalry
+    idle: tuple[Part, ...]
+    """Parts of the rule that change no verdict."""
+    lean: Formula
+    """The rule without them."""
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the rule should not be believed at all; None if there is no such reason."""
+        if self.chance is not None and self.chance.p > LEVEL and self.chance.as_good:
+            return f"{self.chance}, so nothing better than chance was found"
+        if self.tested is not None and not self.tested.is_better:
+            return f"{self.tested}: nothing better than guessing is shown"
+        if self.nested is not None and self.tested is not None:
+            guess = self.tested.guessed / self.tested.count
+            if self.nested.interval[1] >= guess:
+                return f"{self.nested}: nothing better than guessing is shown"
+        return None
+
+    def lines(self) -> Iterator[str]:
+        """For a person, a sentence each."""
+        yield "Do not believe it." if self.refusal else "For and against:"
+        for each in (self.tested, self.nested, self.chance, self.stability):
+            if each is not None:
+                yield f"- {each}"
+        if self.tested is None:
+            yield "- no traces were kept for the test"
+        if self.chance is None:
+            yield "- whether chance would do as well was not asked (--shuffles 99)"
+        yield f"- rivals: {self.rivals.told()}"
+        for part in self.idle:
+            yield f"- {part}: the rule does without it"
+        if self.idle:
+            yield f"- leaner: {self.lean}"
+        if self.refusal:
+            yield f"Why not: {self.refusal}."
+
+    def to_json(self) -> dict[str, Any]:
+        asked = {"tested": self.tested, "chance": self.chance, "nested": self.nested, "stability": self.stability}
+        told: dict[str, Any] = {"formula": str(self.formula), "refusal": self.refusal}
+        told |= {name: None if each is None else each.to_json() for name, each in asked.items()}
+        told |= {"idle": [str(part) for part in self.idle], "leaner": str(self.lean)}
+        return told | {"rivals": self.rivals.to_json()}
+
+
+Doing = Callable[[str, int, int], None]
+"""What is being done, how many times it was done, and of how many."""
+
+
+def account(
+    job: Job, shuffles: int = 0, bootstraps: int = 0, folds: int = 0, seconds: float | None = None,
+    doing: Doing = lambda what, done, of: None,
+) -> Account:  # fmt: skip
+    """All of it for the picked rule of a run.
+
+    Each repeated fit takes as long as the run did, or `seconds`. Its result is kept in the run's folder, so that
+    nothing is learned twice.
+    """
+    assert job.run is not None
+    if not job.data.classes:
+        raise UnsupportedError("how far a rule is to be believed is told for two classes, not for real labels")
+    front = job.run.front()
+    rules, are_all = candidates(job.run, job.parts[0])
+    assert front is not None
+    train, held = job.parts
+    formula = front.picked.formula
+    made, keep = _again(job, train, seconds)
+
+    def told(what: str) -> Callable[[int, int], None]:
+        return lambda done, of: doing(what, done, of)
+
+    return Account(
+        formula,
+        None if held is None else tested(formula, train, held),
+        chance(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
+        nested(made, job.data, folds, keep=_beside(keep, f"-of-{folds}"), told=told("folds")) if folds else None,
+        stability(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,
+        rivalry(rules, job.data, are_all),
+        parts(formula, job.data),
+        leaner(formula, job.data),
+    )
+
+
+def _again(job: Job, data: Dataset, seconds: float | None) -> tuple[Learner, Path]:
+    """The learner of the run with as much time as that took, and where its results are kept."""
+    assert job.run is not None
+    limit = round(seconds if seconds is not None else max(job.run.seconds, 1.0), 1)
+    given = job.settings["learner"] | ({"time_limit": limit} if "time_limit" in job.settings["learner"] else {})
+    return learner(job.settings["method"], given, data), _beside(job.run.folder / KEPT, f"-{limit:g}s")
+
+
+def _beside(path: Path, more: str) -> Path:
+    return path.with_name(f"{path.stem}{more}{path.suffix}")

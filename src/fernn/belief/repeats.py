@@ -1,0 +1,157 @@
+"""The same learner on changed data, again and again; each result kept, so that an interruption loses none.
+
+    shuffle     labels dealt anew: what is learned then is chance
+    bootstrap   traces drawn anew from those that are there: what is learned then could as well have been
+    fold        all but one part, tested on that: what is learned then is judged by strangers
+
+Copies and groups are one throw of the dice: they get their label together, are drawn together, stay in one part.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data import Dataset, folds
+from ..data.split import blocks
+from ..errors import DataError
+from ..formula import Formula, parse
+from ..learners import Learner
+from ..runs.atomic import append
+from ..runs.learning import error
+
+Kind = Literal["as it is", "shuffle", "bootstrap", "fold"]
+KEPT = "repeats.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One more fit: the picked formula, the least error in training, and the picked one's on traces not fitted."""
+
+    kind: Kind
+    seed: int
+    formula: str
+    least: float
+    test: float | None = None
+    cases: int = 0
+    """Tested on."""
+
+
+Told = Callable[[int, int], None]
+"""How many are done, of how many."""
+
+
+def repeats(
+    learner: Learner,
+    data: Dataset,
+    asked: Sequence[tuple[Kind, int]],
+    parts: int = 5,
+    keep: Path | None = None,
+    told: Told = lambda done, of: None,
+) -> Iterator[Repeat]:
+    """One after the other; those in the file `keep` are not made again, and new ones are added to it.
+
+    The seed of a fold is its number, of `parts`.
+    """
+    known = {} if keep is None else _known(keep)
+    for done, (kind, seed) in enumerate(asked):
+        told(done, len(asked))
+        found = known.get((kind, seed))
+        if found is None:
+            found = _made(learner, data, kind, seed, parts)
+            if keep is not None:
+                append(keep, json.dumps(asdict(found), ensure_ascii=False))
+        yield found
+    told(len(asked), len(asked))
+
+
+def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) -> Repeat:
+    train, held = changed(data, kind, seed, parts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = learner.fit(train)
+        rule = fit.front.picked.formula
+        least = min(entry.train for entry in fit.front)
+        test = None if held is None else error(rule, held)
+    return Repeat(kind, seed, str(rule), least, test, 0 if held is None else len(held))
+
+
+def changed(data: Dataset, kind: Kind, seed: int, parts: int = 5) -> tuple[Dataset, Dataset | None]:
+    """(what to learn on, what to test on)."""
+    if kind == "as it is":
+        return data, None
+    if kind == "shuffle":
+        return shuffled(data, seed), None
+    if kind == "bootstrap":
+        return redrawn(data, seed)
+    return folds(data, parts)[seed]
+
+
+def shuffled(data: Dataset, seed: int) -> Dataset:
+    """With labels dealt anew: among blocks of copies and groups that have one label each, and within those that have
+    several, such as pairs of a good and a bad run."""
+    if data.labels is None:
+        raise DataError(f"{data.name} has no labels to shuffle.")
+    block, labels = blocks(data), data.labels
+    cases = [np.flatnonzero(block == b) for b in range(int(block.max()) + 1)]
+    alike = [at for at in cases if len(np.unique(labels[at])) == 1]
+    mixed = [at for at in cases if len(np.unique(labels[at])) > 1]
+    random = np.random.default_rng([seed, 7])
+    for _ in range(100):
+        dealt: Any = labels.copy()
+        for at, other in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
+            dealt[at] = labels[alike[other][0]]
+        for at in mixed:
+            dealt[at] = random.permutation(labels[at])
+        if len(np.unique(dealt)) > 1:
+            return replace(data, labels=dealt)
+    raise DataError(f"{data.name}: its labels cannot be dealt anew, there are too few blocks of copies or groups.")
+
+
+def redrawn(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
+    """Blocks drawn with replacement, as many as there are; and what was not drawn, to test on."""
+    block = blocks(data)
+    random = np.random.default_rng([seed, 11])
+    count = int(block.max()) + 1
+    for _ in range(100):
+        times = np.bincount(random.integers(0, count, count), minlength=count)[block]
+        at = np.repeat(np.arange(len(data)), times)
+        labels: Any = None if data.labels is None else data.labels[at]
+        if not data.classes or len(np.unique(labels)) > 1:
+            many = isinstance(data.values, tuple)
+            taken = replace(
+                data,
+                values=tuple(data.values[i] for i in at) if many else data.values[at],
+                labels=labels,
+                cases=tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist())),
+                groups=None if data.groups is None else tuple(data.groups[i] for i in at),
+            )
+            left = times == 0
+            return taken, data.subset(left) if left.any() else None
+    raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")
+
+
+def _known(path: Path) -> dict[tuple[str, int], Repeat]:
+    found: dict[tuple[str, int], Repeat] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return {}
+    for line in lines[:-1]:  # what follows the last line end is torn, or nothing
+        with suppress(ValueError, TypeError, KeyError):
+            row: dict[str, Any] = json.loads(line)
+            repeat = Repeat(**row)
+            parse(repeat.formula)
+            found[repeat.kind, repeat.seed] = repeat
+    return found
+
+
+def formula_of(found: Repeat) -> Formula:
+    return parse(found.formula)

@@ -1,0 +1,127 @@
+"""The same learner on shuffled labels, on drawings and on parts: kept, and not made again."""
+
+import json
+from dataclasses import dataclass, replace
+from math import nan
+
+import numpy as np
+import pytest
+
+from fernn import parse
+from fernn.belief import chance, nested, stability
+from fernn.belief.repeats import Repeat, redrawn, repeats, shuffled
+from fernn.data import from_arrays
+from fernn.data.split import blocks
+from fernn.errors import DataError
+from fernn.learners import Entry, Enumerative, Fit, Front
+from fernn.learners.labels import losses
+
+QUICK = Enumerative(max_length=2, grid=16, folds=0)
+
+
+def spikes(seed=0, count=40, telling=True):
+    random = np.random.default_rng(seed)
+    X = random.normal(0, 1, (count, 1, 12))
+    y = np.arange(count) % 2
+    if telling:
+        X[y == 0, 0, 6] += 8
+    return from_arrays(X, y, ["x"], classes=["bad", "good"])
+
+
+@dataclass
+class Counting:
+    """A learner of one rule that counts how often it is asked."""
+
+    asked: int = 0
+
+    def fit(self, data, watch=None, resume=None):
+        self.asked += 1
+        rule = parse("G (x <= 5)")
+        entry = Entry(rule, 2, float(losses(rule, data).mean()), nan, nan, 0.0)
+        return Fit(Front((entry,), 0), 0.0, "done", {})
+
+
+def test_shuffled_labels_are_the_same_labels_elsewhere():
+    data = spikes()
+    dealt = shuffled(data, 3)
+    assert sorted(dealt.labels) == sorted(data.labels)
+    assert (dealt.labels != data.labels).any()
+    assert (shuffled(data, 3).labels == dealt.labels).all()
+    assert (np.asarray(dealt.values) == np.asarray(data.values)).all()
+
+
+def test_a_group_gets_its_label_as_one():
+    data = spikes()
+    grouped = replace(data, labels=np.repeat([0, 1, 0, 1], 10), groups=tuple(np.repeat(list("abcd"), 10)))
+    for seed in range(5):
+        dealt = shuffled(grouped, seed)
+        for name in "abcd":
+            assert len({label for label, g in zip(dealt.labels, dealt.groups, strict=True) if g == name}) == 1
+
+
+def test_labels_of_a_pair_change_places_within_it():
+    paired = replace(spikes(), groups=tuple(str(i // 2) for i in range(40)))
+    dealt = [shuffled(paired, seed) for seed in range(3)]
+    assert all(each.labels[2 * i] != each.labels[2 * i + 1] for each in dealt for i in range(20))
+    assert all(5 < (each.labels != paired.labels).sum() < 35 for each in dealt)
+
+
+def test_drawings_take_whole_blocks_and_leave_others_to_test_on():
+    data = replace(spikes(), groups=tuple(str(i // 2) for i in range(40)))
+    taken, left = redrawn(data, 1)
+    drawn = {case.rpartition(" (")[0] for case in taken.cases}
+    assert drawn | set(left.cases) == set(data.cases)
+    assert not drawn & set(left.cases)
+    pairs = {str(i): {data.cases[2 * i], data.cases[2 * i + 1]} for i in range(20)}
+    assert all(pair <= drawn or not pair & drawn for pair in pairs.values())
+    assert int(blocks(data).max()) + 1 == 20
+
+
+def test_what_is_kept_is_not_learned_again(tmp_path):
+    learner, keep = Counting(), tmp_path / "repeats.jsonl"
+    asked = [("shuffle", i) for i in range(4)]
+    first = list(repeats(learner, spikes(), asked, keep=keep))
+    assert learner.asked == 4
+    with keep.open("a") as handle:
+        handle.write('{"kind": "shuffle", "seed": 9, "form')  # torn
+    again = list(repeats(learner, spikes(), [*asked, ("bootstrap", 0)], keep=keep))
+    assert again[:4] == first
+    assert learner.asked == 5
+    assert Repeat(**json.loads(keep.read_text().splitlines()[0])) == first[0]
+
+
+def test_a_rule_in_the_data_is_no_chance_and_one_in_noise_is():
+    found = chance(QUICK, spikes(), shuffles=19)
+    assert found.error == 0
+    assert found.p == 0.05
+    assert "0 of 19" in str(found)
+    assert chance(QUICK, spikes(telling=False), shuffles=19).p > 0.05
+
+
+def test_no_more_is_shuffled_once_the_answer_is_plain():
+    learner = Counting()
+    found = chance(learner, spikes(telling=False), shuffles=500)
+    assert found.as_good == 20
+    assert learner.asked < 100
+
+
+def test_nested_errors_are_those_of_rules_that_never_saw_the_part():
+    data = spikes()
+    found = nested(QUICK, data, 4)
+    assert sum(found.cases) == len(data)
+    assert found.error == sum(found.wrong) / len(data)
+    assert found.error <= 0.1
+    assert nested(QUICK, spikes(telling=False), 4).error > 0.25
+
+
+def test_a_stable_rule_comes_up_again():
+    found = stability(QUICK, spikes(), "G (x <= 5)", bootstraps=6)
+    assert found.agreement > 0.95
+    assert dict(found.shapes)["G (x <= ?)"] == 1.0
+    assert found.read == [("x", 1.0)]
+    assert "100%" in str(found)
+
+
+def test_labels_that_cannot_be_dealt_are_told():
+    with pytest.raises(DataError, match="no labels"):
+        shuffled(replace(spikes(), labels=None, classes=()), 0)
