@@ -1,6 +1,7 @@
 """Rivals of a run, and equivalence of formulas, at the command line."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +81,20 @@ def test_a_rule_learned_from_noise_is_refused(called):
     assert "Do not believe it." in done.out
     assert "Why not:" in done.out
     assert called("believe", "run", "--folds", "1").code == 3
+
+
+def test_a_rule_is_watched_on_new_recordings(called):
+    for name, seed in (("old", 0), ("new", 1)):
+        write_csv(load("cruise", cases=40, seed=seed), f"{name}.csv")
+    assert called("learn", "old.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
+    done = called("watch", "run", "new.csv")
+    assert done.code == 0, done.err
+    assert "the rule holds, as far as 80 traces can tell" in done.out
+    data = load("cruise", cases=200, seed=2)
+    write_csv(replace(data, values=data.values + 25.0), "faster.csv")
+    done = called("watch", "run", "new.csv", "faster.csv", "--json")
+    assert done.code == 1
+    told = json.loads(done.out)
+    assert {alarm["kind"] for alarm in told["alarms"]} == {"errors", "traces"}
+    assert told["broken_by"]["file"]
+    assert called("watch", "run", "none.csv").code == 2

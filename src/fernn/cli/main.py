@@ -27,6 +27,7 @@ from . import (
     params,
     recordings,
     traces,
+    watching,
 )
 from .output import as_json, complain
 
@@ -63,6 +64,7 @@ for command in (
     traces.evaluate,
     traces.explain,
     live.monitor,
+    watching.watch,
     comparing.reproduce,
     formulas.export,
     formulas.simplify,

@@ -1,0 +1,152 @@
+"""Whether a rule still holds on recordings that came later.
+
+Two claims are watched, trace by trace, and bets are placed against both (`betting`). Where labels are known: the rule
+errs no more often than its test allows. Always: new traces lie as far from the rule's border as those it was learned
+from did. The second needs no labels, and speaks up when machines, sensors or habits change, whether or not the rule is
+wrong yet.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import DataError
+from ..formula import Formula, channels
+from ..semantics import robustness, satisfied
+from .betting import Bets, EvennessBets, RateBets
+from .interval import clopper_pearson
+
+ALARM = 0.001
+"""How likely a false alarm is, at most, however long one watches."""
+LEAST = 0.005  # the error that is always allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One new trace and where things stand after it."""
+
+    case: str
+    file: str
+    holds: bool
+    robustness: float
+    wrong: bool | None
+    """None where its label is not known."""
+    errors: float | None
+    """Log of the capital won by betting that the rule errs more often than it should."""
+    strange: float
+    """Log of the capital won by betting that traces lie elsewhere than they did."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A claim that does not hold any longer."""
+
+    kind: Literal["errors", "traces"]
+    at: int
+    """The trace, counted from 0, after which it was certain enough."""
+    since: int
+    """The trace from which on the case against it was built."""
+    case: str
+    file: str
+
+    def __str__(self) -> str:
+        what = "the rule errs more often than it did" if self.kind == "errors" else "traces are not as they were"
+        since = f"since about trace {self.since + 1} ({self.case} in {self.file})"
+        return f"{what}: {since}, certain at trace {self.at + 1}"
+
+
+class Watched:
+    """A rule, what it was like on the data it came from, and what came since."""
+
+    def __init__(self, formula: Formula, known: Dataset, wrong: int, tested: int, alarm: float = ALARM) -> None:
+        """`known`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested."""
+        self.formula, self.channels, self.classes = formula, known.channels, known.classes
+        self.allowed = max(clopper_pearson(wrong, tested)[1] if tested else 0.5, LEAST)
+        self.bar = log(1 / alarm)
+        self._known = sorted(np.asarray(robustness(formula, known), np.float64).tolist())
+        self._random = np.random.default_rng(0)
+        self._rate, self._even = RateBets(self.allowed), EvennessBets()
+        self.seen: list[Seen] = []
+
+    def take(self, data: Dataset) -> Iterator[Seen]:
+        """Each trace of new recordings, in their order."""
+        for name in channels(self.formula):
+            if name not in data.channels:
+                raise DataError(f"{data.name} has no channel {name!r}, which the rule reads; it has {data.channels}")
+        values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
+        good = self._good(data)
+        for i, case in enumerate(data.cases):
+            wrong = None if good is None else bool(holds[i] != good[i])
+            errors = None if wrong is None else self._rate.take(wrong)
+            strange = self._even.take(self._rank(float(values[i])))
+            seen = Seen(case, data.name, bool(holds[i]), float(values[i]), wrong, errors, strange)
+            self.seen.append(seen)
+            yield seen
+
+    def _good(self, data: Dataset) -> Any:
+        if data.labels is None:
+            return None
+        if set(data.classes) - set(self.classes):
+            raise DataError(f"{data.name} has the classes {data.classes}, the rule tells {self.classes} apart.")
+        return np.array([data.classes[int(k)] == self.classes[1] for k in data.labels])
+
+    def _rank(self, value: float) -> float:
+        """Where the value stands among all before it, 0 to 1, ties broken at random: even where nothing has changed.
+
+        It is one of them from then on, which keeps every rank even, given those before.
+        """
+        low, high = bisect_left(self._known, value), bisect_right(self._known, value)
+        rank = (low + self._random.random() * (high - low + 1)) / (len(self._known) + 1)
+        self._known.insert(high, value)
+        return rank
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """The claims that fell, each with when."""
+        found = []
+        both: tuple[tuple[str, Bets], ...] = (("errors", self._rate), ("strange", self._even))
+        for kind, bets in both:
+            capital = [0.0, *(0.0 if (v := getattr(s, kind)) is None else v for s in self.seen)]
+            over = next((i for i, value in enumerate(capital) if value >= self.bar), None)
+            if over is not None:
+                since = bets.since(sum(getattr(s, kind) is not None for s in self.seen[:over]))
+                told = [i for i, s in enumerate(self.seen) if getattr(s, kind) is not None]
+                since = told[since]
+                first = self.seen[since]
+                name: Literal["errors", "traces"] = "errors" if kind == "errors" else "traces"
+                found.append(Alarm(name, over - 1, since, first.case, first.file))
+        return found
+
+    @property
+    def broken_by(self) -> Seen | None:
+        """The first trace that the rule misjudged."""
+        return next((seen for seen in self.seen if seen.wrong), None)
+
+    @property
+    def error(self) -> float | None:
+        """On the new traces whose labels are known."""
+        judged = [seen.wrong for seen in self.seen if seen.wrong is not None]
+        return sum(judged) / len(judged) if judged else None
+
+    def to_json(self) -> dict[str, Any]:
+        first = self.broken_by
+        return {
+            "formula": str(self.formula), "allowed": self.allowed, "traces": len(self.seen), "error": self.error,
+            "alarms": [{"kind": a.kind, "at": a.at, "since": a.since, "case": a.case, "file": a.file, "said": str(a)}
+                       for a in self.alarms],
+            "broken_by": None if first is None else {"case": first.case, "file": first.file},
+            "odds": {"errors": _odds([s.errors for s in self.seen if s.errors is not None]),
+                     "traces": _odds([s.strange for s in self.seen])},
+        }  # fmt: skip
+
+
+def _odds(capital: list[float]) -> float:
+    """The highest that the capital ever was."""
+    return exp(min(max(capital, default=0.0), 700.0))

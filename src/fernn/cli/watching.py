@@ -1,0 +1,75 @@
+"""The command that applies a learned rule to recordings that came later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .output import as_json, counted, table
+from .reading import Json, warned
+
+if TYPE_CHECKING:
+    from ..belief.drift import Watched
+
+BLOCKS = 12
+
+
+def watch(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
+    files: Annotated[list[str], typer.Argument(help="New recordings, the oldest first.", metavar="FILE...")],
+    alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
+    json: Json = False,
+) -> int:
+    """Apply a learned rule to new recordings, with or without labels, and say when it no longer holds.
+
+    Exits with 1 if it does not. Files are read as the data of the run were.
+    """
+    from ..belief.drift import Watched
+    from ..data import recorded
+    from ..errors import UnsupportedError
+    from ..runs import as_found, reopened
+
+    if not 0 < alarm < 1:
+        raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
+    job = reopened(run, warned=warned)
+    if not job.data.classes:
+        raise UnsupportedError("watch follows a rule for two classes, not one for real labels")
+    found = as_found(job)
+    train, held = job.parts
+    known = train if held is None else held
+    rule = found.front.picked.formula
+    wrong = 0 if found.test is None or held is None else round(found.test[found.front.pick] * len(held))
+    followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
+    for file in files:
+        for _ in followed.take(recorded(file, job.reading, warned)):
+            pass
+    if json:
+        typer.echo(as_json(followed.to_json()))
+    else:
+        typer.echo(_printed(followed))
+    return 1 if followed.alarms else 0
+
+
+def _printed(followed: Watched) -> str:
+    seen = followed.seen
+    size = max(1, -(-len(seen) // BLOCKS))
+    rows = []
+    for low in range(0, len(seen), size):
+        part = seen[low : low + size]
+        judged = [each.wrong for each in part if each.wrong is not None]
+        error = f"{sum(judged) / len(judged):.3f}" if judged else ""
+        margin = min(abs(each.robustness) for each in part)
+        rows.append([f"{low + 1}-{low + len(part)}", part[0].file, error, f"{margin:.4g}",
+                     f"{sum(each.holds for each in part) / len(part):.2f}"])  # fmt: skip
+    lines = [str(followed.formula), "", table(["traces", "from", "error", "least margin", "satisfied"], rows), ""]
+    if followed.error is not None:
+        lines.append(f"error {followed.error:.4f}; up to {followed.allowed:.4f} is as it was tested")
+    first = followed.broken_by
+    if first is not None:
+        lines.append(f"the first trace that it misjudges: {first.case} in {first.file}")
+    lines += [f"ALARM: {each}" for each in followed.alarms]
+    if not followed.alarms:
+        lines.append(f"the rule holds, as far as {counted(len(seen), 'trace')} can tell")
+    return "\n".join(lines)
