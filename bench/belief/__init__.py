@@ -1,0 +1,1 @@
+"""How far what fernn says about belief may itself be believed."""

@@ -1,0 +1,61 @@
+"""Planted formulas: whether the rule that made the labels is among the rivals that are shown."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from fernn.belief import rivalry
+from fernn.formula import direction
+from fernn.learners import Fernn
+from fernn.planted import task
+from fernn.runs import Run
+from fernn.runs.rivals import candidates
+from fernn.semantics import satisfied
+
+from ..store import Found
+
+SEEDS = range(30)
+LIMIT = 20.0
+"""Seconds a fit may take."""
+SAME = 0.01
+"""Share of fresh traces on which a rule may differ from the planted one and still be called the same."""
+
+
+def units(thorough: bool) -> Iterator[list[str]]:
+    yield [str(seed) for seed in SEEDS]
+
+
+def measured(unit: str) -> Found:
+    made = task(int(unit))
+    learner = Fernn(
+        max_length=6, intervals=made.has_intervals, direction=direction(made.formula), seed=0, time_limit=LIMIT
+    )  # type: ignore[arg-type]
+    start = perf_counter()
+    fit = learner.fit(made.train)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run.create(Path(folder) / "run", {"learner": {}}, made.train)
+        run.finish(fit)
+        found, _ = candidates(run, made.train)
+    seconds = perf_counter() - start
+    groups = rivalry(found, made.train).groups
+    wanted = satisfied(made.formula, made.train)
+    planted = satisfied(made.formula, made.fresh)
+    apart = [float(np.mean(satisfied(rule, made.fresh) != planted)) for rule in found]
+    return {
+        "planted": str(made.formula),
+        "rivals": len(found),
+        "groups": len(groups),
+        "on_data": any(np.array_equal(group.verdicts, wanted) for group in groups),
+        "on_fresh": min(apart),
+        "seconds": seconds,
+    }
+
+
+def told(unit: str, found: Found) -> str:
+    mark = "there" if found["on_data"] else "MISSING"
+    return f"{mark}, {found['on_fresh']:.4f} apart on fresh traces; {found['rivals']} rivals; {found['planted']}"
