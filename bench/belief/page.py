@@ -71,7 +71,10 @@ def _sections(store: Store) -> Iterator[str]:
         + ("" if real is None else f"With the labels as they are, p is {real['p']:.3f}.")
     )
     yield "## Watching"
-    yield "The rule `G (v <= 34.3)` on streams of 300 traces of the simulated train, as they are and with all speeds a little higher."
+    yield (
+        f"The rule `{watching.RULE}` on streams of 300 traces of the simulated train, as they are and with all speeds a "
+        "little higher."
+    )
     seen = [
         (unit, f"{each['raised']:.2f}", "-" if each["after"] is None else f"{each['after']:g}")
         for unit, each in store.found("watching").items()
