@@ -13,7 +13,21 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, comparing, demo, formulas, learning, live, methods, params, recordings, traces
+from . import (
+    ask,
+    cause,
+    certify,
+    comparing,
+    demo,
+    formulas,
+    learning,
+    live,
+    methods,
+    params,
+    recordings,
+    report,
+    traces,
+)
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -33,6 +47,7 @@ app = typer.Typer(
 
 for command in (
     learning.learn,
+    report.report,
     methods.methods,
     comparing.compare,
     demo.demo,
