@@ -13,7 +13,21 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, comparing, demo, formulas, learning, live, methods, params, recordings, traces
+from . import (
+    ask,
+    cause,
+    certify,
+    comparing,
+    demo,
+    formulas,
+    learning,
+    live,
+    methods,
+    params,
+    recordings,
+    studio,
+    traces,
+)
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -35,6 +49,7 @@ for command in (
     learning.learn,
     methods.methods,
     comparing.compare,
+    studio.studio,
     demo.demo,
     recordings.check,
     certify.certify,

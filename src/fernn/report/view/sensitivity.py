@@ -28,8 +28,8 @@ def sensitivity(
     """For every threshold the error over the range of what it is compared with; empty without labels.
 
     `error` is on the traces that are learned on, or on all where there is no test part. `flat` are the first and the
-    last value, of those that a float can have and that are drawn, with all verdicts as they are; `open` says at which
-    of its ends nothing would change beyond either. Real labels have no verdicts: there `flat` is the value alone.
+    last float with all verdicts as they are, None where none ever changes on that side. Real labels have no verdicts:
+    there `flat` is the value alone.
     """
     formula = parse(formula) if isinstance(formula, str) else formula
     if data.labels is None or len(data.classes) not in (0, 2):
@@ -50,12 +50,10 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
 
     low, high = _range(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
-    flat, is_open = [value, value], [False, False]
+    flat: list[float | None] = [value, value]
     if data.classes:
         lost = verdicts_along(judge, at, len(data)) != data.positive
-        flat = [last_alike(judge, value, float(end), len(data)) for end in (at[0], at[-1])]
-        every = np.arange(len(data))
-        is_open = [bool((judge(value, every) == judge(end, every)).all()) for end in _far(at)]
+        flat = [last_alike(judge, value, end, len(data)) for end in _beyond(at)]
     else:
         lost = np.array([np.abs(robustness(moved(to), data) - data.labels) for to in at.tolist()])
     tested = test is not None and bool(test.any())
@@ -68,7 +66,6 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
         "error": _means(learned),
         "test": _means(lost[:, test]) if tested else None,
         "flat": flat,
-        "open": is_open,
     }
 
 
@@ -89,13 +86,13 @@ def verdicts_along(judge: Judge, at: Floats, count: int) -> Bools:
     return made
 
 
-def last_alike(judge: Judge, value: float, end: float, count: int) -> float:
-    """The last float from `value` towards `end` at which every verdict is as at `value`."""
+def last_alike(judge: Judge, value: float, end: float, count: int) -> float | None:
+    """The last float from `value` towards `end` at which every verdict is as at `value`; None if they are at `end`."""
     every = np.arange(count)
     wanted = judge(value, every)
     differ = every[judge(end, every) != wanted]
     if not differ.size:
-        return end
+        return None
     near, far = _place(value), _place(end)
     while abs(far - near) > 1:
         middle = (near + far) // 2
@@ -133,8 +130,8 @@ def _range(atom: Atom, data: Dataset) -> tuple[float, float]:
     return float(min(row.min() for row in rows)), float(max(row.max() for row in rows))
 
 
-def _far(at: Floats) -> tuple[float, float]:
-    """Beyond every value on either side."""
+def _beyond(at: Floats) -> tuple[float, float]:
+    """Two thresholds that everything lies between."""
     room = max(float(at[-1] - at[0]), abs(float(at[0])), abs(float(at[-1])), 1.0)
     return float(at[0]) - room, float(at[-1]) + room
 

@@ -32,13 +32,18 @@ def traces(
     from_end: bool = False,
     budget: int = 900_000,
     first: Sequence[int] | Ints = (),
+    among: Ints | None = None,
 ) -> dict[str, Any]:
-    """What `Fernn.traces` draws. `test` says which cases are kept for the test; `first` are drawn before all others."""
+    """What `Fernn.traces` draws. `test` says which cases are kept for the test.
+
+    The cases in `first` are drawn before all others; only those in `among` are, where they are given.
+    """
     clock = axis(data, from_end)
     ends = [_ends(low, high) for low, high in data.ranges.values()]
     has_classes = len(data.classes) == 2
     bins = _bins(data, budget)
-    drawn = _drawn(data, bins, budget, np.asarray(first, dtype=np.int64))
+    among = np.arange(len(data)) if among is None else np.unique(among)
+    drawn = _drawn(data, bins, budget, np.intersect1d(np.asarray(first, dtype=np.int64), among), among)
     lengths = data.lengths.tolist() if data.is_ragged else int(data.lengths[0])
     return {
         "name": data.name,
@@ -77,15 +82,14 @@ def _bins(data: Dataset, budget: int) -> int:
     return next((bins for bins in BINS if _sizes(data, bins).mean() * wanted <= budget), BINS[-1])
 
 
-def _drawn(data: Dataset, bins: int, budget: int, first: Ints) -> Ints:
+def _drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> Ints:
     """As many as fit, at least one: those that go first, and of each class as large a share as of the others."""
     sizes = _sizes(data, bins)
-    if sizes.sum() <= budget:
-        return np.arange(len(data))
-    first = np.unique(first)
+    if sizes[among].sum() <= budget:
+        return among
     if sizes[first].sum() > budget:
         first = spread_out(first, max(1, budget // int(sizes[first].max())))
-    rest = np.setdiff1d(np.arange(len(data)), first)
+    rest = np.setdiff1d(among, first)
     kinds = data.labels[rest] if data.labels is not None and data.classes else np.zeros(len(rest))
     groups = [rest[kinds == kind] for kind in np.unique(kinds)]
 
@@ -98,7 +102,7 @@ def _drawn(data: Dataset, bins: int, budget: int, first: Ints) -> Ints:
         middle = (low + high) / 2
         low, high = (middle, high) if sizes[chosen(middle)].sum() <= budget else (low, middle)
     found = chosen(low)
-    return found if found.size else np.zeros(1, dtype=np.int64)
+    return found if found.size else among[:1]
 
 
 def _packed(data: Dataset, drawn: Ints, ends: list[tuple[float, float]], bins: int) -> str:
