@@ -21,11 +21,14 @@
     problems(look);
     form(look);
     document.getElementById("learn-part").hidden = !look.data;
-    document.getElementById("reading-fold").open = !look.data;
+    document.getElementById("main").classList.toggle("unread", !look.data);
+    document.getElementById("reading-fold").open = !look.data || (look.card.classes.length > 2) || Studio.state.read !== null;
     return look;
   };
 
   const list = (channels) => channels.slice(0, 8).map((c) => c.name).join(", ") + (channels.length > 8 ? ` and ${channels.length - 8} more` : "");
+
+  const fold = { isOpen: false };
 
   function card({ card }) {
     const host = document.getElementById("card");
@@ -33,17 +36,22 @@
     const span = card.shortest === card.longest ? card.shortest : `${card.shortest} to ${card.longest}`;
     const step = card.dt === null ? "" : `, every ${Fernn.short(card.dt)}${card.time_unit ? " " + card.time_unit : ""}`;
     const facts = [
-      ["traces", `${card.cases}${card.distinct < card.cases ? ` (${card.distinct} distinct)` : ""}`],
+      card.distinct < card.cases && ["distinct", `${card.distinct} of ${card.cases} traces`],
       ["samples", `${span}${step}`], ["channels", list(card.channels)],
       ["label", card.label_range ? `real, ${card.label_range.map((x) => Fernn.short(x)).join(" to ")}` : card.classes.length ? null : "none"],
       card.groups && ["groups", String(card.groups)],
       card.contradictions && ["forced", `${Fernn.counted(card.contradictions, "trace")} in both classes: no rule errs less than ${Fernn.percent(card.floor)}`],
     ].filter((fact) => fact && fact[1]);
-    const classes = card.classes.length === 2 && card.classes.map(({ name, count }, k) =>
-      Fernn.el("span.class", null, Fernn.el(`span.f-swatch.${k ? "good" : "bad"}`), ` ${name} `, Fernn.el("b", null, String(count)), k ? " good" : " bad"));
+    const isTwo = card.classes.length === 2;
+    const classes = card.classes.slice(0, 12).map(({ name, count }, k) => Fernn.el("span.class", null,
+      isTwo && Fernn.el(`span.f-swatch.${k ? "good" : "bad"}`), ` ${name} `, Fernn.el("b", null, String(count)), isTwo && (k ? " good" : " bad")));
+    const shape = `${Fernn.counted(card.cases, "trace")} × ${Fernn.counted(card.channels.length, "channel")} × ${span} samples`;
     host.replaceChildren(Fernn.el("p.name", null, card.name),
-      classes ? Fernn.el("p.classes", null, classes) : "",
-      Fernn.el("dl", null, facts.map(([name, value]) => [Fernn.el("dt", null, name), Fernn.el("dd", null, value)])));
+      classes.length ? Fernn.el("p.classes", null, classes) : "",
+      Fernn.el("details", { open: fold.isOpen }, Fernn.el("summary", null, shape),
+        Fernn.el("dl", null, facts.map(([name, value]) => [Fernn.el("dt", null, name), Fernn.el("dd", null, value)]))));
+    const details = host.querySelector("details");
+    details.addEventListener("toggle", () => (fold.isOpen = details.open));
     document.getElementById("where").textContent = card.name;
   }
 
@@ -54,7 +62,7 @@
     const items = Fernn.el("ul.problems", null, problems.map((p) => Fernn.el(`li.${p.severity === "error" ? "error" : "warning"}`, null,
       Fernn.el("b", null, p.what), " ", p.fix, p.where ? Fernn.el("small", null, p.where) : "")));
     const title = errors ? `${Fernn.counted(errors, "problem")}: the file cannot be read as it is` : Fernn.counted(problems.length, "warning");
-    host.replaceChildren(Fernn.el("details", { open: !data || problems.length < 3 }, Fernn.el("summary", null, title), items));
+    host.replaceChildren(Fernn.el("details", { open: !data }, Fernn.el("summary", null, title), items));
     if (errors) Studio.say(`${title}. ${problems[0].what}. ${problems[0].fix}`);
   }
 
@@ -62,17 +70,21 @@
   function form({ columns, reading, card }) {
     const host = document.getElementById("reading");
     const fold = document.getElementById("reading-fold");
-    fold.hidden = Studio.state.file === null || (card && !columns.some((name) => !card.channels.some((c) => c.name === name)));
+    const isPlain = card && columns.every((name) => card.channels.some((c) => c.name === name)); // made data, of two classes: nothing to choose
+    fold.hidden = isPlain && card.classes.length < 3 && reading.good === null;
     const names = columns.includes(reading.label) || !reading.label ? columns : [reading.label, ...columns];
     const label = select("label", [["", "none"], ...names.map((name) => [name, name])], reading.label || "", (value) => change({ label: value || null, good: undefined }));
     const classes = card ? card.classes.map((each) => each.name) : [];
-    const good = classes.length > 1 && select("good is", classes.map((name) => [name, name]), reading.good === null ? classes[classes.length - 1] : String(reading.good),
-      (value) => change({ good: value }));
+    const isOpen = classes.length > 2 && reading.good === null; // which of many is good is for a person to say
+    const isOne = reading.good !== null && classes.includes(`not ${reading.good}`); // one against the others
+    const offered = isOne ? [["", "choose another"], [String(reading.good), String(reading.good)]] : classes.map((name) => [name, name]);
+    const good = classes.length > 1 && select("good is", isOpen ? [["", "choose one"], ...offered] : offered,
+      isOpen ? "" : reading.good === null ? classes[classes.length - 1] : String(reading.good), (value) => change({ good: value || undefined }));
     const used = card ? card.channels.map((c) => c.name) : reading.channels || [];
     const others = columns.filter((name) => name !== reading.label);
     const asked = reading.channels || null;
     const boxes = others.map((name) => Fernn.el("label.check", null, box(asked ? asked.includes(name) : used.includes(name), name), Fernn.el("span", null, name)));
-    const channels = Fernn.el("fieldset", null, Fernn.el("legend", null, "channels"), Fernn.el("div.checks", null, boxes));
+    const channels = Fernn.el("fieldset", null, Fernn.el("legend", null, card || asked ? "channels" : "channels (none: all that fit)"), Fernn.el("div.checks", null, boxes));
     channels.addEventListener("change", () => {
       const chosen = [...channels.querySelectorAll("input:checked")].map((each) => each.dataset.name);
       if (chosen.length) change({ channels: chosen });

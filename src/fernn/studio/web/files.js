@@ -65,7 +65,7 @@
       host.replaceChildren(
         Fernn.el("h2.big", null, "What rule tells good runs from bad?"),
         Fernn.el("p.lead", null, "Bring labelled traces. fernn learns short formulas that tell them apart; you see each one on the traces, change it, and take it with you."),
-        begin, runs && Fernn.el("div", null, Fernn.el("h3", null, "Earlier runs"), runs));
+        begin, runs ? Fernn.el("div", null, Fernn.el("h3", null, "Earlier runs"), runs) : "");
     } catch (problem) {
       Studio.trouble(problem);
     }

@@ -29,27 +29,37 @@
     } }, methods.map((each) => Fernn.el("option", { value: each.name }, each.name)));
     names.value = method.name;
     const rest = Object.keys(method.settings).filter((name) => !HANDY.includes(name));
-    host.replaceChildren(
+    const summary = Fernn.el("summary", null, told(method, value, long));
+    const old = host.querySelector("details");
+    const limits = Fernn.el("details", { open: old ? old.open : !Studio.state.run }, summary,
       Fernn.el("label.field", null, Fernn.el("span", null, "method"), names),
       Fernn.el("p.f-note", null, method.line),
       Fernn.el("div.pair", null,
-        has("time_limit") && field("seconds at most", number(value("time_limit"), set("time_limit"), { min: 0, placeholder: "no limit" })),
-        has(long) && field("longest formula", number(value(long), set(long), { min: 1, step: 1, placeholder: "any" })),
-        field("kept for the test", percent(now.test))),
+        has("time_limit") && field("seconds", number(value("time_limit"), set("time_limit"), { min: 0, placeholder: "no limit" })),
+        has(long) && field("length", number(value(long), set(long), { min: 1, step: 1, placeholder: "any" })),
+        field("test share", percent(now.test))),
       Fernn.el("div.pair", null,
         has("intervals") && check("windows such as F[3,9]", value("intervals"), set("intervals")),
         has("direction") && check("look back from the end", value("direction") === "past", (isOn) => keep({}, { direction: isOn ? "past" : "future" }))),
       rest.length > 0 && Fernn.el("details", null, Fernn.el("summary", null, "More settings"),
-        Fernn.el("div.settings", null, rest.map((name) => setting(name, method.settings[name], value(name), set(name))))),
-      Fernn.el("div.buttons", null,
-        Fernn.el("button.main", { type: "submit", id: "start-learning" }, "Learn"),
-        Fernn.el("button", { type: "button", id: "stop-learning", hidden: true, onclick: () => Studio.stop() }, "Stop")));
+        Fernn.el("div.settings", null, rest.map((name) => setting(name, method.settings[name], value(name), set(name))))));
+    limits.addEventListener("change", () => {
+      const { settings } = chosen();
+      summary.textContent = told(method, (name) => (name in settings ? settings[name] : method.settings[name]), long);
+    });
+    host.replaceChildren(limits, Fernn.el("div.buttons", null,
+      Fernn.el("button.main", { type: "submit", id: "start-learning" }, "Learn"),
+      Fernn.el("button", { type: "button", id: "stop-learning", hidden: true, onclick: () => Studio.stop() }, "Stop")));
     host.onsubmit = (event) => {
       event.preventDefault();
       Studio.learn();
     };
     Studio.showJob();
   };
+
+  // `fernn · 20 s · length 6 · windows`
+  const told = (method, value, long) => [method.name, value("time_limit") !== null && `${value("time_limit")} s`, value(long) && `length ${value(long)}`,
+    value("intervals") && "windows", value("direction") === "past" && "past"].filter(Boolean).join(" · ");
 
   const field = (name, input) => Fernn.el("label.field", null, Fernn.el("span", null, name), input);
 
@@ -101,6 +111,7 @@
       const { run } = await Studio.post("/api/jobs", { file: Studio.state.file, reading: Studio.kept("read"), method, settings: given, test });
       Studio.set({ run }, true);
       Studio.say("Learning has begun.");
+      document.querySelector("#learn details").open = false;
       Studio.follow(run, true);
     } catch (problem) {
       Studio.trouble(problem);

@@ -10,7 +10,7 @@
       "aria-label": "formula", "aria-describedby": "formula-trouble", placeholder: "G (v <= 34.3)" });
     parts = {
       text, trouble: Fernn.el("pre", { id: "formula-trouble", role: "alert", hidden: true }), sentence: Fernn.el("p.sentence"),
-      error: Fernn.el("div.error", { "aria-live": "polite" }), confusion: Fernn.el("div"),
+      error: Fernn.el("div.errors", { "aria-live": "polite" }), confusion: Fernn.el("div"),
       undo: Fernn.el("button.f-plain", { type: "button", hidden: true, onclick: () => settled && Studio.choose(settled.formula, "chosen") }, "Undo the change"),
     };
     text.addEventListener("input", () => {
@@ -107,7 +107,7 @@
     parts.sentence.textContent = reading.sentence;
     parts.undo.hidden = !settled || settled.formula === reading.formula;
     errors(reading);
-    Fernn.confusion(parts.confusion, reading.score, Studio.now.traces ? Studio.now.traces.classes : []);
+    Fernn.confusion(parts.confusion, reading.score && reading.score.all, Studio.now.traces ? Studio.now.traces.classes : []);
   }
 
   // The error now, of each part of the data, and how it has changed since the formula was chosen.

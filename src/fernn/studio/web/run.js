@@ -23,7 +23,7 @@
     document.getElementById("front-part").hidden = !Studio.state.run;
     const chosen = front.findIndex((row) => row.formula === Studio.state.formula);
     Fernn.front(document.getElementById("front"), front, {
-      picked, chosen: chosen < 0 ? null : chosen, rate: Studio.rate,
+      picked, chosen, rate: Studio.rate,
       onChoose: (index) => Studio.choose(Studio.now.front[index].formula, "chosen"),
     });
   };
