@@ -20,8 +20,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from ..data import Problem
     from ..learners import Progress
-    from ..runs import Outcome
+    from ..runs import Job
 
 GRACE = 15.0
 """Seconds to end in, once nobody listens any more."""
@@ -54,7 +55,9 @@ def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     from ..data import recorded
 
     planned = runs.plan(order["file"], order["reading"], order["method"], order["settings"], order["test"])
-    job = runs.begun(recorded(order["file"], order["reading"]), planned, order["file"], Path(order["out"]))
+    problems: list[Problem] = []
+    data = recorded(order["file"], order["reading"], lambda _, found: problems.extend(found))
+    job = runs.begun(data, planned, order["file"], Path(order["out"]))
 
     if not runs.is_compiled(order["method"]):
         _tell(out, {"note": COMPILING})
@@ -75,15 +78,15 @@ def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
         job.run.discard()
         raise
     _tell(out, {"ended": done.ended, "seconds": done.seconds})
-    _report(done)
+    _report(done.job, problems)
 
 
-def _report(done: Outcome) -> None:
+def _report(job: Job, problems: list[Problem]) -> None:
     """Beside the run, as a page of its own; what goes wrong with it takes nothing from the run."""
     try:
-        from ..report.page import write_report
+        from ..report.page import written_of
 
-        write_report(done)
+        written_of(job, problems)
     except Exception:
         traceback.print_exc()
 

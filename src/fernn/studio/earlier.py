@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..data import Dataset, flags
+from ..data import Dataset
 from ..errors import FernnError, RunError
 from ..formula import length
 from ..learners import Front
-from ..runs import METHODS, Run, error, parts, run_folders
+from ..runs import Run, error, parts, run_folders
 from ..runs.asking import candidates
+from ..runs.command import command
 from ..semantics import satisfied
 from .answers import Refused
 from .datasets import Datasets
-from .reading import PLAIN, as_word, checked
+from .reading import as_word, checked
 
 MOST = 200  # rivals
 
@@ -58,7 +57,7 @@ def opened(run: Run, datasets: Datasets) -> dict[str, Any]:
         "front": rows(front, run.test()), "picked": None if front is None else front.pick,
         "notes": list(run.notes), "method": run.settings.get("method"), "settings": run.settings.get("learner"),
         "test": run.settings.get("split", {}).get("test"), "ended": run.ended, "seconds": run.seconds,
-        "command": command(run),
+        "command": command(run.settings) if {"method", "learner", "split"} <= run.settings.keys() else None,
     }  # fmt: skip
 
 
@@ -114,18 +113,3 @@ def _told(count: int, groups: int, are_all: bool) -> str:
     text += f", the first {MOST} are listed" if count > MOST else ""
     text += f"; on all the traces they give {groups} different verdicts. " if groups > 1 else ". "
     return text + ("There are no others in the space searched." if are_all else "There may be others.")
-
-
-def command(run: Run) -> str | None:
-    """What learns the same again, as a command line; None for runs of another origin."""
-    asked = run.settings
-    if not {"file", "reading", "method", "learner", "split"} <= asked.keys() or asked["method"] not in METHODS:
-        return None
-    usual = METHODS[asked["method"]].defaults
-    words = ["fernn", "learn", str(asked["file"]), *flags({k: v for k, v in asked["reading"].items() if k in PLAIN})]
-    words += ["--method", asked["method"]] if asked["method"] != "fernn" else []
-    for name, value in asked["learner"].items():
-        if value != usual.get(name):
-            words += ["--set", f"{name}={json.dumps(value)}"]
-    words += ["--test", f"{asked['split']['test']:g}"] if asked["split"]["test"] != 0.2 else []
-    return shlex.join(words)

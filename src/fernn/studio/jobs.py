@@ -23,6 +23,7 @@ from .answers import Refused
 from .earlier import find, rows
 
 State = Literal["running", "stopping", "done", "failed"]
+COMMAND = [sys.executable, "-m", "fernn.studio.child"]
 PATIENCE = 20.0
 """Seconds that a process has to end in, once it is told to."""
 NOTHING: dict[str, Any] = {
@@ -44,8 +45,7 @@ class Child:
         self._is_ready, self._changing = False, Lock()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "fernn.studio.child"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True,
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True,
         )  # fmt: skip
         assert self.process.stdin is not None
         with suppress(OSError):  # one that is gone already is told of by `_follow`
@@ -109,28 +109,35 @@ class Child:
         elif "note" in said:
             self._note = str(said["note"])
         elif "ended" in said:
-            self.ended = str(said["ended"])
+            with self._changing:
+                self.ended = str(said["ended"])
+                self._settle()  # what the process does now, a report, is not waited for
         else:
             self.error = str(said.get("error") or said.get("warning"))
 
     def _over(self, code: int) -> None:
-        on_disk = _of_run(self.folder)
-        if on_disk is None:
-            with suppress(OSError):  # nothing was found: the name is free again
-                self.folder.rmdir()
-        else:
-            self._progress = {**self._progress, **{key: on_disk[key] for key in ("seconds", "front", "picked")}}
-        self._progress = {**self._progress, "seconds_left": None}
-        if code == 0:
-            self._progress["share"] = 1.0 if self.ended == "done" else self._progress["share"]
-        elif self.state == "stopping" and self.error is None:
-            self.ended = self.ended or "interrupted"
-        elif self.ended is None:
-            self.error = self.error or self._reason(code)
+        """The process has ended, as it should or not."""
+        if not self.is_over:
+            if self.state == "stopping" and self.error is None:
+                self.ended = "interrupted"
+            else:
+                self.error = self.error or self._reason(code)
+            self._settle()
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.close()
         self._errors.close()
+
+    def _settle(self) -> None:
+        """The last word is that of the run on disk; where there is none the name is free again."""
+        on_disk = _of_run(self.folder)
+        last = {**self._progress, "seconds_left": None}
+        if on_disk is None:
+            with suppress(OSError):
+                self.folder.rmdir()
+        else:
+            last |= {key: on_disk[key] for key in ("seconds", "front", "picked")}
+        self._progress = last | ({"share": 1.0} if self.ended == "done" else {})
         self.state = "failed" if self.ended is None else "done"
 
     def _reason(self, code: int) -> str:
