@@ -26,6 +26,7 @@ from . import (
     params,
     recordings,
     report,
+    studio,
     traces,
 )
 from .output import as_json, complain
@@ -50,6 +51,7 @@ for command in (
     report.report,
     methods.methods,
     comparing.compare,
+    studio.studio,
     demo.demo,
     recordings.check,
     certify.certify,

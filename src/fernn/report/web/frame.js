@@ -11,7 +11,7 @@
     pen.lineWidth = 1;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const tick of Fernn.ticks(...place.range, (bottom - top) / 50)) {
+    for (const tick of Fernn.ticks(...place.range, (bottom - top) / 36)) {
       pen.strokeStyle = colours.grid;
       pen.fillStyle = colours.quiet;
       line(pen, left, Math.round(y(tick)) + 0.5, right, Math.round(y(tick)) + 0.5);

@@ -4,13 +4,13 @@
 
   const COLUMNS = [["train", "train"], ["validation", "validation"], ["test", "test"]];
 
-  // rows: [{length, train, validation, spread, test, formula}]; `rate` puts an error into words (mean errors are no shares).
+  // rows: [{length, train, validation, spread, test, formula}]; chosen: -1 for none of them; `rate` puts an error into words (mean errors are no shares).
   Fernn.front = function (host, rows, { picked = null, chosen = null, onChoose = null, rate = Fernn.percent } = {}) {
     const hadFocus = host.contains(document.activeElement) && document.activeElement.tagName === "BUTTON";
     if (!rows.length) return host.replaceChildren(Fernn.el("p.f-note", null, "No formula yet."));
     const columns = COLUMNS.filter(([key]) => rows.some((row) => number(row[key])));
     const root = Fernn.el("div.f-front");
-    const current = chosen === null ? picked : chosen;
+    const current = chosen === null ? picked : chosen < 0 ? null : chosen;
     const choose = (index) => onChoose && index >= 0 && index < rows.length && onChoose(index);
     const chart = Fernn.el("div");
     root.append(legend(columns), chart, table(rows, columns, picked, current, choose, rate));
@@ -77,13 +77,13 @@
 
   function table(rows, columns, picked, current, choose, rate) {
     const head = Fernn.el("tr", null, Fernn.el("th.text", { scope: "col" }, "formula"), Fernn.el("th", { scope: "col" }, "length"),
-      columns.map(([, name]) => Fernn.el("th", { scope: "col" }, name)));
+      columns.map(([key, name]) => Fernn.el(`th.${key}`, { scope: "col" }, name)));
     const body = rows.map((row, k) => Fernn.el(k === current ? "tr.chosen" : "tr", { onclick: () => choose(k) },
       Fernn.el("td.text", null,
         Fernn.el("button", { type: "button", tabindex: k === (current ?? 0) ? "0" : "-1", "aria-current": k === current && "true" }, row.formula),
         k === picked && Fernn.el("span.f-picked", null, "picked")),
       Fernn.el("td", null, String(row.length)),
-      columns.map(([key]) => Fernn.el("td", null, rate(row[key]) +
+      columns.map(([key]) => Fernn.el(`td.${key}`, null, rate(row[key]) +
         (key === "validation" && row.spread && number(row[key]) ? ` ± ${rate(row.spread)}` : "")))));
     return Fernn.el("div.f-scroll", null, Fernn.el("table.f-table", null, Fernn.el("thead", null, head), Fernn.el("tbody", null, body)));
   }
