@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief reproduce aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report reproduce aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
 	@echo "make bench-belief  measure whether promises about rules are kept; writes docs/promises.md"
+	@echo "make bench-report  measure how large a report is and how soon it is seen"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
 	@echo "make clean   remove what the others made"
@@ -75,6 +76,9 @@ bench-methods: $(VENV)/.demo
 
 bench-belief: $(VENV)/.demo
 	$(BIN)/python -m bench.belief $(ARGS)
+
+bench-report: $(VENV)/.test
+	$(BIN)/python -m bench.report
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

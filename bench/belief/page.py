@@ -72,8 +72,8 @@ def _sections(store: Store) -> Iterator[str]:
     )
     yield "## Watching"
     yield (
-        f"The rule `{watching.RULE}` on streams of 300 traces of the simulated train, as they are and with all speeds a "
-        "little higher."
+        f"The rule `{watching.RULE}` on streams of 300 traces of the simulated train, as they are and with all speeds "
+        "a little higher."
     )
     seen = [
         (unit, f"{each['raised']:.2f}", "-" if each["after"] is None else f"{each['after']:g}")

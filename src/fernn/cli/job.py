@@ -28,7 +28,7 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
     def broken(problem: OSError) -> None:
         told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
 
-    with watched(quiet, _is_compiled(job.settings["method"])) as watch:
+    with watched(quiet, runs.is_compiled(job.settings["method"])) as watch:
         done = runs.carried_out(job, watch, broken)
     if told_off:
         complain(told_off[-1])
@@ -63,12 +63,3 @@ def _quiet_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _is_compiled(method: str) -> bool:
-    from ..exact.compiled import is_compiled as exact
-    from ..network.engine import is_compiled as network
-    from ..semantics.machine import is_compiled as judge
-
-    known = {"enumerative": exact, "tree": exact, "lattice": judge, "maxsat": judge}
-    return bool(known.get(method, network)())

@@ -26,6 +26,8 @@ from . import (
     methods,
     params,
     recordings,
+    report,
+    studio,
     traces,
     watching,
 )
@@ -48,8 +50,10 @@ app = typer.Typer(
 
 for command in (
     learning.learn,
+    report.report,
     methods.methods,
     comparing.compare,
+    studio.studio,
     demo.demo,
     recordings.check,
     certify.certify,

@@ -45,7 +45,11 @@ class Clock:
 def clock(data: Dataset, formulas: Iterable[Formula]) -> Clock:
     """In time units where dt is known. Traces of unequal length share their end if all formulas look back from it."""
     looks = {direction(formula) for formula in formulas}
-    from_end = data.is_ragged and looks == {"past"}
+    return axis(data, data.is_ragged and looks == {"past"})
+
+
+def axis(data: Dataset, from_end: bool) -> Clock:
+    """In time units where dt is known; `from_end` says whether traces share their end."""
     if data.dt is None:
         label = "samples before the last" if from_end else "sample"
         return Clock(data.lengths, 1.0, from_end, label)

@@ -3,7 +3,7 @@
 from .folders import new_folder, run_folders
 from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reopened
 from .learning import error, learned, parts
-from .methods import METHODS, Method, learner, method, settings
+from .methods import METHODS, Method, is_compiled, learner, method, settings
 from .run import Run
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "carried_out",
     "error",
     "file_of",
+    "is_compiled",
     "learned",
     "learner",
     "method",

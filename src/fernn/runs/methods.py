@@ -45,6 +45,16 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
+def is_compiled(name: str) -> bool:
+    """Whether what a method runs on is compiled for this machine already."""
+    from ..exact.compiled import is_compiled as exact
+    from ..network.engine import is_compiled as network
+    from ..semantics.machine import is_compiled as judge
+
+    known = {"enumerative": exact, "tree": exact, "lattice": judge, "maxsat": judge}
+    return bool(known.get(name, network)())
+
+
 def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method as plain data, those given in the place of the defaults."""
     chosen = method(name).defaults

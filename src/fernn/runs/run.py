@@ -16,8 +16,10 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib.metadata import version
 from math import inf, isfinite, isnan, nan
 from pathlib import Path
+from platform import python_version
 from time import monotonic
 from typing import Any
 
@@ -55,7 +57,7 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         about = {"name": data.name, "cases": len(data), "channels": list(data.channels), "classes": list(data.classes)}
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        head = {"schema": SCHEMA, "fernn": __version__, "started": started}
+        head = {"schema": SCHEMA, "fernn": __version__, "versions": _versions(), "started": started}
         run = cls(folder, {**head, **settings, "data": about | {"fingerprint": data.fingerprint}})
         run._lock = Lock(folder)
         run._write(SETTINGS, run.settings)
@@ -213,6 +215,11 @@ class Run:
         if isinstance(schema, int) and schema > SCHEMA:
             raise RunError(f"{path} is of schema {schema}, this fernn reads up to {SCHEMA}. Update fernn.")
         return found
+
+
+def _versions() -> dict[str, str]:
+    """What the run is computed with."""
+    return {"python": python_version(), **{name: version(name) for name in ("numpy", "numba")}}
 
 
 def _line(row: dict[str, Any]) -> str:

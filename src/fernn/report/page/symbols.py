@@ -1,0 +1,77 @@
+"""A formula in signs, piece by piece, for a page to set: `G`, `[0,9]` below it, `v`, `≤`, `34.3`.
+
+Each piece is (kind, text): op or between for temporal operators, sub for their windows, logic or infix for the others,
+name, rel and num for atoms, mark for parentheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from ...formula import Atom, Constant, Formula, Implies, Not
+from ...formula.nodes import children
+from ...formula.show import number
+from ...formula.words import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
+
+Piece = tuple[str, str]
+_LOGIC = {"&": "∧", "|": "∨", "->": "→", "!": "¬"}
+_RELATION = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
+
+
+def symbols(formula: Formula) -> list[Piece]:
+    """Read one after the other they are the formula, parentheses where they are needed."""
+    return list(_pieces(formula))
+
+
+def _pieces(formula: Formula) -> Iterator[Piece]:
+    match formula:
+        case Constant(value):
+            yield "logic", "⊤" if value else "⊥"
+            return
+        case Atom(weights, relation, threshold):
+            yield from _sum(weights)
+            yield "rel", _RELATION[relation]
+            yield "num", number(threshold).replace("-", "−")
+            return
+    inside = children(formula)
+    if type(formula) in PREFIX:
+        yield "logic" if isinstance(formula, Not) else "op", _LOGIC.get(PREFIX[type(formula)], PREFIX[type(formula)])
+        yield from _window(formula)
+        yield from _enclosed(inside[0], TIGHTEST)
+        return
+    word, level = INFIX[type(formula)]
+    left = level if isinstance(formula, GROUPS_LEFT) else level + 1
+    right = level if isinstance(formula, Implies) else level + 1
+    if isinstance(formula, TIMED):
+        left = right = TIGHTEST
+    yield from _enclosed(inside[0], left)
+    yield ("infix" if word in _LOGIC else "between"), _LOGIC.get(word, word)
+    yield from _window(formula)
+    yield from _enclosed(inside[1], right)
+
+
+def _enclosed(formula: Formula, level: int) -> Iterator[Piece]:
+    own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
+    if own < level or (isinstance(formula, Atom) and level >= TIGHTEST):
+        yield "mark", "("
+        yield from _pieces(formula)
+        yield "mark", ")"
+    else:
+        yield from _pieces(formula)
+
+
+def _window(formula: Formula) -> Iterator[Piece]:
+    if isinstance(formula, TIMED) and not formula.over.is_all_time:
+        spans = (f"[{a},∞)" if b == inf else f"[{a},{b}]" for a, b in formula.over)
+        yield "sub", " ∪ ".join(spans)
+
+
+def _sum(weights: tuple[tuple[str, float], ...]) -> Iterator[Piece]:
+    for k, (name, weight) in enumerate(weights):
+        if k or weight < 0:
+            yield "rel" if k else "num", "−" if weight < 0 else "+"
+        if abs(weight) != 1:
+            yield "num", number(abs(weight))
+            yield "mark", "·"
+        yield "name", name

@@ -1,0 +1,45 @@
+"""From the folder of a run to the file of its report."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...data import Problem
+from ...errors import RunError
+from ...runs import Job, Run, file_of, reopened
+from ...runs.atomic import write
+from .page import page
+
+NAME = "report.html"
+
+
+def written(run: str | Path, out: Path | None = None, file: str | None = None) -> Path:
+    """Writes the report of a run, in its folder if nothing else is said; `file` is where the data are now."""
+    problems: list[Problem] = []
+    return written_of(_opened(run, file, problems), problems, out)
+
+
+def written_of(job: Job, problems: Sequence[Problem], out: Path | None = None) -> Path:
+    """The same for a job whose data are at hand, with what was found in reading them."""
+    assert job.run is not None
+    out = job.run.folder / NAME if out is None else out
+    if out.is_dir():
+        raise RunError(f"{out} is a folder; a report is a file. Name one, such as {out / NAME}.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write(out, page(job, problems))
+    return out
+
+
+def _opened(folder: str | Path, file: str | None, problems: list[Problem]) -> Job:
+    run = Run.open(folder)
+    if file is None:
+        try:
+            file = file_of(run)
+        except RunError:
+            again = shlex.join(["fernn", "report", str(folder), "--data", "FILE"])
+            raise RunError(
+                f"the data of the run, {run.settings['file']}, is not there any more. Name it where it is now: {again}"
+            ) from None
+    return reopened(folder, file, lambda _, found: problems.extend(found))

@@ -1,0 +1,14 @@
+"""What a page draws, as plain JSON: numbers, texts and lists, ready for a browser.
+
+traces         the recordings, small enough to send
+reading        what a rule says of every trace, and which sample decided
+lanes          every part of a rule over time, for one trace
+sensitivity    the error as each threshold moves alone
+"""
+
+from .lanes import lanes
+from .reading import reading
+from .sensitivity import sensitivity
+from .traces import traces
+
+__all__ = ["lanes", "reading", "sensitivity", "traces"]

@@ -1,0 +1,68 @@
+"""The command that makes a run again: every setting that differs from the defaults, and how the data are read."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from ..data import flags
+from .methods import METHODS
+
+SHARE = 0.2  # of the traces, kept for the test unless something else is asked for
+
+# Settings whose flag is not their name with dashes: what is written where the setting has this value.
+_SAID: dict[tuple[str, Any], str] = {
+    ("direction", "past"): "--past",
+    ("since", False): "--no-since",
+    ("intervals", True): "--intervals",
+    ("thresholds", "exact"): "--exact",
+    ("exhaust", True): "--exhaust",
+}
+_FLAGS = {
+    "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
+    "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
+}  # fmt: skip
+
+
+def command(settings: Mapping[str, Any], file: str | None = None) -> str:
+    """What to type, in any folder; `file` says where the data are now."""
+    name = settings["method"]
+    method = METHODS.get(name)
+    plain = {} if method is None else method.defaults
+    own = {theirs: ours for ours, theirs in method.names.items()} if method is not None else {}
+    words = [] if name == "fernn" else ["--method", name]
+    for key, value in settings["learner"].items():
+        if key not in plain or value != plain[key]:
+            words += _words(own.get(key, key), value)
+    if settings["split"]["test"] != SHARE:
+        words += ["--test", _number(settings["split"]["test"])]
+    words += flags(settings["reading"])
+    return shlex.join(["fernn", "learn", file or settings["file"], *_joined(words)])
+
+
+def _words(key: str, value: Any) -> list[str]:
+    if isinstance(value, (str, bool)) and (key, value) in _SAID:
+        return [_SAID[key, value]]
+    if key == "guesses":
+        return [word for guess in value for word in ("--guess", guess)]
+    if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return ["--" + key.replace("_", "-"), value if isinstance(value, str) else _number(value)]
+    return ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
+
+
+def _number(value: float) -> str:
+    return repr(int(value)) if float(value).is_integer() else repr(value)
+
+
+def _joined(words: list[str]) -> list[str]:
+    """A value that begins with a dash is joined to its flag: `--good=-1`, which nothing takes for a flag of its own."""
+    made: list[str] = []
+    for word in words:
+        is_value = made and made[-1].startswith("--") and "=" not in made[-1] and not word.startswith("--")
+        if is_value and word.startswith("-"):
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made

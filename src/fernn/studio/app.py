@@ -1,0 +1,239 @@
+"""The routes: each takes what a page sends, hands it on, and answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from .. import __version__
+from ..data import Dataset, card
+from ..data.memory import shown
+from ..report import view
+from ..runs import METHODS, Run, learner, parts, plan
+from . import earlier
+from .answers import Refused, body, explain, field, told, within, worked
+from .columns import columns
+from .datasets import Datasets, Look, asked, held_out
+from .files import Files, data_sets
+from .guard import REPORT_POLICY, Guard
+from .jobs import Jobs
+from .pages import page
+from .reading import as_word
+from .reports import report
+from .rules import exported, fitted, moved
+from .views import differences, viewed, warm
+
+
+@dataclass(frozen=True)
+class Studio:
+    """What the routes work on; nothing in it is of one tab, and all but caches is on disk."""
+
+    folder: Path
+    files: Files
+    datasets: Datasets
+    jobs: Jobs
+
+
+def application(studio: Studio, port: int, token: str) -> Guard:
+    """The studio as a server runs it, behind its guard."""
+
+    @asynccontextmanager
+    async def living(_: FastAPI) -> AsyncIterator[None]:
+        Thread(target=warm, daemon=True).start()
+        yield
+        studio.jobs.close()
+
+    app = FastAPI(lifespan=living, openapi_url=None, docs_url=None, redoc_url=None)
+    explain(app)
+    _about_files(app, studio)
+    _about_data(app, studio)
+    _about_jobs(app, studio)
+    _about_runs(app, studio)
+
+    @app.get("/api/hello")
+    async def hello() -> Response:
+        given = studio.files.given
+        methods = [{"name": name, "line": one.line, "settings": one.defaults} for name, one in METHODS.items()]
+        return told({
+            "version": __version__, "folder": str(studio.folder), "upload_limit": studio.files.limit,
+            "file": None if given is None else given.id, "methods": methods, "datasets": data_sets(),
+        })  # fmt: skip
+
+    @app.post("/api/export")
+    async def export(request: Request) -> Response:
+        given = await body(request)
+        return told(await worked(exported, field(given, "formula", str), field(given, "to", str)))
+
+    @app.get("/{name:path}")
+    async def static(name: str) -> Response:
+        found = page(name or "index.html")
+        if found is None:
+            raise Refused(f"there is no page {name[:100]!r}.", 404)
+        return Response(found[0], media_type=found[1])
+
+    return Guard(app, port, token)
+
+
+def _about_files(app: FastAPI, studio: Studio) -> None:
+    files, datasets = studio.files, studio.datasets
+
+    @app.get("/api/files")
+    async def known() -> Response:
+        return told([file.told() for file in await worked(files.all)])
+
+    @app.post("/api/files")
+    async def upload(request: Request) -> Response:
+        what = f"an upload (--upload-limit, fernn studio FILE has none; now {shown(files.limit)})"
+        taken = await files.take(request.query_params.get("name", ""), within(request, files.limit, what))
+        return told(taken.told())
+
+    @app.post("/api/files/{name}/look")
+    async def look(name: str, request: Request) -> Response:
+        return told(await worked(looked, name, await body(request)))
+
+    def looked(name: str, given: dict[str, Any]) -> dict[str, Any]:
+        file = files.find(name)
+        chosen = asked(file, given)
+        found = datasets.look(file, chosen)
+        problems = [
+            {"severity": p.severity, "kind": p.kind, "where": p.where, "what": p.what, "fix": p.fix}
+            for p in found.problems
+        ]
+        return {
+            "card": None if found.data is None else card(found.data).to_json(), "problems": problems,
+            "columns": columns(file, chosen, found.data), "reading": chosen,
+            "data": None if found.data is None else as_word(file.id, chosen),
+        }  # fmt: skip
+
+
+def _about_data(app: FastAPI, studio: Studio) -> None:
+    def found(word: str, given: dict[str, Any]) -> tuple[Look, Dataset, Run | None]:
+        look = studio.datasets.data(word)
+        assert look.data is not None
+        run = None if given.get("run") is None else earlier.find(studio.folder, field(given, "run", str))
+        return look, look.data, run
+
+    @app.get("/api/data/{word}/traces")
+    async def all_traces(word: str, from_end: str = "0") -> Response:
+        return told(await worked(lambda: viewed(view.traces, found(word, {})[1], None, from_end in ("1", "true"))))
+
+    @app.post("/api/data/{word}/read")
+    async def read(word: str, request: Request) -> Response:
+        given = await body(request)
+
+        def work() -> Any:
+            look, data, run = found(word, given)
+            formula = moved(fitted(field(given, "formula", str), data), given)
+            return viewed(view.reading, formula, data, held_out(look, run))
+
+        return told(await worked(work))
+
+    @app.post("/api/data/{word}/lanes")
+    async def one_trace(word: str, request: Request) -> Response:
+        given = await body(request)
+
+        def work() -> Any:
+            _, data, _ = found(word, given)
+            case = field(given, "case", int)
+            if not 0 <= case < len(data):
+                raise Refused(f"'case' is the number of a trace, from 0 to {len(data) - 1}; found {str(case)[:30]}.")
+            return viewed(view.lanes, fitted(field(given, "formula", str), data), data, case)
+
+        return told(await worked(work))
+
+    @app.post("/api/data/{word}/sensitivity")
+    async def moving(word: str, request: Request) -> Response:
+        given = await body(request)
+
+        def work() -> Any:
+            look, data, run = found(word, given)
+            formula = fitted(field(given, "formula", str), data)
+            return viewed(view.sensitivity, formula, data, held_out(look, run))
+
+        return told(await worked(work))
+
+    @app.post("/api/data/{word}/differ")
+    async def differ(word: str, request: Request) -> Response:
+        given = await body(request)
+
+        def work() -> Any:
+            look, data, run = found(word, given)
+            rules = [fitted(field(given, name, str), data) for name in ("a", "b")]
+            a, b = (viewed(view.reading, rule, data, held_out(look, run)) for rule in rules)
+            return {"cases": differences(a["holds"], b["holds"], data), "a": a, "b": b}
+
+        return told(await worked(work))
+
+
+def _about_jobs(app: FastAPI, studio: Studio) -> None:
+    jobs = studio.jobs
+
+    @app.post("/api/jobs")
+    async def start(request: Request) -> Response:
+        return told({"run": await worked(started, await body(request))})
+
+    def started(given: dict[str, Any]) -> str:
+        """Whatever can be known to be wrong is told before a process begins."""
+        file = studio.files.find(field(given, "file", str))
+        chosen = asked(file, field({"reading": {}, **given}, "reading", dict))
+        method = field({"method": "fernn", **given}, "method", str)
+        settings = field({"settings": {}, **given}, "settings", dict)
+        test = given.get("test", 0.2)
+        if type(test) not in (int, float) or not 0 <= test < 1:
+            raise Refused(
+                f"'test' is the share of the traces kept for the test, from 0 up to 1; found {str(test)[:30]}."
+            )
+        look = studio.datasets.data(as_word(file.id, chosen))
+        assert look.data is not None
+        planned = plan(file.path, chosen, method, settings, test)
+        parts(look.data, test, planned["split"]["seed"])
+        learner(method, planned["learner"], look.data)
+        order = {"file": file.path, "reading": chosen, "method": method, "settings": settings, "test": test}
+        return jobs.start(look.data.name, order)
+
+    @app.get("/api/jobs")
+    async def all_jobs() -> Response:
+        return told(jobs.all())
+
+    @app.get("/api/jobs/{name}")
+    async def job(name: str) -> Response:
+        return told(await worked(jobs.told, name))
+
+    @app.post("/api/jobs/{name}/stop")
+    async def stop(name: str) -> Response:
+        return told(jobs.stop(name))
+
+
+def _about_runs(app: FastAPI, studio: Studio) -> None:
+    @app.get("/api/runs")
+    async def runs() -> Response:
+        return told(await worked(earlier.listed, studio.folder))
+
+    @app.get("/api/runs/{name}")
+    async def run(name: str) -> Response:
+        return told(await worked(lambda: earlier.opened(earlier.find(studio.folder, name), studio.datasets)))
+
+    @app.get("/api/runs/{name}/rivals")
+    async def rivals(name: str) -> Response:
+        def work() -> dict[str, Any]:
+            run = earlier.find(studio.folder, name)
+            _, word, problem = earlier.where(run, studio.datasets)
+            if word is None:
+                raise Refused(problem or "the data are not there any more.", 409)
+            data = studio.datasets.data(word).data
+            assert data is not None
+            return earlier.rivals(run, data)
+
+        return told(await worked(work))
+
+    @app.get("/api/runs/{name}/report")
+    async def as_page(name: str) -> Response:
+        text = await worked(lambda: report(earlier.find(studio.folder, name)))
+        return Response(text, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})

@@ -1,0 +1,137 @@
+"""The process that learns: told its job in a line of JSON on standard input, telling of progress in lines of JSON.
+
+`{"ready": true}` first, then `{"progress": {...}}` about twice a second, in the end `{"ended": ...}` or
+`{"error": ...}`. SIGINT, or the end of standard input, ends the learning with the best so far; a second SIGINT ends
+the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from ..data import Problem
+    from ..learners import Progress
+    from ..runs import Job
+
+GRACE = 15.0
+"""Seconds to end in, once nobody listens any more."""
+
+
+COMPILING = "compiling for this machine: the first run only, some twenty seconds"
+
+
+class Stop:
+    """Whether the end was asked for."""
+
+    asked = False
+
+    def heard(self, *_: object) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def when_alone(self) -> None:
+        """Waits until whoever started this process is gone."""
+        while os.read(0, 4096):
+            pass
+        self.asked = True
+        time.sleep(GRACE)
+        os._exit(1)
+
+
+def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
+    """Learn what is ordered, telling of it."""
+    from .. import runs
+    from ..data import recorded
+
+    planned = runs.plan(order["file"], order["reading"], order["method"], order["settings"], order["test"])
+    problems: list[Problem] = []
+    data = recorded(order["file"], order["reading"], lambda _, found: problems.extend(found))
+    job = runs.begun(data, planned, order["file"], Path(order["out"]))
+
+    if not runs.is_compiled(order["method"]):
+        _tell(out, {"note": COMPILING})
+
+    def watch(progress: Progress) -> None:
+        _tell(out, {"progress": _plain(progress)})
+        if stop.asked:
+            stop.asked = False  # once is enough: the learner may tell of its result yet
+            raise KeyboardInterrupt
+
+    def broken(problem: OSError) -> None:
+        _tell(out, {"warning": f"the run could not be written ({problem.strerror}: {problem.filename})"})
+
+    try:
+        done = runs.carried_out(job, watch, broken)
+    except Exception:
+        assert job.run is not None
+        job.run.discard()
+        raise
+    _tell(out, {"ended": done.ended, "seconds": done.seconds})
+    _report(done.job, problems)
+
+
+def _report(job: Job, problems: list[Problem]) -> None:
+    """Beside the run, as a page of its own; what goes wrong with it takes nothing from the run."""
+    try:
+        from ..report.page import written_of
+
+        written_of(job, problems)
+    except Exception:
+        traceback.print_exc()
+
+
+def _plain(progress: Progress) -> dict[str, Any]:
+    from .earlier import rows
+
+    left = progress.seconds_left
+    return {
+        "seconds": progress.seconds, "share": progress.share, "seconds_left": left if left < 1e9 else None,
+        "tried": progress.restarts, "unit": progress.unit, "front": rows(progress.front, None),
+        "picked": progress.front.pick,
+    }  # fmt: skip
+
+
+def _tell(out: TextIO, said: dict[str, Any]) -> None:
+    with suppress(OSError):  # nobody listens; `when_alone` knows, too
+        print(json.dumps(said), file=out, flush=True)
+
+
+def main() -> int:
+    stop = Stop()
+    signal.signal(signal.SIGINT, stop.heard)
+    out, sys.stdout = sys.stdout, sys.stderr  # what others print is no line of ours
+    with open(0, "rb", buffering=0, closefd=False) as told:
+        order = json.loads(told.readline())
+    _tell(out, {"ready": True})
+    Thread(target=stop.when_alone, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page comes first
+    warnings.simplefilter("ignore")
+    from ..errors import FernnError
+
+    try:
+        carried_out(order, stop, out)
+    except (FernnError, ImportError) as error:
+        _tell(out, {"error": str(error)})
+    except OSError as error:
+        _tell(out, {"error": f"{error.strerror}: {error.filename}"})
+    except MemoryError:
+        _tell(out, {"error": "there is not enough memory for this. Take fewer traces, or shorter formulas."})
+    else:
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The names that a page can offer for labels and channels."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import suppress
+from pathlib import Path
+
+from ..data import Dataset
+from ..data.options import Options
+from ..data.problems import Ledger
+from ..data.sniff import has_header, start
+from ..errors import FernnError
+from .files import Known
+from .reading import Reading
+
+MOST = 5000
+_OTHERS = (".npz", ".ts", ".trace", ".traces")  # files without a row of names
+
+
+def columns(file: Known, reading: Reading, data: Dataset | None) -> list[str]:
+    """Those of the file's first row, in its order; of what has no such row, the channels."""
+    channels = [] if data is None else list(data.channels)
+    if file.origin == "made" or Path(file.path).suffix.lower() in _OTHERS:
+        return channels
+    found: list[str] = []
+    with suppress(FernnError, OSError, UnicodeError, csv.Error, ImportError, IndexError):
+        if Path(file.path).suffix.lower() in (".parquet", ".pq"):
+            found = _of_parquet(file.path)
+        else:
+            options = Options(**{**reading, "channels": None})
+            begin = start(Path(file.path), options, Ledger())
+            found = begin.first if begin is not None and has_header(begin, options, Ledger()) else []
+    return [name for name in found if name][:MOST] or channels
+
+
+def _of_parquet(path: str) -> list[str]:
+    import polars as pl
+
+    try:
+        return list(pl.read_parquet_schema(path))
+    except Exception:  # polars has many; that the file is bad is told by the reader
+        return []

@@ -1,0 +1,80 @@
+"""Formulas that a page sends: read within limits, fitted to data, written for other tools."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from ..data import Dataset
+from ..data.problems import did_you_mean, listed
+from ..errors import FormulaError
+from ..formula import FORMATS, Formula, channels, is_template, parse, with_thresholds
+from ..formula.nodes import children
+from .answers import Refused, field
+
+LONGEST = 2000
+"""Letters of a formula, at most."""
+DEEPEST = 150
+"""Operators within operators, at most."""
+
+NAMES = {
+    "text": "formula.txt", "latex": "formula.tex", "c": "monitor.c", "python": "monitor.py",
+    "rtamt": "formula_rtamt.py", "breach": "formula.stl", "json": "formula.json",
+}  # fmt: skip
+"""What the file of each format is called."""
+
+
+def rule(text: str) -> Formula:
+    """The formula, nothing in it open; short and flat enough to work on."""
+    if len(text) > LONGEST:
+        raise FormulaError(f"a formula of {len(text)} letters, at most {LONGEST} are read", text[:LONGEST], LONGEST)
+    try:
+        found = parse(text)
+        if _depth(found) > DEEPEST:
+            raise RecursionError
+        if is_template(found):
+            raise FormulaError("the formula has open choices; write what each is to be, or learn with it as a template")
+    except RecursionError:
+        what = f"more than {DEEPEST} operators within each other"
+        raise FormulaError(what, text, 0, "split the formula into several") from None
+    return found
+
+
+def fitted(text: str, data: Dataset) -> Formula:
+    """As `rule`, of channels that the data have."""
+    found = rule(text)
+    for name in channels(found):
+        if name not in data.channels:
+            at = max(text.find(name), 0)
+            has = f"{data.name} has {listed(data.channels)}"
+            raise FormulaError(f"there is no channel {name!r}{did_you_mean(name, data.channels)}; {has}", text, at)
+    return found
+
+
+def moved(formula: Formula, given: dict[str, Any]) -> Formula:
+    """With the thresholds that the request has, if it has any."""
+    if given.get("thresholds") is None:
+        return formula
+    values = field(given, "thresholds", list)
+    if not all(type(value) in (int, float) and abs(value) < 1e300 and isfinite(value) for value in values):
+        raise Refused("'thresholds' is a list of numbers, one for every atom of the formula.")
+    return with_thresholds(formula, [float(value) for value in values])
+
+
+def exported(text: str, to: str) -> dict[str, str]:
+    """The formula for another tool, and a name for the file."""
+    if to not in NAMES:
+        raise Refused(f"'to' is one of {', '.join(NAMES)}; found {to[:50]!r}.")
+    found = rule(text)
+    written = str(found) if to == "text" else FORMATS[to](found)
+    return {"name": NAMES[to], "text": written if written.endswith("\n") else written + "\n"}
+
+
+def _depth(formula: Formula) -> int:
+    """Nodes from the root down to the deepest leaf, without recursion."""
+    deepest, left = 0, [(formula, 1)]
+    while left:
+        node, depth = left.pop()
+        deepest = max(deepest, depth)
+        left += [(child, depth + 1) for child in children(node)]
+    return deepest

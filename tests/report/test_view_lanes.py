@@ -1,0 +1,67 @@
+"""The parts of a rule over time, for one trace."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from fernn import deciding, parse
+from fernn.data import from_arrays, load
+from fernn.errors import DataError
+from fernn.formula import walk
+from fernn.report.view import lanes
+from strategies import CHANNELS, FUTURE, PAST, formulas, levels
+
+
+@given(st.one_of(formulas(PAST), formulas(FUTURE)), st.lists(levels, min_size=16, max_size=16))
+@settings(max_examples=100, deadline=None)
+def test_every_row_is_the_part_judged_at_every_sample(formula, values):
+    data = from_arrays(np.array(values).reshape(1, 2, 8).repeat(2, 0), [0, 1], channels=CHANNELS)
+    told = lanes(formula, data, 1)
+    trace = oracle.as_trace(data.values[1], CHANNELS)
+    assert [row["text"] for row in told["rows"]] == [str(part) for part in walk(formula)]
+    for row in told["rows"]:
+        part = parse(row["text"])
+        for k, sample in enumerate(told["at"]):
+            value = oracle.rho(part, trace, sample)
+            assert row["values"][k] == (pytest.approx(value, rel=5e-4) if np.isfinite(value) else None)
+            assert (row["holds"][k] == "1") == oracle.holds(part, trace, sample)
+    json.dumps(told, allow_nan=False)
+
+
+def test_parts_lie_as_deep_as_they_are_nested():
+    told = lanes("G (v <= 30 -> F[0,9] (v >= 3))", load("cruise"), 0)
+    assert [(row["depth"], row["text"]) for row in told["rows"]] == [
+        (0, "G (v <= 30 -> F[0,9] (v >= 3))"), (1, "v <= 30 -> F[0,9] (v >= 3)"), (2, "v <= 30"),
+        (2, "F[0,9] (v >= 3)"), (3, "v >= 3"),
+    ]  # fmt: skip
+
+
+def test_the_verdict_and_its_sample_are_those_of_the_judge():
+    data = load("cruise")
+    for text in ("G (v <= 34.3)", "H (v <= 34.3)"):
+        for case in (0, 5, len(data) - 1):
+            told, found = lanes(text, data, case), deciding(text, data)[case]
+            assert told["deciding"] == {"sample": found.sample, "channel": 0, "atom": "v <= 34.3"}
+            assert told["verdict"]["sample"] == (100 if text[0] == "H" else 0)
+            assert told["verdict"]["robustness"] == pytest.approx(found.robustness, rel=5e-4)
+            assert told["case"] == data.cases[case]
+
+
+def test_a_long_trace_keeps_its_peaks_and_the_samples_that_matter():
+    values = np.random.default_rng(1).normal(size=(2, 1, 20_000))
+    values[1, 0, 12_345] = 50.0
+    data = from_arrays(values, [0, 1])
+    told = lanes("F (x >= 40)", data, 1)
+    assert len(told["at"]) < 2000
+    assert {0, 12_345, 19_999} <= set(told["at"])
+    assert told["channels"][0]["values"][told["at"].index(12_345)] == 50.0
+    assert told["deciding"]["sample"] == 12_345
+
+
+def test_a_case_that_is_not_there_is_named():
+    with pytest.raises(DataError, match="there is no case number 99999"):
+        lanes("G (v <= 30)", load("cruise"), 99_999)
