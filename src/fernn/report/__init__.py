@@ -3,6 +3,6 @@
 plots    matplotlib figures: `pip install 'fernn[plot]'`
 """
 
-from .plots import against, bars, front, save
+from .plots import against, bars, confusion, curves, front, lanes, region, save
 
-__all__ = ["against", "bars", "front", "save"]
+__all__ = ["against", "bars", "confusion", "curves", "front", "lanes", "region", "save"]
