@@ -13,7 +13,21 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import DataError, FernnError, RunError, SignalError
-from . import ask, cause, certify, comparing, demo, formulas, learning, live, methods, params, recordings, traces
+from . import (
+    ask,
+    cause,
+    certify,
+    comparing,
+    demo,
+    formulas,
+    learning,
+    live,
+    methods,
+    params,
+    plotting,
+    recordings,
+    traces,
+)
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
@@ -41,6 +55,7 @@ for command in (
     ask.ask,
     cause.cause,
     params.params,
+    plotting.plot,
     recordings.generate,
     traces.evaluate,
     traces.explain,
