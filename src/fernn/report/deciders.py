@@ -9,10 +9,9 @@ import numpy as np
 from ..data import Dataset
 from ..data.dataset import Ints
 from ..formula import Formula, walk
-from ..formula.measures import channels
 from ..semantics import Deciding, deciding
 
-BLOCK = 8_000_000  # numbers kept at a time: samples, for every part of the formula
+BLOCK = 8_000_000  # numbers kept at a time: samples, for every channel and every part of the formula
 
 
 def deciders(formula: Formula, data: Dataset, cases: Ints) -> dict[int, Deciding]:
@@ -20,17 +19,17 @@ def deciders(formula: Formula, data: Dataset, cases: Ints) -> dict[int, Deciding
 
     Only these cases are looked at, few at a time where they are long.
     """
-    read = list(channels(formula)) or list(data.channels[:1])
     found: dict[int, Deciding] = {}
-    for some in _blocks(data.lengths[cases], len(set(walk(formula))), cases):
-        for case, one in zip(some, deciding(formula, data.subset(some).select(read)), strict=True):
+    rows = len(set(walk(formula))) + data.n_channels
+    for some in _blocks(data.lengths[cases], rows, cases):
+        for case, one in zip(some, deciding(formula, data.subset(some)), strict=True):
             if one is not None:
                 found[case] = one
     return found
 
 
-def _blocks(lengths: Ints, parts: int, cases: Ints) -> Iterator[list[int]]:
+def _blocks(lengths: Ints, rows: int, cases: Ints) -> Iterator[list[int]]:
     """The cases in order, cut so that no block of more than one takes too much room."""
-    block = np.cumsum(lengths) * parts // BLOCK
+    block = np.cumsum(lengths) * rows // BLOCK
     for number in np.unique(block):
         yield cases[block == number].tolist()

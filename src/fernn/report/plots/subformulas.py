@@ -56,7 +56,7 @@ def lanes(
     start = _judged(rule, at, int(one.lengths[0]))
     time = clock(one, [rule])
     names = _names(rule, shortened(rule, data) if at == "verdict" else rule)
-    read = channels_of(rule) or one.channels[:1]
+    read = [name for name in one.channels if name in channels_of(rule)] or one.channels[:1]
     lows = [LOW + LEADING * names[part].count("\n") for part in names]
     heights = [TALL] * len(read) + lows
     made = figure(sum(heights) + 0.4, title or _title(rule, one, at))

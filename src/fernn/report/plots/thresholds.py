@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST = 0.03  # of the width of a panel: what a mark at one instant takes
-APART = 0.025  # of the width: from tick to tick
+APART = 0.025  # of the width of the picture: from tick to tick
 FAR = 1.0  # ranges of the data beyond which a threshold would crush them, and is not drawn
 UNIT = 1.0  # what stands for the range of data that are all 0
 
@@ -39,6 +39,7 @@ def draw(axes: Axes, mark: Mark, clock: Clock, look: dict[str, Any]) -> None:
         "markeredgewidth": 1.0,
     }
     width = clock.end - clock.start or 1.0
+    apart = APART * getattr(axes.get_gridspec(), "ncols", 1)
     for first, last in mark.runs:
         low, high = clock.at(first), clock.at(last)
         if first == last:
@@ -46,5 +47,5 @@ def draw(axes: Axes, mark: Mark, clock: Clock, look: dict[str, Any]) -> None:
         if high - low < LEAST * width:
             low, high = (low + high - LEAST * width) / 2, (low + high + LEAST * width) / 2
         axes.plot([low, high], [mark.level] * 2, linewidth=1.9, path_effects=rim, zorder=6, **look)
-        across = np.linspace(low, high, max(3, round((high - low) / (APART * width)) + 1))
+        across = np.linspace(low, high, max(3, round((high - low) / (apart * width)) + 1))
         axes.plot(across, np.full(len(across), mark.level), linestyle="none", color=look["color"], zorder=6, **ticks)

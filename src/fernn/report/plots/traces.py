@@ -51,7 +51,7 @@ def against(
     if most < 2:
         raise UnsupportedError(f"most is how many traces are drawn, 2 or more; got {most}")
     rules = [_rule(i, name, formula, data) for i, (name, formula) in enumerate(rules_in(formulas).items())]
-    shown = data.select(_read(data, rules) if channels is None else channels).channels
+    shown = data.subset([0]).select(_read(data, rules) if channels is None else channels).channels
     time = clock(data, [rule.formula for rule in rules])
     columns = 1 if len(shown) < 4 else 2 if len(shown) < 9 else 3
     rows = -(-len(shown) // columns)
