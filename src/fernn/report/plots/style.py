@@ -31,6 +31,7 @@ WIDTH, DPI = 7.0, 100  # inches; 700 pixels
 SMALL, TEXT, TITLE = 8, 9, 10.5  # points
 LEADING = 0.165  # inches: a line of the legend
 QUIET = "#767676"
+DIGITS = 6  # of the places of panels, as shares of the figure
 
 
 def figure(height: float, title: str = "") -> Figure:
@@ -100,6 +101,8 @@ def finished(made: Figure, rows: Sequence[tuple[Any, str]], columns: int = 1) ->
     for _ in range(3):
         layout.execute(made)
     made.set_layout_engine("none")
+    for axes in made.axes:  # the solver's last digits differ from time to time
+        axes.set_position(tuple(round(end, DIGITS) for end in axes.get_position().bounds))
     return made
 
 
