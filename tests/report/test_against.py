@@ -1,18 +1,24 @@
 """A picture of traces against rules shows what the rules say and what they get wrong."""
 
+from math import nan
+
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib", reason="needs fernn[plot]")
 
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import TICKDOWN, TICKUP
 
 from fernn import parse
-from fernn.data import Dataset, from_arrays, load
+from fernn.data import Dataset, from_arrays
 from fernn.errors import DataError, SignalError, UnsupportedError
+from fernn.learners import Fit, Front
+from fernn.learners.front import Entry
 from fernn.report import against
-from fernn.report.plots.style import BAD, DARK, GOOD, RULES
+from fernn.report.deciders import deciders
+from fernn.report.plots.style import BAD, DARK, GOOD, PLAIN, RULES
+from fernn.semantics import deciding
 
 
 def steps(channels=("x", "y"), samples=11, dt=None, cases=20):
@@ -31,8 +37,15 @@ def thresholds(axes, colour=RULES[0]):
 
 
 def lines(axes, colour, width=None):
-    found = [line for line in axes.lines if to_hex(line.get_color()) == colour.lower()]
+    found = [line for line in axes.lines if to_hex(line.get_color()) == colour.lower() and line.get_marker() != "o"]
     return [line for line in found if width is None or line.get_linewidth() == width]
+
+
+def dots(axes, colour=None):
+    """(time, value) of the deciding samples, in this colour or in all."""
+    found = [line for line in axes.lines if line.get_marker() == "o"]
+    kept = [line for line in found if colour is None or to_hex(line.get_color()) == colour.lower()]
+    return sorted((float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in kept)
 
 
 def words(figure):
@@ -178,8 +191,8 @@ def test_no_words_overlap_or_leave_the_picture(size):
 def test_what_cannot_be_judged_is_refused():
     with pytest.raises(SignalError, match="both back and ahead"):
         against(steps(), {"r": parse("F O (x >= 0.5)")})
-    with pytest.raises(DataError, match="two classes"):
-        against(load("wander", cases=5), {"r": parse("F (x >= 0.5)")})
+    with pytest.raises(UnsupportedError, match="expected a formula, or a front, a fit, a run or an outcome, got int"):
+        against(steps(), 7)
     with pytest.raises(SignalError, match="z"):
         against(steps(), {"r": parse("F (z >= 0.5)")})
 
@@ -204,3 +217,107 @@ def test_long_rules_do_not_crush_the_panels():
         f.axes[0].get_window_extent().height for f in (short, against(steps(), {f"r{i}": long for i in range(9)}))
     ]
     assert heights[1] > 0.85 * heights[0]
+
+
+def test_a_dot_is_where_the_definition_says_that_the_verdict_is_decided():
+    """Of G the least sample, of H over a window the least in it, of an or the part that is greater."""
+    data = steps()
+    x, y = np.moveaxis(data.values, 1, 0)
+    least = sorted(zip(x.argmin(axis=1).tolist(), x.min(axis=1).tolist(), strict=True))
+    assert dots(against(data, "G (x >= 0.5)").axes[0]) == least
+    late = sorted(zip((6 + x[:, 6:9].argmin(axis=1)).tolist(), x[:, 6:9].min(axis=1).tolist(), strict=True))
+    assert dots(against(data, "H[2,4] (x >= 0.5)").axes[0]) == late
+    first, second = against(data, "G (x >= 0.5) | G (y >= 0.5)").axes
+    by_x = x.min(axis=1) >= y.min(axis=1)
+    assert dots(first) == sorted(zip(x.argmin(axis=1)[by_x].tolist(), x.min(axis=1)[by_x].tolist(), strict=True))
+    assert dots(second) == sorted(zip(y.argmin(axis=1)[~by_x].tolist(), y.min(axis=1)[~by_x].tolist(), strict=True))
+
+
+def test_dots_are_of_the_traces_that_are_drawn_and_can_be_left_out():
+    figure = against(steps(cases=400), "G (x >= 0.5)", most=20)
+    assert len(dots(figure.axes[0])) == 20
+    assert "the sample that decides what the rule says of a trace" in words(figure)
+    figure = against(steps(), "G (x >= 0.5)", deciding=False)
+    assert not dots(figure.axes[0])
+    assert not any("decides" in text for text in words(figure))
+    assert not dots(against(steps(), "F (x >= 0.5) | true").axes[0])
+
+
+def test_the_dots_of_what_is_lifted_out_are_dark():
+    data = steps()
+    values = np.array(data.values)
+    values[1, 0, 5] = -0.5  # a good one
+    axes = against(Dataset(values, data.labels, data.classes, data.channels), "G (x >= 0.5)").axes[0]
+    assert dots(axes, DARK[GOOD]) == [(5.0, -0.5)]
+    assert len(dots(axes, GOOD)) == 9
+
+
+def test_dots_of_unequal_traces_stand_on_their_traces():
+    rows = [np.r_[np.ones(3), 9.0, np.ones(n)][None] for n in (2, 5, 7)]
+    assert {x for x, _ in dots(against(from_arrays(rows, [0, 1, 1]), "F (x >= 4)").axes[0])} == {3.0}
+    assert [x for x, _ in dots(against(from_arrays(rows, [0, 1, 1]), "O (x >= 4)").axes[0])] == [-7.0, -5.0, -2.0]
+
+
+def test_a_peak_of_one_sample_in_a_long_trace_is_drawn():
+    values = np.zeros((4, 1, 100_000))
+    values[2, 0, 54_321] = 7.0
+    axes = against(Dataset(values, [0, 0, 1, 1], ("bad", "good")), "F (x >= 4)").axes[0]
+    assert max(line.get_ydata().max() for line in lines(axes, GOOD, 0.6)) == 7.0
+    assert (54_321.0, 7.0) in dots(axes)
+    assert max(len(line.get_xdata()) for line in axes.lines) < 1000
+
+
+def test_without_labels_traces_are_grey_and_those_that_violate_the_rule_are_lifted_out():
+    data = steps()
+    figure = against(Dataset(data.values, None, (), data.channels), "G (x >= 0.5)")
+    axes = figure.axes[0]
+    assert not lines(axes, GOOD)
+    assert not lines(axes, BAD)
+    assert len(lines(axes, PLAIN, 0.6)) == 20
+    assert len(lines(axes, DARK[PLAIN])) == 10
+    assert "violates the rule: 10 traces" in words(figure)
+    assert "median and 5% to 95% of 20 traces" in words(figure)
+    assert "the rule: G (x >= 0.5)  (satisfied by 10 of 20 traces)" in words(figure)
+
+
+def test_real_labels_are_colours_and_the_worst_guesses_are_lifted_out():
+    data = steps(cases=12)
+    labels = data.values[:, 0].max(axis=1) - 0.5
+    labels[[3, 7]] += 2.0
+    figure = against(Dataset(data.values, labels, (), data.channels), "F (x >= 0.5)")
+    axes, scale = figure.axes
+    assert scale.get_ylabel() == "label"
+    assert scale.get_ylim() == pytest.approx((labels.min(), labels.max()))
+    thin = {tuple(line.get_ydata()): line.get_color() for line in axes.lines if line.get_linewidth() == 0.6}
+    light = [sum(to_rgb(thin[tuple(data.values[i, 0])])) for i in np.argsort(labels)]
+    assert light == sorted(light)
+    assert light[-1] > 2 * light[0]
+    lifted = [line.get_ydata().tolist() for line in lines(axes, DARK[PLAIN])]
+    assert lifted == [data.values[i, 0].tolist() for i in (3, 7)]
+    assert any("mean absolute error 0.333" in text for text in words(figure))  # 2 of 12 are off by 2
+
+
+def test_each_of_many_classes_has_its_colour():
+    data = steps(cases=21)
+    figure = against(Dataset(data.values, np.arange(21) % 3, ("a", "b", "c"), data.channels), "G (x >= 0.5)")
+    assert [text.split(":")[0] for text in words(figure)[:3]] == ["a", "b", "c"]
+    assert any("(satisfied by 10 of 21 traces)" in text for text in words(figure))
+
+
+def test_a_result_shows_the_rule_that_it_picked():
+    entries = [Entry(parse(text), n, 0.1, nan, nan, 1.0) for n, text in ((1, "x >= 0.4"), (2, "G (x >= 0.5)"))]
+    found = Front(tuple(entries), 1)
+    for result in (found, Fit(found, 1.0, "done", {}), "G (x >= 0.5)", parse("G (x >= 0.5)")):
+        assert "the rule: G (x >= 0.5)  (error 0%)" in words(against(steps(), result))
+
+
+def test_only_what_is_asked_for_is_judged_however_it_is_cut(monkeypatch):
+    data = steps(cases=30)
+    rule = parse("G (x >= 0.5 | F[1,3] (y <= 0.2))")
+    cases = np.array([2, 3, 11, 29])
+    wanted = [(one.sample, one.atom) for one in deciding(rule, data.subset(cases))]
+    for block in (1, 300, 10**9):
+        monkeypatch.setattr("fernn.report.deciders.BLOCK", block)
+        found = deciders(rule, data, cases)
+        assert [*found] == cases.tolist()
+        assert [(one.sample, one.atom) for one in found.values()] == wanted

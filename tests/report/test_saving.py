@@ -14,7 +14,8 @@ from PIL import Image
 from fernn import parse
 from fernn.data import load
 from fernn.errors import UnsupportedError
-from fernn.report import against, bars, front, save
+from fernn.regions import parameter_set
+from fernn.report import against, bars, confusion, curves, front, lanes, region, save
 from fernn.report.plots.saving import drawn
 
 DRAW = """
@@ -59,6 +60,13 @@ def test_a_panel_takes_less_than_150_kb_and_loses_no_colour():
     assert (off == 0).mean() > 0.8
 
 
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_way_across_lanes_is_the_same_bytes_each_time(kind, tmp_path):
+    figures = [lanes(load("cruise", cases=5), "G (v <= 34) | F[3,9] (v >= 25)", 1) for _ in range(2)]
+    first, second = (save(figure, tmp_path / f"{i}.{kind}").read_bytes() for i, figure in enumerate(figures))
+    assert first == second
+
+
 def test_an_svg_has_no_date(tmp_path):
     text = save(picture(), tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "<svg" in text
@@ -79,6 +87,15 @@ def test_without_matplotlib_every_picture_says_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     wanted = r"pip install 'fernn\[plot\]'"
+    data = load("cruise", cases=5)
+    for draw in (
+        lambda: lanes(data, rule, 0),
+        lambda: curves([{"seconds": 1.0, "length": 1, "train": 0.1}]),
+        lambda: confusion(rule, data),
+        lambda: region(parameter_set("G (v <= ?c)", data, 0.5, 0.5)),
+    ):
+        with pytest.raises(UnsupportedError, match=wanted):
+            draw()
     with pytest.raises(UnsupportedError, match=wanted):
         against(load("cruise", cases=5), {"r": rule})
     with pytest.raises(UnsupportedError, match=wanted):

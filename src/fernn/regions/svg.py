@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape
 
 from ..formula.show import number
 from .found import ParameterSet
-from .ranges import Range
 from .view import View, views
 
 WIDTH, HEIGHT = 640, 440
@@ -42,7 +41,7 @@ def _line(found: ParameterSet, view: View) -> Iterator[str]:
     x, y = _across(view), _scale(0, 1, HEIGHT - BOTTOM, TOP)
     for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
         for box in boxes:
-            yield _rectangle(_ends(view, box[0]), (0, 1), x, y, colour)
+            yield _rectangle(view.ends(box[0]), (0, 1), x, y, colour)
     for profile in found.profiles:
         for rates, colour, dashes in ((profile.false_alarms, ALARMS, "none"), (profile.misses, MISSES, "6 3")):
             points = [f"{x(value):.1f},{y(rate):.1f}" for value, rate in zip(profile.values, rates, strict=True)]
@@ -59,18 +58,12 @@ def _plane(found: ParameterSet, across: View, up: View) -> Iterator[str]:
     x, y = _across(across), _scale(up.low, up.high, HEIGHT - BOTTOM, TOP, up.is_end)
     for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
         for box in boxes:
-            yield _rectangle(_ends(across, box[0]), _ends(up, box[1]), x, y, colour)
+            yield _rectangle(across.ends(box[0]), up.ends(box[1]), x, y, colour)
     if found.picked is not None:
         at = found.picked.values
         yield f'<circle cx="{x(at[across.name]):.1f}" cy="{y(at[up.name]):.1f}" r="5" fill="{POINT}"/>'
     yield from _axes(across, up, x, y)
     yield from _key(found, [])
-
-
-def _ends(view: View, shown: Range) -> tuple[float, float]:
-    """What of a range is in view; the end of a window is as wide as a sample."""
-    half = 0.5 if view.is_end else 0.0
-    return max(shown.low, view.low) - half, min(shown.high, view.high) + half
 
 
 def _rectangle(across: tuple[float, float], up: tuple[float, float], x: Place, y: Place, colour: str) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import UnsupportedError
 from .found import ParameterSet
-from .ranges import Box, hull, spread
+from .ranges import Box, Range, hull, spread
 
 OUTSIDE, UNDECIDED, INSIDE, NOWHERE = 0, 1, 2, 3
 """What is at a place; nowhere is where a window would end before it starts."""
@@ -31,21 +31,28 @@ class View:
         """Values from low to high; ends of windows are whole numbers."""
         return spread(self.low, self.high, most, self.is_end)
 
+    def ends(self, shown: Range) -> tuple[float, float]:
+        """What of a range is in view; the end of a window is as wide as a sample."""
+        half = 0.5 if self.is_end else 0.0
+        return max(shown.low, self.low) - half, min(shown.high, self.high) + half
+
 
 def views(found: ParameterSet) -> tuple[View, ...]:
     """One for each parameter: the set and a little around it; all of the data where the set is empty."""
     if len(found.names) > 2:
         raise UnsupportedError(f"a picture has one or two parameters, {found.text} has {len(found.names)}")
-    return tuple(_view(found, i, parameter.kind == "end") for i, parameter in enumerate(found.structure.parameters))
+    return tuple(view(found, i) for i in range(len(found.names)))
 
 
-def _view(found: ParameterSet, i: int, is_end: bool) -> View:
+def view(found: ParameterSet, i: int) -> View:
+    """Of the parameter at this place."""
+    is_end = found.structure.parameters[i].kind == "end"
     ranges = [box[i] for box in (*found.boxes, *found.undecided)]
     known = [end for r in ranges for end in (r.low, r.high) if isfinite(end)] or [0.0, 1.0]
     values = found.profiles[i].values if found.profiles else ()
     shown = values or (min(known), max(known))
     low, high = shown[0], shown[-1]
-    if ranges and len(found.names) == 2:
+    if ranges and len(found.names) > 1:
         around, beyond = hull(ranges), AROUND * (max(known) - min(known))
         low, high = max(low, around.low - beyond), min(high, around.high + beyond)
     return View(found.names[i], low, high if high > low else low + 1, is_end)

@@ -21,12 +21,15 @@ class Mark:
     runs: tuple[Run, ...]
 
 
-def marks(formula: Formula, channel: str, clock: Clock) -> list[Mark]:
-    """The thresholds that the formula sets this channel alone, over the samples that it looks at in some trace."""
+def marks(formula: Formula, channel: str, clock: Clock, at: int | None = None) -> list[Mark]:
+    """The thresholds that the formula sets this channel alone, over the samples that it looks at in some trace.
+
+    Judged at sample `at`, or where it is None at that of the verdict.
+    """
     found: dict[tuple[float, bool], list[Run]] = {}
     for samples in np.unique(clock.lengths).tolist():
         shift = clock.shift(samples)
-        for atom, first, last in reach(formula, samples):
+        for atom, first, last in reach(formula, samples, at):
             if atom.channels == (channel,):
                 weight = atom.weights[0][1]
                 mark = atom.threshold / weight, atom.is_upper_bound == (weight > 0)

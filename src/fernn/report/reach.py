@@ -50,6 +50,25 @@ def reach(formula: Formula, samples: int, at: int | None = None) -> list[tuple[A
     return list(dict.fromkeys((atom, first, last) for atom, runs in found for first, last in runs))
 
 
+def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[Run, ...]:
+    """The samples of `part`, which is right below the formula, that a temporal operator looks at when judged `at`.
+
+    None where it is no temporal operator.
+    """
+    match formula:
+        case Eventually(_, over) | Always(_, over):
+            return _ahead(((at, at),), over, samples)
+        case Once(_, over) | Historically(_, over):
+            return _turned(_ahead(_turned(((at, at),), samples), over, samples), samples)
+        case Until(_, goal, over):
+            return _ahead(((at, at),), over, samples) if part == goal else _before(((at, at),), over, samples)
+        case Since(_, goal, over):
+            turned = _turned(((at, at),), samples)
+            runs = _ahead(turned, over, samples) if part == goal else _before(turned, over, samples)
+            return _turned(runs, samples)
+    return ()
+
+
 def _read(formula: Formula, at: tuple[Run, ...], samples: int, helps: bool) -> Iterator[tuple[Atom, tuple[Run, ...]]]:
     match formula:
         case Constant():

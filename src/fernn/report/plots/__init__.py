@@ -1,14 +1,22 @@
 """Pictures of data, rules and results, as matplotlib figures: `pip install 'fernn[plot]'`.
 
-against   the traces of both classes against rules
-bars      methods beside each other, with what a paper reports
-front     the error of each rule of a front against its length
-save      a picture as a PNG or SVG file
+against     the traces of both classes against rules
+lanes       one trace, with the robustness of every part of a rule
+front       the error of each rule of a front against its length
+curves      how the error fell while learning went on
+confusion   labels against verdicts
+region      all values of open numbers that keep to their limits
+bars        methods beside each other, with what a paper reports
+save        a picture as a PNG or SVG file
 """
 
 from .dots import bars
 from .fronts import front
+from .matrix import confusion
+from .parameters import region
+from .progress import curves
 from .saving import save
+from .subformulas import lanes
 from .traces import against
 
-__all__ = ["against", "bars", "front", "save"]
+__all__ = ["against", "bars", "confusion", "curves", "front", "lanes", "region", "save"]

@@ -10,6 +10,7 @@ from ...errors import UnsupportedError
 from ...formula import Formula, thresholds, with_thresholds
 from ...learners import Front
 from ..wording import wrapped
+from .results import Result, front_in, test_errors
 from .style import BAD, GOOD, QUIET, figure, finished, tidy, whole_numbers
 
 if TYPE_CHECKING:
@@ -27,11 +28,14 @@ RING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def front(found: Front, test: Mapping[int, float] | None = None, ylabel: str = "error", title: str = "") -> Figure:
+def front(found: Result, test: Mapping[int, float] | None = None, ylabel: str = "error", title: str = "") -> Figure:
     """Training and validation errors by length, the latter with one standard error; the picked rule is ringed.
 
-    `test` has errors on other data, by length. The rules are listed below, with thresholds to four digits.
+    Of a front, or a fit, a run or an outcome that has one. `test` has errors on other data, by length; a run and an
+    outcome bring their own. The rules are listed below, with thresholds to four digits.
     """
+    test = test_errors(found) if test is None else test
+    found = front_in(found)
     if not len(found):
         raise UnsupportedError("a picture of a front needs at least one rule, got a front without any")
     lengths = [entry.length for entry in found]

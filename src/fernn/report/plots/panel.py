@@ -1,8 +1,8 @@
-"""One channel of both classes: thin traces, medians in their bands, thresholds."""
+"""One channel of the traces: thin lines, medians in their bands, those lifted out, deciding samples, thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,74 +12,85 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...data.dataset import Floats, Ints
 from ...formula import Formula
+from ...semantics import Deciding
 from ..clock import Clock
 from ..marks import Mark, marks
-from ..thinning import decimated, enveloped, quantiles, spread_out
-from .style import BAD, DARK, GOOD
-from .thresholds import draw
+from ..thinning import decimated, enveloped, quantiles
+from .groups import Group
+from .style import halo
+from .thresholds import draw, in_sight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BAND = (0.05, 0.5, 0.95)
-FAR = 1.0  # ranges of the data beyond which a threshold would crush them, and is not drawn
-UNIT = 1.0  # what stands for the range of data that are all 0
+DOT: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.0, "markeredgewidth": 0.0, "zorder": 7}
+LIFTED_DOT: dict[str, Any] = DOT | {"markersize": 5.0, "markeredgewidth": 0.8, "markeredgecolor": "white", "zorder": 8}
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A formula as it is drawn, and what it gets wrong, `[case]`."""
+    """A formula as it is drawn, and what it says of each trace, `[case]`."""
 
     name: str
     formula: Formula
     text: str
-    wrong: npt.NDArray[np.bool_]
+    holds: npt.NDArray[np.bool_]
+    off: Floats | None
+    """With real labels, how far its robustness is from them."""
     look: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Where one channel is drawn: `most` traces of each class, half as many misjudged, of `2 * bins` points."""
+    """Where one channel is drawn, each trace with `2 * bins` points; dots are the `decided` samples, by case."""
 
     axes: Axes
     data: Dataset
     channel: str
     clock: Clock
-    most: int
     bins: int
+    decided: Mapping[int, Deciding]
 
-    def draw(self, rules: Sequence[Rule]) -> list[tuple[Rule, Mark]]:
+    def draw(self, shown: Sequence[Group], rules: Sequence[Rule]) -> list[tuple[Rule, Mark]]:
         """Draws it; gives the thresholds that are too far away to be drawn."""
-        low, high = self._traces(rules)
-        room = FAR * (high - low or abs(high) or UNIT)  # a channel that never moves: as far as it is from 0
+        seen = [value for group in shown for value in self._group(group)]
+        low, high = min(seen), max(seen)
         far = []
         for rule in rules:
             for mark in marks(rule.formula, self.channel, self.clock):
-                if low - room <= mark.level <= high + room:
+                if in_sight(mark.level, low, high):
                     draw(self.axes, mark, self.clock, rule.look)
                 else:
                     far.append((rule, mark))
         return far
 
-    def _traces(self, rules: Sequence[Rule]) -> tuple[float, float]:
-        """Draws the classes; gives the least and the greatest value to be seen."""
-        row = self.data.channels.index(self.channel)
+    def _group(self, group: Group) -> list[float]:
+        """Draws it; gives values that include the least and the greatest to be seen."""
         seen: list[float] = []
-        for colour, of_class in ((BAD, ~self.data.positive), (GOOD, self.data.positive)):
-            at = np.flatnonzero(of_class)
-            if not len(at):
-                continue
-            missed = at[rules[0].wrong[at]] if rules else at[:0]
-            for i in spread_out(at, self.most):
-                seen += self._line(
-                    self.data.values[i][row], color=colour, linewidth=0.6, alpha=0.35, markersize=9, zorder=2
-                )
-            for i in spread_out(missed, -(-self.most // 2)):
-                seen += self._line(self.data.values[i][row], color=DARK[colour], linewidth=0.9, alpha=0.85, zorder=3)
-            low, middle, high = quantiles([self.data.values[i][row] for i in at], BAND, self.clock.from_end)
-            seen += self._band(low, high, colour)
-            self._line(middle, color=colour, linewidth=2.4, markersize=16, zorder=4)
-        return min(seen), max(seen)
+        for place, case in enumerate(group.thin.tolist()):
+            colour = group.colour_of(place)
+            alpha = 0.6 if group.colours else 0.35
+            seen += self._line(self._row(case), color=colour, linewidth=0.6, alpha=alpha, markersize=9, zorder=2)
+            if case not in group.lifted:
+                self._dot(case, color=colour, alpha=0.8, **DOT)
+        for case in group.lifted.tolist():
+            look: dict[str, Any] = {"color": group.dark, "linewidth": 1.0, "path_effects": halo(2.0, 0.6)}
+            seen += self._line(self._row(case), markersize=9, zorder=5, **look)
+            self._dot(case, color=group.dark, **LIFTED_DOT)
+        low, middle, high = quantiles([self._row(case) for case in group.cases.tolist()], BAND, self.clock.from_end)
+        seen += self._band(low, high, group.colour)
+        self._line(middle, color=group.colour, linewidth=2.4, markersize=16, zorder=4)
+        return seen
+
+    def _row(self, case: int) -> Floats:
+        return np.asarray(self.data.values[case][self.data.channels.index(self.channel)])
+
+    def _dot(self, case: int, **look: Any) -> None:
+        found = self.decided.get(case)
+        if found is not None and self.channel in found.channels:
+            row = self._row(case)
+            self.axes.plot(self._places(np.array([found.sample]), len(row)), row[[found.sample]], **look)
 
     def _line(self, values: Floats, **look: Any) -> list[float]:
         """Draws a row of values; one of a single sample as a dash. Gives their least and greatest."""
