@@ -10,7 +10,7 @@ DRIVES = "case,time,v,w,label\n" + "".join(
     for i in range(12)
     for t in range(10)
 )
-"""Two dozen traces: v stays under 27 in the good ones, and is above 34 at some time in the bad ones, never at the first."""
+"""Two dozen traces: v stays under 27 in the good ones, and is above 34 once in the bad ones, but not at first."""
 
 
 class Window:
@@ -50,7 +50,9 @@ class Window:
     def write(self, formula):
         """Type a formula over the one that is there, and wait for what it says."""
         self.page.locator("#formula").fill(formula)
-        self.page.wait_for_function("text => (Studio.now.reading || {}).formula === text", arg=str(fernn.parse(formula)))
+        self.page.wait_for_function(
+            "text => (Studio.now.reading || {}).formula === text", arg=str(fernn.parse(formula))
+        )
 
     def learn(self, method="enumerative", length=2):
         """Learn something short, to the end."""

@@ -56,7 +56,9 @@ def test_the_whole_story_from_a_file_to_a_monitor_in_c(window, data):
     page.locator("#tab-panel figure svg").wait_for()
     page.locator("#tab-compare").click()
     page.get_by_label("formula to compare with").fill("G (v <= 27)")
-    differ = int((fernn.satisfied(fernn.parse("G (v <= 22)"), data) != fernn.satisfied(fernn.parse("G (v <= 27)"), data)).sum())
+    differ = int(
+        (fernn.satisfied(fernn.parse("G (v <= 22)"), data) != fernn.satisfied(fernn.parse("G (v <= 27)"), data)).sum()
+    )
     page.get_by_text(f"They differ on {differ} of 24 traces").wait_for()
 
     page.locator("#tab-rivals").click()
