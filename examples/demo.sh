@@ -3,7 +3,7 @@
 set -e
 mkdir -p demo
 cd demo
-rm -rf run
+rm -rf run runs
 
 say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
 # A rule that some trace violates ends with exit code 1, which is an answer, not a failure.

@@ -10,6 +10,7 @@ from .job import carried_out
 from .learning import INTERRUPTED, Out, Quiet
 from .output import as_json
 from .reading import Json
+from .report import NoReport, kept_report
 from .result import printed, told
 
 STORY = """\
@@ -24,24 +25,29 @@ with a file of your own: fernn learn FILE --label COLUMN"""
 def demo(
     seconds: Annotated[float, typer.Option(help="How long to learn, at most.", min=0)] = 10.0,
     out: Out = None,
+    no_report: NoReport = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
     """Learn a rule for a simulated train under cruise control, and show it."""
-    from ..data import load
-    from ..runs import Job, begun, plan
+    from ..data import looked_at
+    from ..runs import begun, new_folder, plan
 
-    data = load("cruise")
+    data, met = looked_at("cruise", {})
+    assert data is not None
     planned = plan("cruise", {}, given={"time_limit": seconds})
-    job = Job(data, planned, "cruise", {}) if out is None else begun(data, planned, "cruise", out)
+    job = begun(data, planned, "cruise", new_folder("demo") if out is None else out)
     if not json:
         typer.echo(STORY.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
     done = carried_out(job, quiet)
+    report = kept_report(done, met, not no_report)
     if json:
-        typer.echo(as_json(told(done)))
+        typer.echo(as_json(told(done, report)))
     else:
         from .picture import picture
 
-        typer.echo(printed(done, picture(done.front.picked.formula, data)))
+        typer.echo(printed(done, picture(done.front.picked.formula, data), report))
         typer.echo(OWN)
+        if report is not None:
+            typer.echo(f"all of it to look at, in a browser: {report}")
     return INTERRUPTED if done.ended == "interrupted" else 0

@@ -11,10 +11,12 @@ import typer
 
 from .job import carried_out
 from .output import as_json, complain
-from .reading import Json, reads_a_file, recording, warned
+from .reading import Json, noting, reads_a_file, recording
+from .report import NoReport, kept_report
 from .result import printed, told
 
 if TYPE_CHECKING:
+    from ..data import Problem
     from ..runs import Outcome
 
 INTERRUPTED = 130
@@ -70,6 +72,7 @@ def learn(
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    no_report: NoReport = False,
     quiet: Quiet = False,
     json: Json = False,
     options: Any = None,
@@ -90,21 +93,24 @@ def learn(
         "preset": _one_of("--preset", preset, ("published",)),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
+    met: list[Problem] = []
     if resume:
         from ..data import flags
 
         fixed = {name for name in given if name != "time_limit"}
         fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
-        done = _resumed(file, out, fixed, flags(options), time_limit, quiet)
+        done = _resumed(file, out, fixed, flags(options), time_limit, quiet, met)
     else:
-        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, options, quiet)
-    typer.echo(as_json(told(done)) if json else printed(done))
+        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, options, quiet, met)
+    report = kept_report(done, met, not no_report)
+    typer.echo(as_json(told(done, report)) if json else printed(done, report=report))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
 def _begun(
-    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool
-) -> Outcome:
+    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool,
+    met: list[Problem],
+) -> Outcome:  # fmt: skip
     from ..errors import UnsupportedError
     from ..runs import begun, plan
     from ..runs.folders import check_vacant
@@ -116,7 +122,7 @@ def _begun(
     planned = plan(file, options, method, given, test)
     if out is not None:
         check_vacant(out)  # told before a long file is read
-    job = begun(recording(file, options), planned, file, out)
+    job = begun(recording(file, options, met), planned, file, out)
     try:
         return carried_out(job, quiet)
     except Exception:
@@ -126,8 +132,9 @@ def _begun(
 
 
 def _resumed(
-    file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool
-) -> Outcome:
+    file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool,
+    met: list[Problem],
+) -> Outcome:  # fmt: skip
     from ..errors import UnsupportedError
     from ..runs import as_found, reopened
 
@@ -138,7 +145,7 @@ def _resumed(
     if fixed or read:
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
-    job = reopened(out, file, warned)
+    job = reopened(out, file, noting(met))
     assert job.run is not None
     if job.run.ended == "done" and job.run.front() is not None:
         complain(f"{out} is finished: nothing is left to do")

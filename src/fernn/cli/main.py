@@ -25,6 +25,7 @@ from . import (
     methods,
     params,
     recordings,
+    report,
     studio,
     traces,
 )
@@ -47,6 +48,7 @@ app = typer.Typer(
 
 for command in (
     learning.learn,
+    report.report,
     methods.methods,
     comparing.compare,
     studio.studio,

@@ -79,11 +79,22 @@ def reads_a_file(command: Callable[..., Any], without: tuple[str, ...] = ()) -> 
     return wrapped
 
 
-def recording(file: str, options: dict[str, Any]) -> Dataset:
-    """The dataset; its errors end the command, its warnings go to standard error."""
+def recording(file: str, options: dict[str, Any], met: list[Problem] | None = None) -> Dataset:
+    """The dataset; its errors end the command, its warnings go to standard error, and to `met`."""
     from ..data import recorded
 
-    return recorded(file, options, warned)
+    return recorded(file, options, noting(met))
+
+
+def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
+    """Says that there are warnings, and keeps them."""
+
+    def told(file: str, problems: tuple[Problem, ...]) -> None:
+        if met is not None:
+            met.extend(problems)
+        warned(file, problems)
+
+    return told
 
 
 def warned(file: str, problems: tuple[Problem, ...]) -> None:

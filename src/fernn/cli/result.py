@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .output import counted, table
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
 
 
-def printed(done: Outcome, picture: str = "") -> str:
+def printed(done: Outcome, picture: str = "", report: Path | None = None) -> str:
     """The front from simple to accurate, the picked rule in words, and the next commands."""
     said = sentence(done, done.front.picked.formula)
     found = front_table(done.front, done.test)
-    lines = [found, "", said, "", *([picture, ""] if picture else []), *_notes(done), "", "next:"]
+    lines = [found, "", said, "", *([picture, ""] if picture else []), *_notes(done, report), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
 
-def told(done: Outcome) -> dict[str, Any]:
+def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
     """All of it as plain data."""
     rows = done.front.to_json()["entries"]
     for i, (row, entry) in enumerate(zip(rows, done.front, strict=True)):
@@ -45,6 +46,7 @@ def told(done: Outcome) -> dict[str, Any]:
         "ended": done.ended,
         "seconds": round(done.seconds, 3),
         "run": None if done.job.run is None else str(done.job.run.folder),
+        "report": None if report is None else str(report),
         "resume": resume_command(done),
         "next": commands(done),
     }
@@ -107,7 +109,7 @@ def _telling_case(done: Outcome) -> str:
     return data.cases[int(wrong.argmax() if wrong.any() else values.argmin())]
 
 
-def _notes(done: Outcome) -> list[str]:
+def _notes(done: Outcome, report: Path | None) -> list[str]:
     learned, tested = done.cases
     on = f"learned on {counted(learned, 'trace')} in {clock(done.seconds)}"
     lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
@@ -120,6 +122,8 @@ def _notes(done: Outcome) -> list[str]:
     lines += done.notes
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")
+    if report is not None:
+        lines.append(f"report: {report}")
     why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
     if done.ended in why:
         go_on = resume_command(done)

@@ -13,7 +13,7 @@ from ...learners.baselines import BASELINES
 from ...runs import Job
 from ...runs.asking import RIVALS, candidates
 from ...semantics import satisfied
-from ..view.plain import quietly, rounded
+from ..view.plain import Bools, quietly, rounded
 from .interval import clopper_pearson, of_a_mean
 
 NAMES = ("majority", "1-NN")
@@ -47,7 +47,7 @@ def _told(name: str, what: str, error: float | None) -> dict[str, Any]:
     return {"name": name, "what": what, "error": error, "interval": None}
 
 
-def rivals(job: Job) -> dict[str, Any] | None:
+def rivals(job: Job, test: Bools) -> dict[str, Any] | None:
     """The rules that explain the data as well as the picked one, by how they judge all of it; None where not asked.
 
     Of rules that differ in thresholds only and judge alike there is one. Real labels have no verdicts to tell rules
@@ -61,13 +61,11 @@ def rivals(job: Job) -> dict[str, Any] | None:
             verdicts = [satisfied(formula, job.data) for formula in found]
     except FernnError:
         return None
-    train, _ = job.parts
-    learned = np.isin(job.data.cases, train.cases)
     groups: dict[bytes, int] = {}
     rows = []
     for formula, holds in zip(found, verdicts, strict=True):
         group = groups.setdefault(np.packbits(holds).tobytes(), len(groups))
-        wrong = (holds != job.data.positive)[learned]
+        wrong = (holds != job.data.positive)[~test]
         rows.append({"formula": str(formula), "length": length(formula), "group": group})
         rows[-1]["error"] = rounded(float(wrong.mean()))
     return {

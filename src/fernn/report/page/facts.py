@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Problem, card
-from ...formula import parse
+from ...data import Dataset, Problem, card
+from ...formula import Formula, parse
+from ...learners.labels import losses
 from ...runs import METHODS, Job, Outcome, as_found
 from ...runs.command import command
 from ..clock import clock
 from ..thinning import spread_out
 from ..view import reading, sensitivity, traces
-from ..view.plain import Bools
+from ..view.plain import Bools, quietly
 from . import beside
 from .fewer import of_reading, of_traces, shown
 from .interval import LEVEL, clopper_pearson, of_a_mean
@@ -49,7 +50,7 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
             {
                 **of_reading(one, cases),
                 "symbols": symbols(rule),
-                "interval": _interval(one, data, test),
+                "interval": _interval(rule, data, test),
                 "sensitivity": sensitivity(rule, data, test) if k == done.front.pick or not heavy else None,
             }
             for k, (rule, one) in enumerate(zip(rules, told, strict=True))
@@ -59,7 +60,7 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         "lanes": kept_lanes(told, done.front.pick, data, cases),
         "baselines": beside.baselines(train, held, job.settings["split"]["seed"]),
         "level": LEVEL,
-        "rivals": beside.rivals(job),
+        "rivals": beside.rivals(job, test),
         "card": _card(job),
         "problems": _problems(problems),
         "history": _history(job),
@@ -77,16 +78,13 @@ def _front(done: Outcome, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _interval(told: dict[str, Any], data: Any, test: Bools) -> list[float] | None:
+def _interval(rule: Formula, data: Dataset, test: Bools) -> tuple[float, float] | None:
     """Around the error in the test."""
     if not test.any():
         return None
-    if told["score"] is not None:
-        count = told["score"]["test"]
-        return list(clopper_pearson(count["false_good"] + count["false_bad"], int(test.sum())))
-    values = np.array([np.inf if value is None else value for value in told["robustness"]])
-    found = of_a_mean(np.abs(values - data.labels)[test])
-    return None if found is None else list(found)
+    with quietly():
+        lost = losses(rule, data)[test]
+    return clopper_pearson(int(lost.sum()), len(lost)) if data.classes else of_a_mean(lost)
 
 
 def _card(job: Job) -> dict[str, Any]:

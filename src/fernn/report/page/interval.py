@@ -27,7 +27,7 @@ def clopper_pearson(wrong: int, count: int, level: float = LEVEL) -> tuple[float
     if not 0 <= wrong <= count or not count:
         raise ValueError(f"{wrong} wrong of {count}")
     rare = (1 - level) / 2
-    low = 0.0 if wrong == 0 else _where(lambda share: _tail(count, wrong, count, share) >= rare)
+    low = 0.0 if wrong == 0 else _where(lambda share: _tail(wrong, count, count, share) >= rare)
     high = 1.0 if wrong == count else _where(lambda share: _tail(0, wrong, count, share) <= rare)
     return low, high
 

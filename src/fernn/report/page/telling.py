@@ -31,11 +31,11 @@ def telling(told: dict[str, Any], data: Dataset, wrong: int, close: int) -> Ints
     return np.concatenate([worst[:wrong], nearest[:close]])
 
 
-def kept_lanes(readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints) -> list[dict[str, Any]]:
-    """For each rule its lanes, by where a case stands among `cases`; the picked rule has first call on the room."""
+def kept_lanes(readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints) -> list[list[dict[str, Any]]]:
+    """For each rule the lanes of its telling cases, `index` their place in `cases`; the picked rule has first call."""
     place = {case: i for i, case in enumerate(cases.tolist())}
     left = LETTERS
-    made: list[dict[str, Any]] = [{} for _ in readings]
+    made: list[list[dict[str, Any]]] = [[] for _ in readings]
     order = sorted(range(len(readings)), key=lambda k: k != picked)
     for k in order:
         rule: Formula = parse(readings[k]["formula"])
@@ -48,6 +48,6 @@ def kept_lanes(readings: list[dict[str, Any]], picked: int, data: Dataset, cases
             size = len(json.dumps(told, separators=(",", ":")))
             if size > share:
                 break
-            made[k][str(place[case])] = told
+            made[k].append(told)
             share, left = share - size, left - size
     return made

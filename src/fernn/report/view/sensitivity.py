@@ -28,8 +28,8 @@ def sensitivity(
     """For every threshold the error over the range of what it is compared with; empty without labels.
 
     `error` is on the traces that are learned on, or on all where there is no test part. `flat` are the first and the
-    last float with all verdicts as they are, None where none ever changes on that side. Real labels have no verdicts:
-    there `flat` is the value alone.
+    last float with all verdicts as they are, None where none ever changes on that side. Real labels have no verdicts
+    that could change: there `flat` is None.
     """
     formula = parse(formula) if isinstance(formula, str) else formula
     if data.labels is None or len(data.classes) not in (0, 2):
@@ -50,7 +50,7 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
 
     low, high = _range(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
-    flat: list[float | None] = [value, value]
+    flat: list[float | None] | None = None
     if data.classes:
         lost = verdicts_along(judge, at, len(data)) != data.positive
         flat = [last_alike(judge, value, end, len(data)) for end in _beyond(at)]

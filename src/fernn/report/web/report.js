@@ -1,0 +1,87 @@
+// The report: sections in order, one rule of the front chosen, one trace chosen. Everything shown follows these two.
+(function (Fernn) {
+  "use strict";
+
+  const el = Fernn.el;
+  const report = (Fernn.report = Fernn.report || {});
+
+  document.addEventListener("DOMContentLoaded", start);
+
+  function start() {
+    const facts = JSON.parse(document.getElementById("facts").textContent);
+    const page = document.getElementById("page"), nav = document.getElementById("nav");
+    const rate = facts.measure === "share" ? Fernn.percent : (value) => (value === null ? "–" : Fernn.short(value));
+    const state = { rule: facts.picked, trace: null };
+    const follow = []; // what is drawn again when another rule is chosen
+    const warnings = report.warnings(facts).map((text) => el("li", null, text));
+    page.replaceChildren(...(warnings.length ? [el("ul.r-warn", { "aria-label": "warnings" }, warnings)] : []));
+
+    function section(id, title, lead, name = title, host = page) {
+      const body = el("div");
+      const node = el("section", { id, "aria-label": title }, title && el("h2", null, title), lead && el("p.r-lead", null, lead), body);
+      host.append(node);
+      nav.append(el("a", { href: `#${id}` }, name));
+      return body;
+    }
+
+    function chooseRule(index) {
+      state.rule = index;
+      follow.forEach((draw) => draw());
+    }
+
+    const rule = section("rule", "", null, "Rule");
+    rule.parentNode.classList.add("r-rule");
+    follow.push(() => rule.replaceChildren(...report.rule(facts, state.rule, rate, () => chooseRule(facts.picked))));
+
+    const hasVerdicts = Boolean(facts.rules[facts.picked].score);
+    const beside = el(hasVerdicts ? "div.r-split" : "div");
+    page.append(beside);
+    const front = section("front", "From simple to accurate", report.frontLead(facts), "Front", beside);
+    follow.push(() => Fernn.front(front, facts.front, { picked: facts.picked, chosen: state.rule, onChoose: chooseRule, rate }));
+
+    if (hasVerdicts) {
+      const tables = section("right", "Right and wrong", "Rows are the labels, columns what the rule says.", "Errors", beside);
+      follow.push(() => Fernn.confusion(tables, facts.rules[state.rule].score, facts.traces.classes));
+    }
+
+    const seen = section("traces", "On the traces", report.tracesLead(facts), "Traces");
+    const pictures = el("div"), chips = el("div"), lane = el("div");
+    seen.append(pictures, chips, lane);
+    const view = Fernn.traces(pictures, facts.traces, { onCase: (index) => chooseTrace(index) });
+
+    function chooseTrace(index) {
+      state.trace = index;
+      report.chips(chips, facts, state, (chosen) => (view.focus(chosen), chooseTrace(chosen)));
+      report.lane(lane, facts, state);
+    }
+    follow.push(() => {
+      view.show(facts.rules[state.rule]);
+      const isKnown = facts.lanes[state.rule].some((each) => each.index === state.trace);
+      chooseTrace(isKnown ? state.trace : report.most(facts, state.rule));
+    });
+
+    const moving = section("thresholds", "If a threshold moved", report.sensitivityLead(facts), "Thresholds");
+    follow.push(() => {
+      const list = facts.rules[state.rule].sensitivity;
+      if (list) Fernn.sensitivity(moving, list, { rate });
+      else moving.replaceChildren(el("p.f-note", null, "Not worked out for this rule, as the data are large; it is for the picked one."));
+    });
+    if (facts.rivals) section("rivals", "Other rules", report.rivalsLead(facts.rivals), "Rivals").append(...report.rivals(facts, rate));
+    section("data", "The data", null, "Data").append(...report.data(facts));
+    section("history", "How it was learned", report.historyLead(facts), "Learning").append(...report.history(facts, rate));
+    section("again", "To make it again", report.againLead(facts), "Again").append(...report.again(facts));
+    page.append(el("footer.r-foot", null, `Written by fernn ${facts.run.versions.fernn || ""}. Everything is in this one file; nothing is fetched and nothing is sent.`));
+    theme();
+    follow.forEach((draw) => draw());
+    document.documentElement.dataset.ready = "yes";
+  }
+
+  function theme() {
+    const button = document.getElementById("theme"), root = document.documentElement;
+    const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    const say = () => (button.textContent = isDark() ? "light" : "dark");
+    button.setAttribute("aria-label", "dark or light");
+    button.addEventListener("click", () => ((root.dataset.theme = isDark() ? "light" : "dark"), say()));
+    say();
+  }
+})((window.Fernn = window.Fernn || {}));

@@ -1,0 +1,66 @@
+// What a rule says, drawn on a panel: the samples that decide, and its thresholds over the samples that it looks at.
+(function (Fernn) {
+  "use strict";
+
+  // The sample that decides each trace; where many fall on one spot, one dot stands for them.
+  Fernn.dots = function (pen, place) {
+    const { scene, channel } = place;
+    const deciding = scene.reading && scene.reading.deciding;
+    if (!deciding) return;
+    const taken = new Set();
+    for (const index of scene.order) {
+      if (deciding.channel[index] !== channel || deciding.sample[index] < 0 || !scene.visible(index)) continue;
+      const isWrong = scene.wrong(index), fill = scene.tone(index, true);
+      const [px, py] = spot(place, index, deciding.sample[index]);
+      const key = `${Math.round(px / 2)},${Math.round(py / 2)},${isWrong},${fill}`;
+      if (taken.has(key)) continue;
+      taken.add(key);
+      dot(pen, px, py, isWrong ? 3.2 : 1.8, fill, scene.colours.paper);
+    }
+  };
+
+  const spot = ({ scene: { points }, channel, x, y }, index, sample) =>
+    [x(points.time(index, sample)), y(points.value(index, channel, points.near(index, sample)))];
+
+  function dot(pen, px, py, radius, fill, edge) {
+    pen.beginPath();
+    pen.arc(px, py, radius, 0, 7);
+    pen.fillStyle = fill;
+    pen.fill();
+    pen.strokeStyle = edge;
+    pen.lineWidth = 0.8;
+    pen.stroke();
+  }
+
+  // Thresholds over the samples that the rule looks at, with ticks to the side that counts against it.
+  Fernn.marks = function (pen, place) {
+    for (const mark of place.scene.marks(place.channel)) {
+      const at = place.inside(place.y(mark.level));
+      pen.strokeStyle = place.scene.colours.rule;
+      for (const [from, to] of Fernn.extents(place, mark)) {
+        pen.lineWidth = 2;
+        Fernn.stroke(pen, from, at, to, at);
+        pen.lineWidth = 1;
+        const side = mark.above_is_bad ? -5 : 5;
+        for (let tick = from + 2; tick < to; tick += 9) Fernn.stroke(pen, tick, at, tick + 3, at + side);
+      }
+    }
+  };
+
+  // Where a threshold is looked at, from pixel to pixel.
+  Fernn.extents = function ({ scene, x, left, right }, mark) {
+    return mark.runs.map(([first, last]) => {
+      const from = x(scene.points.longest(first)), to = x(scene.points.longest(last));
+      const more = Math.max(0, 9 - (to - from)) / 2; // a single sample is seen too
+      return [Math.max(left, from - more), Math.min(right, to + more)];
+    }).filter(([from, to]) => to > from);
+  };
+
+  // The deciding sample of one trace, large.
+  Fernn.decides = function (pen, place, index) {
+    const { reading, colours } = place.scene;
+    if (!reading || !reading.deciding || reading.deciding.channel[index] !== place.channel) return;
+    const sample = reading.deciding.sample[index];
+    if (sample >= 0) dot(pen, ...spot(place, index, sample), 4.5, colours.rule, colours.paper);
+  };
+})((window.Fernn = window.Fernn || {}));
