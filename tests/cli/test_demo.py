@@ -27,7 +27,9 @@ def test_the_demo_shows_a_front_a_sentence_a_picture_and_the_next_command(tmp_pa
     assert "v is at most" in done.stdout
     assert any("- - - -" in line for line in done.stdout.splitlines() if " |" in line)
     assert "fernn learn FILE" in done.stdout
-    assert list(tmp_path.iterdir()) == [], "nothing is written"
+    report = tmp_path / "runs" / "demo-1" / "report.html"
+    assert done.stdout.splitlines()[-1] == f"all of it to look at, in a browser: {report.relative_to(tmp_path)}"
+    assert report.stat().st_size < 2_000_000
     command = next(line for line in done.stdout.splitlines() if line.startswith("  fernn eval"))
     assert fernn(*shlex.split(command)[1:], cwd=tmp_path).returncode == 1, "some trains violate it"
 

@@ -25,7 +25,10 @@ def asked(served, method, path, headers, body=b""):
 
 
 def mine(served, host=None):
-    return [("Host", f"127.0.0.1:{served.port}" if host is None else host), ("Cookie", f"fernn-{served.port}={served.token}")]
+    return [
+        ("Host", f"127.0.0.1:{served.port}" if host is None else host),
+        ("Cookie", f"fernn-{served.port}={served.token}"),
+    ]
 
 
 def test_the_printed_address_gives_a_cookie_that_scripts_cannot_read_and_leads_to_the_page(served):
@@ -50,7 +53,9 @@ def test_another_token_is_refused(served, token):
     assert httpx.get(f"{served.address}/?token={token}").status_code == 401
 
 
-@pytest.mark.parametrize("cookie", ["fernn-1=TOKEN", "fernn-PORT=", "fernn-PORT=x", "fernn-PORT", ";;=;", "a\xffb=\xfe"])
+@pytest.mark.parametrize(
+    "cookie", ["fernn-1=TOKEN", "fernn-PORT=", "fernn-PORT=x", "fernn-PORT", ";;=;", "a\xffb=\xfe"]
+)
 def test_another_cookie_is_refused(served, cookie):
     text = cookie.replace("PORT", str(served.port)).replace("TOKEN", served.token)
     status, _, _ = asked(served, "GET", "/api/hello", [("Host", f"127.0.0.1:{served.port}"), ("Cookie", text)])
@@ -111,7 +116,8 @@ def test_every_answer_lets_only_what_is_from_here_run(client, path):
 @pytest.mark.parametrize(
     "path",
     [
-        "/../../../etc/passwd", "/..%2f..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/app.py", "//etc/passwd", "/web/../app.py",
+        "/../../../etc/passwd", "/..%2f..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/app.py", "//etc/passwd",
+        "/web/../app.py",
         "/%00", "/index.html%00.js", "/..\\..\\app.py", "/%5c..%5capp.py", "/app.py", "/guard.py", "/.", "/..",
         "/api/runs/..", "/api/runs/%2e%2e%2f%2e%2e", "/api/runs/..%2f..%2fetc/report", "/api/runs/%00/report",
         "/api/jobs/..%2fuploads", "/api/data/..%2f..%2fetc%2fpasswd~/traces", "/api/data/%2fetc%2fpasswd~/traces",

@@ -63,7 +63,10 @@ def gone(pid):
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+        if (
+            Path(f"/proc/{pid}/stat").exists()
+            and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        ):
             return True
         time.sleep(0.05)
     return False
@@ -72,7 +75,13 @@ def gone(pid):
 def test_a_job_learns_is_seen_and_becomes_a_run_with_data_rivals_and_report(served, client):
     file = served.upload()
     data = served.look(file)["data"]
-    order = {"file": file, "reading": {}, "method": "enumerative", "settings": {"max_length": 2, "folds": 0, "exhaust": True}, "test": 0.25}
+    order = {
+        "file": file,
+        "reading": {},
+        "method": "enumerative",
+        "settings": {"max_length": 2, "folds": 0, "exhaust": True},
+        "test": 0.25,
+    }
     name = client.post("/api/jobs", json=order).json()["run"]
     assert name == "drive-1"
     job = served.job(name)

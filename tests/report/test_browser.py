@@ -1,0 +1,165 @@
+"""The report in a browser: opened from disk, every request recorded."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("chromium is not installed", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api")
+
+from fernn.data import Dataset, from_arrays
+from fernn.report.page import written
+from made_runs import run_of, two_kinds
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a report; `asked` has every request of the page, `said` all that it complained of."""
+    contexts = []
+
+    def look(path, width=1280, scheme="light"):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.asked, page.said = [], []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("dialog", lambda dialog: (page.said.append("a dialog"), dialog.dismiss()))
+        page.goto(path.resolve().as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return written(run_of(two_kinds(), tmp_path_factory.mktemp("reports") / "run"))
+
+
+def facts(page):
+    return json.loads(page.locator("#facts").text_content())
+
+
+def test_no_request_leaves_the_page(opened, report):
+    page = opened(report)
+    page.get_by_role("button", name=re.compile("^wrong")).click()
+    page.locator("#front tbody tr").first.click()
+    page.locator("#theme").click()
+    page.mouse.wheel(0, 4000)
+    page.wait_for_timeout(300)
+    assert page.asked == [report.resolve().as_uri()]
+    assert page.said == []
+
+
+def test_the_policy_stops_what_would_leave(opened, report):
+    page = opened(report)
+    page.evaluate("() => { const i = new Image(); i.src = 'http://127.0.0.1:9/x.png'; document.body.append(i); }")
+    assert page.evaluate("() => fetch('http://127.0.0.1:9/').then(() => 'went', () => 'stopped')") == "stopped"
+    assert all("Content Security Policy" in text or "violates" in text for text in page.said)
+    assert page.said
+
+
+def test_the_wrong_ones_are_as_many_as_the_confusion_says(opened, report):
+    page = opened(report)
+    told = facts(page)
+    counts = told["rules"][told["picked"]]["score"]["all"]
+    wrong = counts["false_good"] + counts["false_bad"]
+    assert wrong > 0
+    button = page.get_by_role("button", name=re.compile("^wrong"))
+    assert button.text_content() == f"wrong{wrong}"
+    captions = page.locator("#right caption").all_text_contents()
+    assert sum(int(re.search(r"(\d+) of", text)[1]) for text in captions) == wrong
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    page.locator("#traces canvas").first.focus()
+    names = set()
+    for _ in range(3 * wrong):  # the arrow keys go through what is shown
+        page.keyboard.press("ArrowDown")
+        names.add(page.locator(".r-lanes b").first.text_content())
+    assert len(names) == wrong
+
+
+def test_another_entry_of_the_front_changes_the_rule_the_errors_and_the_lanes(opened, report):
+    page = opened(report)
+    told = facts(page)
+    assert page.locator("#rule .r-source code").first.text_content() == told["rules"][1]["formula"]
+    page.locator("#front tbody tr").nth(2).click()
+    assert page.locator("#rule .r-source code").first.text_content() == told["rules"][2]["formula"]
+    assert page.locator("#rule .r-math").get_attribute("aria-label") == told["rules"][2]["formula"]
+    assert told["rules"][2]["sentence"] in page.locator("#rule").text_content()
+    assert page.locator("#thresholds figure").count() == 2
+    page.get_by_role("button", name="back to the picked rule").click()
+    assert page.locator("#rule .r-source code").first.text_content() == told["rules"][1]["formula"]
+
+
+def test_the_front_is_walked_with_the_keyboard(opened, report):
+    page = opened(report)
+    page.locator("#front button[tabindex='0']").focus()
+    page.keyboard.press("ArrowUp")
+    assert page.locator("#rule .r-source code").first.text_content() == facts(page)["rules"][0]["formula"]
+
+
+def test_a_trace_that_is_chosen_is_taken_apart(opened, report):
+    page = opened(report)
+    chip = page.locator("#traces .r-chips button").nth(1)
+    name = chip.text_content()
+    chip.click()
+    assert page.locator(".r-lanes b").text_content() == name
+    assert page.locator("#traces .r-chips button[aria-pressed='true']").text_content() == name
+    assert page.locator(".r-lanes svg text.mono").all_text_contents()[1] == "G (v <= 3)"
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_its_window(opened, report, width, scheme):
+    page = opened(report, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (int(re.search(r"\d+", paper)[0]) < 128) == (scheme == "dark")
+
+
+def test_hostile_names_are_shown_and_do_nothing(opened, tmp_path):
+    random = np.random.default_rng(3)
+    names = tuple(f"{HOSTILE}{i}" for i in range(20))
+    labels = np.arange(20) % 2
+    data = Dataset(random.normal(size=(20, 1, 9)), labels, (f"{HOSTILE}bad", "good"), (HOSTILE,), cases=names)
+    page = opened(written(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))))
+    page.locator("#traces .r-chips button").nth(1).click()
+    page.mouse.move(400, 500)
+    assert page.said == []
+    assert len(page.asked) == 1
+    assert page.locator("img").count() == 0
+    assert HOSTILE in page.locator("#rule").text_content()
+
+
+def test_real_labels_and_runs_without_a_test_have_their_own_words(opened, tmp_path):
+    random = np.random.default_rng(2)
+    values = random.normal(size=(50, 1, 20)).cumsum(axis=2)
+    real = from_arrays(values, values.max(axis=(1, 2)), channels=("v",), label_kind="real")
+    page = opened(written(run_of(real, tmp_path / "real", rules=("F (v >= 0.5)",), reading={"label_kind": "real"})))
+    assert "mean absolute error" in page.locator("#rule").text_content()
+    assert page.locator("#right").count() == 0
+    assert page.said == []
+    page = opened(written(run_of(two_kinds(), tmp_path / "untested", test=0)))
+    assert "No traces were kept for the test" in page.locator("#rule").text_content()
+    page = opened(written(run_of(two_kinds(), tmp_path / "killed", ended=None)))
+    assert "has not ended" in page.locator(".r-warn").text_content()
+    assert page.said == []

@@ -1,0 +1,228 @@
+"""The report as a file: what is in it, and what can never be."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from fernn import satisfied, score
+from fernn.data import Dataset, from_arrays, recorded
+from fernn.errors import DataError, RunError
+from fernn.report.page import written
+from fernn.runs import reopened
+from made_runs import RULES, run_of, two_kinds
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+class Elements(HTMLParser):
+    """Every element of a page, the attributes of each, and what the script elements hold."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.held, self.is_script = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        self.is_script = tag == "script"
+
+    def handle_endtag(self, tag):
+        self.is_script = False
+
+    def handle_data(self, data):
+        if self.is_script:
+            self.held.append(data)
+
+
+def facts_of(path):
+    told = re.search(r'<script type="application/json" id="facts">(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(told[1])
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run")
+    first = written(run).read_bytes()
+    assert written(run, tmp_path / "elsewhere" / "page.html").read_bytes() == first
+
+
+def test_the_page_says_what_the_judge_says(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run")
+    told = facts_of(written(run))
+    job = reopened(run)
+    train, held = job.parts
+    assert [rule["formula"] for rule in told["rules"]] == list(RULES)
+    for rule in told["rules"]:
+        for part, data in (("train", train), ("test", held), ("all", job.data)):
+            count = score(rule["formula"], data)
+            assert rule["score"][part] == {
+                "true_good": count.true_good, "false_good": count.false_good,
+                "true_bad": count.true_bad, "false_bad": count.false_bad,
+            }  # fmt: skip
+    assert told["front"][1]["test"] == pytest.approx(score(RULES[1], held).mcr)
+    assert told["cases"] == {"all": 60, "shown": 60, "learned": len(train), "tested": len(held)}
+
+
+def test_baselines_are_fitted_and_tested_on_the_same_split(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run")
+    majority, nearest = facts_of(written(run))["baselines"]
+    train, held = reopened(run).parts
+    common = train.positive.mean() >= 0.5
+    assert majority["error"] == pytest.approx(np.mean(held.positive != common))
+    scale = train.values.std(axis=(0, 2))[:, None]
+    wrong = 0
+    for trace, good in zip(held.values, held.positive, strict=True):
+        far = [np.sum(((trace - other) / scale) ** 2) for other in train.values]
+        wrong += train.positive[int(np.argmin(far))] != good
+    assert nearest["error"] == pytest.approx(wrong / len(held))
+
+
+def test_no_name_can_end_the_element_it_stands_in(tmp_path):
+    random = np.random.default_rng(3)
+    names = tuple(f"{HOSTILE}{i}" for i in range(20))
+    data = Dataset(
+        random.normal(size=(20, 1, 9)), np.arange(20) % 2, (f"{HOSTILE}bad", "{{script}}"), (HOSTILE,), cases=names
+    )
+    page = written(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))).read_text()
+    elements = Elements(page)
+    assert [tag for tag, _ in elements.found].count("script") == 2
+    assert not {"img", "link", "iframe", "object", "base", "form"} & {tag for tag, _ in elements.found}
+    assert not any(name.startswith("on") or name in ("src", "href") for _, attrs in elements.found for name in attrs)
+    told = json.loads(elements.held[0])
+    assert told["traces"]["cases"] == list(names)
+    assert told["traces"]["classes"][1] == "{{script}}"
+
+
+def test_the_policy_lets_one_script_run_and_nothing_be_fetched(tmp_path):
+    elements = Elements(written(run_of(two_kinds(), tmp_path / "run")).read_text())
+    policy = next(a["content"] for tag, a in elements.found if tag == "meta" and "http-equiv" in a)
+    rules = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    digest = base64.b64encode(hashlib.sha256(elements.held[1].encode()).digest()).decode()
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert rules["default-src"] == "'none'"
+    assert "connect-src" not in rules
+
+
+def test_nothing_in_the_page_names_a_place_to_fetch_from(tmp_path):
+    page = written(run_of(two_kinds(), tmp_path / "run")).read_text()
+    places = set(re.findall(r"https?://[^\s\"'`]+", page))
+    assert places <= {"http://www.w3.org/2000/svg"}  # the name of a language, never fetched
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|WebSocket|sendBeacon|innerHTML|eval\(", page)
+
+
+def test_2000_traces_of_101_samples_make_less_than_2_mb(tmp_path):
+    path = written(run_of(two_kinds(2000, 101, ("v",)), tmp_path / "run", rules=RULES[:2]))
+    assert path.stat().st_size < 2_000_000
+    assert len(facts_of(path)["traces"]["drawn"]) == 2000
+
+
+@pytest.mark.parametrize(("cases", "samples", "channels"), [(30_000, 4, 1), (40, 3000, 12), (8, 20, 300)])
+def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, cases, samples, channels):
+    data = two_kinds(cases, samples, tuple("vw"[:channels]) + tuple(f"c{i}" for i in range(channels - 2)))
+    path = written(run_of(data, tmp_path / "run", rules=RULES[:2]))
+    told = facts_of(path)
+    assert path.stat().st_size < 2_000_000
+    assert sum(told["rules"][1]["score"]["all"].values()) == told["card"]["cases"] == cases
+    assert told["cases"]["shown"] == len(told["traces"]["cases"]) == len(told["rules"][0]["holds"])
+
+
+def test_of_too_many_traces_the_wrong_ones_are_drawn_before_others(tmp_path):
+    told = facts_of(written(run_of(two_kinds(30_000, 4, ("v",)), tmp_path / "run", rules=("true", "G (v <= 3)"))))
+    cases, rule = told["traces"]["cases"], told["rules"][1]
+    data = recorded(str(tmp_path / "run.csv"), {})
+    wrong = np.flatnonzero(satisfied("G (v <= 3)", data) != data.positive)
+    drawn = {cases[k] for k in told["traces"]["drawn"]}
+    names = [data.cases[k] for k in wrong]
+    assert len(drawn) < 30_000
+    assert sum(name in drawn for name in names) >= 300
+    for k, name in enumerate(cases[:200]):
+        assert (rule["holds"][k] == "1") == satisfied("G (v <= 3)", data)[int(name.removeprefix("trace-"))]
+
+
+def test_lanes_are_kept_for_the_wrong_ones_and_the_closest_calls(tmp_path):
+    told = facts_of(written(run_of(two_kinds(), tmp_path / "run")))
+    rule = told["rules"][1]
+    wrong = {k for k, good in enumerate(told["traces"]["good"]) if rule["holds"][k] != good}
+    kept = [each["index"] for each in told["lanes"][1]]
+    assert wrong <= set(kept)
+    right = [k for k in kept if k not in wrong]
+    others = [abs(rule["robustness"][k]) for k in range(60) if k not in wrong and k not in right]
+    assert right
+    assert max(abs(rule["robustness"][k]) for k in right) <= min(others)
+    for each in told["lanes"][1]:
+        assert each["case"] == told["traces"]["cases"][each["index"]]
+        assert each["rows"][0]["text"] == rule["formula"]
+
+
+def test_without_a_test_part_no_test_error_is_claimed(tmp_path):
+    told = facts_of(written(run_of(two_kinds(), tmp_path / "run", test=0)))
+    assert told["baselines"] == []
+    assert told["rules"][1]["interval"] is None
+    assert told["front"][1]["test"] is None
+    assert told["traces"]["test"] is None
+
+
+def test_real_labels_have_a_mean_error_and_the_median_beside_it(tmp_path):
+    random = np.random.default_rng(2)
+    values = random.normal(size=(50, 1, 20)).cumsum(axis=2)
+    data = from_arrays(values, values.max(axis=(1, 2)) + random.normal(size=50), channels=("v",), label_kind="real")
+    run = run_of(data, tmp_path / "run", rules=("F (v >= 0)",), reading={"label_kind": "real"})
+    told = facts_of(written(run))
+    train, held = reopened(run).parts
+    assert told["measure"] == "mean"
+    assert told["rivals"] is None
+    assert told["baselines"][0]["error"] == pytest.approx(np.abs(held.labels - np.median(train.labels)).mean())
+    low, high = told["rules"][0]["interval"]
+    assert low < told["rules"][0]["error"]["test"] < high
+
+
+def test_a_run_that_was_killed_is_told_of_as_it_stands(tmp_path):
+    told = facts_of(written(run_of(two_kinds(), tmp_path / "run", ended=None)))
+    assert told["run"]["ended"] is None
+    assert told["front"][1]["test"] is not None, "counted anew on the printed formula"
+
+
+def test_a_run_without_a_formula_has_nothing_to_report(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run")
+    (run / "front.json").unlink()
+    with pytest.raises(RunError, match="has found no formula yet"):
+        written(run)
+
+
+def test_data_that_moved_are_named_and_data_that_changed_are_refused(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run")
+    before = written(run).read_bytes()
+    moved = (tmp_path / "run.csv").rename(tmp_path / "moved.csv")
+    with pytest.raises(RunError, match=r"is not there any more.*fernn report .*run --data FILE"):
+        written(run)
+    assert facts_of(written(run, file=str(moved)))["rules"] == facts_of_bytes(before)["rules"]
+    moved.write_text(moved.read_text().replace("trace-1,", "trace-x,"))
+    with pytest.raises(DataError, match="is not the data of the run"):
+        written(run, file=str(moved))
+
+
+def facts_of_bytes(page):
+    return json.loads(re.search(rb'id="facts">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
+    run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
+    error = reopened(run).run.front()[0].train
+    formulas = ["G (v <= 3)", "!(F (v > 3))", "G (v <= 3) | G (w <= -90)", "G (w <= 0)"]
+    rows = [{"formulas": [text], "error": error} for text in formulas]
+    (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    told = facts_of(written(run))["rivals"]
+    assert (told["count"], told["groups"], told["complete"]) == (4, 2, True)
+    assert len({row["group"] for row in told["rows"] if "w <= 0" not in row["formula"]}) == 1
+
+
+def test_warnings_about_the_data_are_in_the_report(tmp_path):
+    data = two_kinds()
+    values = np.array(data.values)
+    values[5] = values[4]
+    told = facts_of(written(run_of(Dataset(values, data.labels, data.classes, data.channels), tmp_path / "run")))
+    assert any(each["kind"] and "cop" in each["what"] for each in told["problems"])

@@ -1,0 +1,100 @@
+"""The command that makes a run again."""
+
+import json
+import shlex
+import sys
+
+import numpy as np
+import pytest
+
+from fernn.cli import learning, main
+from fernn.data import from_arrays, write_csv
+from fernn.runs import METHODS, plan
+from fernn.runs.command import command
+
+GIVEN = [
+    ("fernn", {}),
+    ("fernn", {"max_length": 3, "seed": 7, "time_limit": 2.5, "restarts": 8}),
+    ("fernn", {"direction": "past", "since": False, "intervals": True, "class_weight": "balanced", "miss_cost": 2.0}),
+    ("fernn", {"template": "G (?p -> F[?w 0,9] ?q)", "guesses": ["G (v <= 3)", "-v >= -2"], "atoms": "linear"}),
+    ("enumerative", {"grid": 8, "tolerance": 0.01, "max_misses": 0.1, "memory": "1GB", "exhaust": True}),
+    ("enumerative", {"thresholds": "exact", "max_length": 3, "max_false_alarms": 0.25}),
+    ("tree", {"depth": 2, "seed": 1, "folds": 0}),
+    ("lattice", {"preset": "published"}),
+    ("maxsat", {"max_error": 0.1}),
+    ("paper", {"length": 3}),
+]
+
+
+@pytest.fixture
+def understood(monkeypatch):
+    """What `fernn learn` makes of a command: the plan of its run."""
+
+    def read(text):
+        words = shlex.split(text)
+        assert words[:2] == ["fernn", "learn"]
+        found = []
+
+        def begun(file, out, method, given, test, options, quiet, met):
+            found.append(plan(file, options, method, given, test))
+            raise SystemExit(0)
+
+        monkeypatch.setattr(learning, "_begun", begun)
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit):
+            sys.modules[main.__module__]._code()
+        return found[0]
+
+    return read
+
+
+@pytest.mark.parametrize(("method", "given"), GIVEN, ids=lambda each: each if isinstance(each, str) else ",".join(each))
+def test_every_setting_comes_back(understood, method, given):
+    planned = plan("drive.csv", {}, method, given, test=0.25)
+    again = understood(command(planned))
+    assert again["learner"] == planned["learner"]
+    assert (again["method"], again["split"]) == (planned["method"], planned["split"])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_each_setting_of_each_method_can_be_said(understood, name):
+    """Numbers one more, words and flags turned: whatever a run may have been given."""
+    for key, value in METHODS[name].defaults.items():
+        other = {bool: lambda v: not v, int: lambda v: v + 1, float: lambda v: v + 0.5}.get(type(value))
+        if other is not None:
+            planned = plan("drive.csv", {}, name, {key: other(value)})
+            assert understood(command(planned))["learner"] == planned["learner"]
+
+
+def test_how_the_data_are_read_comes_back(understood):
+    reading = {"label": "kind", "good": "-1", "channels": ["a", "b"], "delimiter": ";", "steps": True, "case": "run id"}
+    again = understood(command(plan("my drive's.csv", reading)))
+    assert {name: again["reading"][name] for name in reading} == reading
+    assert again["file"] == "my drive's.csv"
+
+
+def test_no_label_column_and_a_file_elsewhere_are_said(understood):
+    again = understood(command(plan("gone.csv", {"label": None}), file="here.csv"))
+    assert again["reading"]["label"] is None
+    assert again["file"] == "here.csv"
+
+
+def test_the_command_of_a_run_gives_its_front_again(tmp_path, monkeypatch):
+    random = np.random.default_rng(4)
+    values = random.normal(size=(60, 2, 20)).cumsum(axis=2)
+    good = (values[:, 0].max(axis=1) <= 2.5) ^ (random.random(60) < 0.1)
+    write_csv(from_arrays(values, good.astype(int), channels=("v", "w")), tmp_path / "drive.csv")
+    text = (tmp_path / "drive.csv").read_text().replace("label", "kind", 1)
+    (tmp_path / "drive.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    settings = "--label kind --good 0 --max-length 3 --restarts 6 --seed 5 --no-since --test 0.3"
+    fronts = []
+    words = ["fernn", "learn", "drive.csv", *settings.split(), "--out", "first", "--quiet", "--no-report"]
+    for folder in ("first", "second"):
+        monkeypatch.setattr(sys, "argv", words)
+        assert sys.modules[main.__module__]._code() == 0
+        front = json.loads((tmp_path / folder / "front.json").read_text())
+        fronts.append((front["pick"], front["entries"]))
+        said = command(json.loads((tmp_path / folder / "settings.json").read_text()))
+        words = [*shlex.split(said), "--out", "second", "--quiet", "--no-report"]
+    assert fronts[0] == fronts[1]
