@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods reproduce aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-report reproduce aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
+	@echo "make bench-report  measure how large a report is and how soon it is seen"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
 	@echo "make clean   remove what the others made"
@@ -71,6 +72,9 @@ bench-exact: $(VENV)/.bench-exact
 
 bench-methods: $(VENV)/.demo
 	$(BIN)/python -m bench.methods $(ARGS)
+
+bench-report: $(VENV)/.test
+	$(BIN)/python -m bench.report
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

@@ -12,9 +12,10 @@ if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api")
 
+from made_runs import run_of, two_kinds
+
 from fernn.data import Dataset, from_arrays
 from fernn.report.page import written
-from made_runs import run_of, two_kinds
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 

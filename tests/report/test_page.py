@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from made_runs import RULES, run_of, two_kinds
 
 from fernn import satisfied, score
 from fernn.data import Dataset, from_arrays, recorded
 from fernn.errors import DataError, RunError
 from fernn.report.page import written
 from fernn.runs import reopened
-from made_runs import RULES, run_of, two_kinds
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 
@@ -17,3 +19,32 @@ def served(tmp_path_factory):
 @pytest.fixture
 def client(served):
     return served.client
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser without a screen."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def window(chromium, served):
+    """Opens windows on the studio; in the end, nothing may have failed in them or been asked of anyone else."""
+    from browsing import Window
+
+    opened = []
+
+    def window(studio=served, **options):
+        opened.append(Window(chromium, studio, **options))
+        return opened[-1]
+
+    yield window
+    for each in opened:
+        each.close()

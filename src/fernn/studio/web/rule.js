@@ -41,6 +41,7 @@
         const from = Studio.now.reading;
         if (!from) return;
         Studio.emit("chosen");
+        if (!last || !last.thresholds) settled = from; // what there was before
         const thresholds = from.thresholds.map((each, k) => (k === threshold ? value : each.value));
         read({ formula: from.formula, thresholds, why: isOver ? "pulled" : "pulling" });
       },
