@@ -2,8 +2,8 @@
 
 python -m bench.report
 
-With FERNN_DATA on the paper's recordings for CCT, without it on the simulated train of the same shape. Needs playwright and
-chromium for the time of rendering, which is told as unknown where they are absent.
+With FERNN_DATA on the paper's recordings for CCT, without it on the simulated train of the same shape. Needs playwright
+and chromium for the time of rendering, which is told as unknown where they are absent.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class Job:
     reading: dict[str, Any]
     run: Run | None = None
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Dataset, Dataset | None]:
         """What is learned on and what is tested on."""
         split = self.settings["split"]

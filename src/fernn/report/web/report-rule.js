@@ -41,8 +41,9 @@
     const { tested, learned } = facts.cases;
     const isShare = facts.measure === "share";
     const error = tested ? rule.error.test : rule.error.train;
-    const what = isShare ? "judged wrongly" : "mean absolute error";
-    const on = tested ? `on ${Fernn.counted(tested, "trace")} kept for the test` : `on the ${Fernn.counted(learned, "trace")} it was learned on`;
+    const counts = rule.score && (tested ? rule.score.test : rule.score.train);
+    const what = isShare ? `judged wrongly: ${counts.false_good + counts.false_bad} of` : "mean absolute error on";
+    const on = tested ? `the ${Fernn.counted(tested, "trace")} kept for the test` : `the ${Fernn.counted(learned, "trace")} it was learned on`;
     const chart = el("div");
     const node = el("div.r-figure", null,
       el("div.big", null, rate(error)), el("p", null, `${what} ${on}`),
