@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report reproduce aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report reproduce screenshots aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-belief  measure whether promises about rules are kept; writes docs/promises.md"
 	@echo "make bench-report  measure how large a report is and how soon it is seen"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
+	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
 	@echo "make clean   remove what the others made"
 
@@ -87,6 +88,10 @@ $(VENV)/.plot: pyproject.toml | $(BIN)/python
 # With FERNN_DATA on the paper's recordings, without it on the simulated train. Goes on where it was interrupted.
 reproduce: $(VENV)/.plot
 	$(BIN)/fernn reproduce $(ARGS)
+
+# Real pages in chromium, which has to be there.
+screenshots: $(VENV)/.test
+	$(BIN)/python docs/screenshots.py
 
 # aeon holds numba back, so what needs it is tested in an environment of its own.
 $(VENV)/aeon/.done: pyproject.toml

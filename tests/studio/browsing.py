@@ -10,7 +10,7 @@ DRIVES = "case,time,v,w,label\n" + "".join(
     for i in range(12)
     for t in range(10)
 )
-"""Two dozen traces: v stays under 27 in the good ones, and is above 34 at some time in the bad ones, never at the first."""
+"""Two dozen traces: v stays under 27 in the good ones, and is above 34 once in the bad ones, but not at first."""
 
 
 class Window:

@@ -100,9 +100,11 @@ def test_an_upload_over_the_limit_is_refused_and_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("name", "safe"),
     [
-        ("../../evil.csv", "evil.csv"), ("/etc/passwd", "passwd"), ("C:\\data\\a b.csv", "a b.csv"), ("a\0b.csv", "a-b.csv"),
+        ("../../evil.csv", "evil.csv"), ("/etc/passwd", "passwd"), ("C:\\data\\a b.csv", "a b.csv"), ("a\0b.csv",
+        "a-b.csv"),
         ("~root.csv", "root.csv"), (".hidden.csv", "hidden.csv"), ("mü (1).csv", "mü (1).csv"),
-        ("a" * 500 + ".parquet", "a" * 80 + ".parquet"), ("<script>.csv", "script-.csv"), ("settings.json", "settings.json"),
+        ("a" * 500 + ".parquet", "a" * 80 + ".parquet"), ("<script>.csv", "script-.csv"), ("settings.json",
+        "settings.json"),
     ],
 )  # fmt: skip
 def test_names_of_uploads_are_made_safe(served, client, name, safe):

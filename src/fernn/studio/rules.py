@@ -14,9 +14,10 @@ from .answers import Refused, field
 
 LONGEST = 2000
 """Letters of a formula, at most."""
-DEEPEST = 150
-"""Operators within operators, at most."""
+MOST, DEEPEST = 100, 60
+"""Atoms and operators, and operators within operators, at most: what has more takes minutes to draw."""
 
+SPLIT = "split the formula into several"
 NAMES = {
     "text": "formula.txt", "latex": "formula.tex", "c": "monitor.c", "python": "monitor.py",
     "rtamt": "formula_rtamt.py", "breach": "formula.stl", "json": "formula.json",
@@ -30,13 +31,15 @@ def rule(text: str) -> Formula:
         raise FormulaError(f"a formula of {len(text)} letters, at most {LONGEST} are read", text[:LONGEST], LONGEST)
     try:
         found = parse(text)
-        if _depth(found) > DEEPEST:
-            raise RecursionError
-        if is_template(found):
-            raise FormulaError("the formula has open choices; write what each is to be, or learn with it as a template")
     except RecursionError:
-        what = f"more than {DEEPEST} operators within each other"
-        raise FormulaError(what, text, 0, "split the formula into several") from None
+        raise FormulaError("operators within operators without end", text, 0, SPLIT) from None
+    parts, depth = _size(found)
+    if parts > MOST:
+        raise FormulaError(f"more than {MOST} atoms and operators", text, 0, SPLIT)
+    if depth > DEEPEST:
+        raise FormulaError(f"more than {DEEPEST} operators within each other", text, 0, SPLIT)
+    if is_template(found):
+        raise FormulaError("the formula has open choices; write what each is to be, or learn with it as a template")
     return found
 
 
@@ -70,11 +73,11 @@ def exported(text: str, to: str) -> dict[str, str]:
     return {"name": NAMES[to], "text": written if written.endswith("\n") else written + "\n"}
 
 
-def _depth(formula: Formula) -> int:
-    """Nodes from the root down to the deepest leaf, without recursion."""
-    deepest, left = 0, [(formula, 1)]
-    while left:
+def _size(formula: Formula) -> tuple[int, int]:
+    """(parts, levels), without recursion; counts no further than is allowed."""
+    parts, deepest, left = 0, 0, [(formula, 1)]
+    while left and parts <= MOST:
         node, depth = left.pop()
-        deepest = max(deepest, depth)
+        parts, deepest = parts + 1, max(deepest, depth)
         left += [(child, depth + 1) for child in children(node)]
-    return deepest
+    return parts, deepest

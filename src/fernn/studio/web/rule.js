@@ -3,7 +3,8 @@
   "use strict";
 
   const TYPING = 120; // milliseconds after the last letter
-  let parts = null, view = null, settled = null, typing = 0, fromEnd = false;
+  let parts = null, view = null, settled = null, fromEnd = false;
+  let typing = 0; // a letter was written, and is not read yet
 
   Studio.ruleForm = function () {
     const text = Fernn.el("textarea", { id: "formula", rows: 1, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
@@ -16,7 +17,11 @@
     text.addEventListener("input", () => {
       grow();
       clearTimeout(typing);
-      typing = setTimeout(() => (Studio.emit("chosen"), read({ formula: text.value, why: "typed" })), TYPING);
+      typing = setTimeout(() => {
+        typing = 0;
+        Studio.emit("chosen");
+        read({ formula: text.value, why: "typed" });
+      }, TYPING);
     });
     text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey) event.preventDefault();
@@ -80,7 +85,9 @@
   // A formula from elsewhere: the front, rivals, another tab. `why` is "led" where nobody asked for it.
   Studio.choose = function (formula, why) {
     if (why !== "led") Studio.emit("chosen");
+    if (why === "led" && typing) return; // a person is writing
     clearTimeout(typing);
+    typing = 0;
     if (why === "led" && Studio.state.formula === formula && Studio.now.reading) return Studio.showFront();
     Studio.set({ formula });
     Studio.showFront();
@@ -103,7 +110,7 @@
       parts.error.replaceChildren();
       return parts.confusion.replaceChildren();
     }
-    if (asked.why !== "typed") parts.text.value = reading.formula;
+    if (asked.why !== "typed" && !typing) parts.text.value = reading.formula;
     grow();
     parts.sentence.textContent = reading.sentence;
     parts.undo.hidden = !settled || settled.formula === reading.formula;
