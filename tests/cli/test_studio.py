@@ -50,6 +50,26 @@ def test_it_prints_its_address_serves_the_file_and_ends_tidily_at_ctrl_c(tmp_pat
     assert err == ""
 
 
+def test_of_a_large_file_the_page_works_with_a_sample(tmp_path):
+    text = "".join(f"{c},{t},{c % 7}.{t:06d},{'ok' if c % 3 else 'off'}\n" for c in range(1600) for t in range(2000))
+    (tmp_path / "large.csv").write_text("case,time,v,label\n" + text)
+    process = begun(tmp_path, "large.csv", "--folder", "here")
+    try:
+        said = [process.stdout.readline() for _ in range(3)]
+        assert "a sample of its cases" in said[0]
+        assert "1600" not in said[0]
+        assert "of 534 off" in said[1]
+        address = said[2].split()[-1]
+        with httpx.Client(base_url=address.partition("/?")[0], headers={"X-Fernn": "1"}, timeout=60) as client:
+            client.get(address)
+            seen = client.post(f"/api/files/{client.get('/api/hello').json()['file']}/look", json={}).json()
+            assert 100 < seen["card"]["cases"] < 400
+            assert seen["card"]["longest"] == 2000
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
 def test_a_port_that_is_taken_is_told(tmp_path):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -1,10 +1,16 @@
 """A part of a large file: whole cases, each class by its share."""
 
 import random
+from io import BytesIO
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fernn.data import load, read, sampled, write_csv
+from fernn.data import stretches as stretching
+from fernn.data.stretches import stretches
 from fernn.errors import DataError, UnsupportedError
 
 
@@ -92,3 +98,17 @@ def test_what_cannot_be_sampled_is_told_and_nothing_is_written(tmp_path):
     with pytest.raises(DataError, match="no row under it"):
         sampled(path, into)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.csv"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "ab", "b", ""]), st.sampled_from(["1", "22"])), min_size=1), st.booleans()
+)
+def test_stretches_are_the_rows_of_the_file_whatever_the_blocks(rows, ends):
+    text = "\n".join(f"{value},{case}" for case, value in rows) + "\n" * ends
+    for block in (3, 7, 1 << 20):
+        with mock.patch.object(stretching, "BLOCK", block):
+            found = list(stretches(BytesIO(text.encode()), ",", 1, 0))
+        assert "".join(text[each.first : each.end] for each in found) == text
+        for each in found:
+            lines = text[each.first : each.end].splitlines()
+            assert {line.split(",")[1] for line in lines} == {each.cells[1]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from .reading import reads_a_file
+
+LARGE, WORKABLE = 60_000_000, 8_000_000
+"""Bytes of a text file above which the page works with a sample of it, and bytes of that."""
+BINARY = (".npz", ".parquet", ".pq", ".ts", ".trace")
 
 
 @reads_a_file
@@ -18,7 +23,7 @@ def studio(
     ] = None,
     port: Annotated[int, typer.Option(help="Where the page is served; a free one for 0.", min=0, max=65535)] = 0,
     folder: Annotated[Path, typer.Option(help="Where runs and uploads lie.")] = Path("runs"),
-    upload_limit: Annotated[str, typer.Option(help="Largest file that can be dropped on the page.")] = "200MB",
+    upload_limit: Annotated[str, typer.Option(help="Largest file that can be dropped on the page.")] = "60MB",
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     options: Any = None,
 ) -> int:
@@ -34,12 +39,30 @@ def studio(
     from ..learners.memory import bytes_of
     from ..studio.serving import serve
 
-    if file is not None:
+    if file is not None and not _is_large(file):
         _check(file, options)
     if folder.exists() and not folder.is_dir():
         raise UnsupportedError(f"{folder} is a file; runs lie in a folder. Name another one with --folder.")
+    if file is not None and _is_large(file):
+        file = _part(Path(file), options, folder)
     serve(file, options, folder, port, bytes_of(upload_limit), not no_browser, typer.echo)
     return 0
+
+
+def _is_large(file: str) -> bool:
+    """Whether it is a text file that takes longer to read than a person waits."""
+    path = Path(file)
+    return path.is_file() and path.suffix.lower() not in BINARY and path.stat().st_size > LARGE
+
+
+def _part(path: Path, options: dict[str, Any], folder: Path) -> str:
+    """Some of its cases, in a file among the runs, which is what the page works with."""
+    from ..data import sampled
+
+    typer.echo(f"{path.name} is large: taking a sample of its cases ...")
+    taken = sampled(path, folder / "samples" / f"{path.stem}-sample.csv", WORKABLE, **options)
+    typer.echo(f"{taken}. All of it: fernn learn {shlex.quote(str(path))}")
+    return str(taken.path)
 
 
 def _check(file: str, options: dict[str, Any]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -23,10 +22,10 @@ from .memory import shown
 from .options import Options, as_tuple
 from .problems import Ledger, counted
 from .roles import Roles, roles
-from .sniff import Start, has_header, split_rows, start
+from .sniff import Start, has_header, start
+from .stretches import BYTEWISE, stretches
 from .wide import headerless_roles
 
-BYTEWISE = "latin-1"  # as which every byte is a letter
 PLAIN = ("ascii", "latin", "iso", "utf-8", "utf8", "cp", "windows")
 """How encodings begin in which delimiters and line ends are bytes of their own."""
 
@@ -138,38 +137,27 @@ def _roles(begin: Start, options: Options, ledger: Ledger) -> tuple[Roles, bool,
 def _walked(handle: IO[bytes], begin: Start, who: Roles, tidy: bool, named: bool) -> _Index:
     """Every row once, in the order of the file."""
     at = sum(len(handle.readline()) for _ in range(begin.skip))
-    end = at
-
-    def lines() -> Iterator[str]:
-        nonlocal end
-        for line in handle:
-            end += len(line)
-            yield line.decode(BYTEWISE)
-
-    found = _Index([], [], [], [], at)
-    place: dict[str, int] = {}
-    rows = split_rows(lines(), begin.delimiter)
     if named and not begin.commented:
-        while not any(next(rows)):
+        for heading in stretches(handle, begin.delimiter, None, at):
+            at = heading.end
+            if any(heading.cells):
+                break
+        handle.seek(at)
+    found, place = _Index([], [], [], [], at), dict[str, int]()
+    width = max(i for i in (who.case, who.label, 0) if i is not None) + 1
+    column = who.case if tidy else None
+    for row, first, end in stretches(handle, begin.delimiter, column, at):
+        if len(row) < width:
             continue
-        found.head = at = end
-    last, width = "", max(i for i in (who.case, who.label, 0) if i is not None) + 1
-    for row in rows:
-        if len(row) >= width:
-            case = row[who.case] if tidy and who.case is not None else str(len(found.labels))
-            if case != last or not found.case:
-                if case not in place:
-                    place[case] = len(found.labels)
-                    found.labels.append("" if who.label is None else row[who.label].strip())
-                found.case.append(place[case])
-                found.first.append(at)
-                found.last.append(end)
-                last = case
-            else:
-                found.last[-1] = end
-                if not found.labels[place[case]] and who.label is not None:  # written on one row of the case only
-                    found.labels[place[case]] = row[who.label].strip()
-        at = end
+        case = row[column] if column is not None else str(first)
+        if case not in place:
+            place[case] = len(found.labels)
+            found.labels.append("")
+        if who.label is not None and not found.labels[place[case]]:
+            found.labels[place[case]] = row[who.label].strip()
+        found.case.append(place[case])
+        found.first.append(first)
+        found.last.append(end)
     if not found.case:
         raise DataError("there is a header, but no row under it. Check how the file was written.")
     found.labels = [label.encode(BYTEWISE).decode("utf-8", "replace") for label in found.labels]

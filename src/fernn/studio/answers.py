@@ -71,8 +71,8 @@ async def body(request: Request) -> dict[str, Any]:
     return found
 
 
-async def within(request: Request, limit: int, what: str) -> Any:
-    """The parts of the body as they come; more than `limit` bytes in all are refused."""
+async def within(request: Request, limit: int, what: str, fix: str = "") -> Any:
+    """The parts of the body as they come; more than `limit` bytes in all are refused, with what to do instead."""
     size = 0
     async for part in request.stream():
         size += len(part)
@@ -81,7 +81,7 @@ async def within(request: Request, limit: int, what: str) -> Any:
         elif size > limit + DRAINED:
             break
     if size > limit:
-        raise Refused(f"{what} of {shown(size)}, more than the limit of {shown(limit)}.", 413)
+        raise Refused(f"{what} of {shown(size)}, more than the limit of {shown(limit)}. {fix}".rstrip(), 413)
 
 
 def _no_number(word: str) -> None:

@@ -30,6 +30,8 @@ from .reports import report
 from .rules import exported, fitted, moved
 from .views import differences, viewed, warm
 
+TOO_LARGE = "Take some of its cases (fernn sample FILE -o PART.csv), or open it with fernn studio FILE, which does so."
+
 
 @dataclass(frozen=True)
 class Studio:
@@ -91,7 +93,7 @@ def _about_files(app: FastAPI, studio: Studio) -> None:
     @app.post("/api/files")
     async def upload(request: Request) -> Response:
         what = f"an upload (--upload-limit, fernn studio FILE has none; now {shown(files.limit)})"
-        taken = await files.take(request.query_params.get("name", ""), within(request, files.limit, what))
+        taken = await files.take(request.query_params.get("name", ""), within(request, files.limit, what, TOO_LARGE))
         return told(taken.told())
 
     @app.post("/api/files/{name}/look")

@@ -22,7 +22,7 @@ from .jobs import Jobs
 from .reading import PLAIN, Reading
 
 LOOPBACK = "127.0.0.1"
-UPLOAD_LIMIT = 200_000_000
+UPLOAD_LIMIT = 60_000_000
 
 
 def serve(
