@@ -102,7 +102,7 @@ $(VENV)/aeon/.done: pyproject.toml
 # Without tests/ on the path, where the folder torch would pass for torch itself.
 aeon: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
-		tests/integrations/test_aeon.py tests/learners/test_baselines.py
+		tests/integrations/test_aeon.py tests/integrations/test_demos.py tests/learners/test_baselines.py
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

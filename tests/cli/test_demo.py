@@ -61,3 +61,16 @@ def test_the_picture_takes_traces_of_unequal_length_and_sums_of_channels():
     assert "a + b <= 4" in text
     constant = picture(parse("G (a <= 1)"), from_arrays(np.ones((4, 1)), [0, 1, 0, 1], channels=["a"]))
     assert "*" in constant
+
+
+def test_demos_that_are_not_there_are_told(called):
+    done = called("demo", "spain")
+    assert done.code == 3
+    assert "there are the demos cruise, italy, motions; found 'spain'" in done.err
+
+
+def test_a_demo_whose_series_are_not_at_hand_says_what_to_install(called, monkeypatch):
+    monkeypatch.setattr("fernn.data.is_named", lambda name: False)
+    done = called("demo", "italy")
+    assert done.code == 3
+    assert "pip install 'fernn[aeon]'" in done.err

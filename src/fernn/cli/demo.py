@@ -1,8 +1,10 @@
-"""The command that shows learning on data made on the spot."""
+"""The command that shows learning: on data made on the spot, or on real series that aeon brings along."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import typer
 
@@ -13,32 +15,65 @@ from .reading import Json
 from .report import NoReport, kept_report
 from .result import printed, told
 
-STORY = """\
-A train under cruise control, its speed v recorded: {good} runs are normal, in {bad} the brakes failed.
-Which rule tells them apart?
-"""
-OWN = """
-with a file: fernn generate cruise -o cruise.csv, then fernn learn cruise.csv
-with a file of your own: fernn learn FILE --label COLUMN"""
+
+@dataclass(frozen=True)
+class Demo:
+    """What is learned from what; the story says how many runs are good and how many bad."""
+
+    data: str
+    story: str
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own: str = ""
+
+
+DEMOS = {
+    "cruise": Demo(
+        "cruise",
+        "A train under cruise control, its speed v recorded: {good} runs are normal, in {bad} the brakes failed.\n"
+        "Which rule tells them apart?\n",
+        own="with a file: fernn generate cruise -o cruise.csv, then fernn learn cruise.csv\n",
+    ),
+    "italy": Demo(
+        "ItalyPowerDemand",
+        "The electric power that Italy used, hour by hour, on {good} days from April to September and on {bad} from\n"
+        "October to March (each day brought to mean 0). Winter or summer: which hours tell?\n",
+        {"good": "2"},
+        {"intervals": True, "max_length": 4},
+    ),
+    "motions": Demo(
+        "BasicMotions",
+        "A smart watch on people who run, walk, stand, or play badminton: acceleration and turning, in three\n"
+        "directions each. {good} recordings are of running, {bad} of something else. Which rule tells them apart?\n",
+        {"good": "running"},
+    ),
+}
 
 
 def demo(
+    name: Annotated[
+        str, typer.Argument(help="cruise, or with fernn[aeon] also italy, motions.", metavar="[NAME]")
+    ] = "cruise",
     seconds: Annotated[float, typer.Option(help="How long to learn, at most.", min=0)] = 10.0,
     out: Out = None,
     no_report: NoReport = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Learn a rule for a simulated train under cruise control, and show it."""
+    """Learn a rule and show it: for a simulated train, or from real recordings of power or of motion."""
     from ..data import looked_at
+    from ..errors import DataError
     from ..runs import begun, new_folder, plan
 
-    data, met = looked_at("cruise", {})
-    assert data is not None
-    planned = plan("cruise", {}, given={"time_limit": seconds})
-    job = begun(data, planned, "cruise", new_folder("demo") if out is None else out)
+    chosen = _chosen(name)
+    reading = dict(chosen.reading)
+    data, met = looked_at(chosen.data, reading)
+    if data is None:
+        raise DataError("\n".join(str(problem) for problem in met), met)
+    planned = plan(chosen.data, reading, given={**chosen.settings, "time_limit": seconds})
+    job = begun(data, planned, chosen.data, new_folder("demo") if out is None else out)
     if not json:
-        typer.echo(STORY.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
+        typer.echo(chosen.story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
     done = carried_out(job, quiet)
     report = kept_report(done, met, not no_report)
     if json:
@@ -47,7 +82,18 @@ def demo(
         from .picture import picture
 
         typer.echo(printed(done, picture(done.front.picked.formula, data), report))
-        typer.echo(OWN)
+        typer.echo(f"\n{chosen.own}with a file of your own: fernn learn FILE --label COLUMN")
         if report is not None:
             typer.echo(f"all of it to look at, in a browser: {report}")
     return INTERRUPTED if done.ended == "interrupted" else 0
+
+
+def _chosen(name: str) -> Demo:
+    from ..data import is_named
+    from ..errors import UnsupportedError
+
+    if name not in DEMOS:
+        raise UnsupportedError(f"there are the demos {', '.join(DEMOS)}; found {name!r}")
+    if not is_named(DEMOS[name].data):
+        raise UnsupportedError(f"the demo {name} needs series that aeon brings along: pip install 'fernn[aeon]'")
+    return DEMOS[name]
