@@ -3,6 +3,7 @@
 account      all that is known for and against the rule of a run
 rivalry      the formulas that are as good, by behaviour; related(f, g): what two of them have to do with each other
 parts        what could be left out of a rule; leaner(rule, data): without it
+slack        how far each threshold can move; nearest(rule, data): the traces nearest to its border
 tested       its error on traces not seen, beside guessing
 nested       the error to expect of what a learner picks
 chance       whether labels that mean nothing give as good a rule
@@ -20,16 +21,19 @@ from .nested import Nested, nested
 from .relation import Relation, related
 from .rivalry import Group, Rivalry, rivalry
 from .stability import Stability, stability
+from .tightness import Nearest, Slack, nearest, slack
 
 __all__ = [
     "Abstaining",
     "Account",
     "Chance",
     "Group",
+    "Nearest",
     "Nested",
     "Part",
     "Relation",
     "Rivalry",
+    "Slack",
     "Stability",
     "Tested",
     "abstaining",
@@ -37,10 +41,12 @@ __all__ = [
     "chance",
     "clopper_pearson",
     "leaner",
+    "nearest",
     "nested",
     "parts",
     "related",
     "rivalry",
+    "slack",
     "stability",
     "tested",
 ]

@@ -20,6 +20,7 @@ from .nested import Nested, nested
 from .repeats import KEPT
 from .rivalry import Rivalry, rivalry
 from .stability import Stability, stability
+from .tightness import Nearest, Slack, nearest, slack
 
 LEVEL = 0.05
 
@@ -38,6 +39,8 @@ class Account:
     """Parts of the rule that change no verdict."""
     lean: Formula
     """The rule without them."""
+    slack: tuple[Slack, ...]
+    nearest: tuple[Nearest, ...]
 
     @property
     def refusal(self) -> str | None:
@@ -63,6 +66,10 @@ class Account:
         if self.chance is None:
             yield "- whether chance would do as well was not asked (--shuffles 99)"
         yield f"- rivals: {self.rivals.told()}"
+        for near in self.nearest:
+            yield f"- {near}"
+        for room in self.slack:
+            yield f"- {room}"
         for part in self.idle:
             yield f"- {part}: the rule does without it"
         if self.idle:
@@ -75,6 +82,8 @@ class Account:
         told: dict[str, Any] = {"formula": str(self.formula), "refusal": self.refusal}
         told |= {name: None if each is None else each.to_json() for name, each in asked.items()}
         told |= {"idle": [str(part) for part in self.idle], "leaner": str(self.lean)}
+        told["slack"] = [{"atom": str(each.atom), "low": each.low, "high": each.high} for each in self.slack]
+        told["nearest"] = [{"case": n.case, "robustness": n.robustness, "holds": n.holds} for n in self.nearest]
         return told | {"rivals": self.rivals.to_json()}
 
 
@@ -113,6 +122,8 @@ def account(
         rivalry(rules, job.data, are_all),
         parts(formula, job.data),
         leaner(formula, job.data),
+        slack(formula, job.data),
+        nearest(formula, job.data),
     )
 
 

@@ -5,7 +5,6 @@ A rule with such a part says more than the data do: `G (v <= 34 & hr <= 571)` wh
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import FernnWarning
 from ..formula import FALSE, TRUE, Atom, Constant, Formula, Once, direction, interval, length, parse, simplify
 from ..formula.nodes import children, rebuilt
 from ..semantics import robustness, satisfied
+from .quiet import quiet
 
 Path = tuple[int, ...]
 """Which child, from the formula down."""
@@ -38,7 +37,7 @@ def parts(formula: Formula | str, data: Dataset) -> tuple[Part, ...]:
     """The parts that could be left out without changing a verdict; of nested ones the outermost."""
     formula = parse(formula) if isinstance(formula, str) else formula
     found: list[Part] = []
-    with _quiet():
+    with quiet():
         verdicts = satisfied(formula, data)
         for path, node in _inside(formula):
             if any(path[: len(part.path)] == part.path for part in found) or isinstance(node, Constant):
@@ -62,7 +61,7 @@ def leaner(formula: Formula | str, data: Dataset) -> Formula:
         return Once(made, interval(0, 0)) if is_late else made  # judged at the last sample still
 
     best = simple(formula)
-    with _quiet():
+    with quiet():
         verdicts = satisfied(formula, data)
         while True:
             tried = {simple(each) for each in _shorter(best)}
@@ -110,11 +109,3 @@ def _said(node: Formula, data: Dataset) -> str:
         if not any(held):
             return f"{node} is true at no sample"
     return f"{node} changes no verdict"
-
-
-class _quiet(warnings.catch_warnings):
-    """Windows at the edges are of no interest while parts are tried."""
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        warnings.simplefilter("ignore", FernnWarning)

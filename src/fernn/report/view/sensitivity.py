@@ -1,25 +1,17 @@
-"""The error as each threshold moves alone, and how far one can move before any verdict changes.
-
-Robustness only grows, or only falls, as one threshold of one atom grows. So a trace that is judged alike at two values
-of it is judged alike between them, and halving needs to look only at those that are not.
-"""
+"""The error as each threshold moves alone, and how far one can move before any verdict changes."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...belief.tightness import Judge, beyond, last_alike, some, spread
 from ...data import Dataset
 from ...data.dataset import Floats, Ints
 from ...formula import Atom, Formula, parse, thresholds, walk, with_thresholds
 from ...semantics import robustness, satisfied
 from .plain import Bools, quietly, rounded
-
-Judge = Callable[[float, Ints], Bools]
-"""The verdicts on some cases with the threshold at a value."""
 
 
 def sensitivity(
@@ -46,14 +38,14 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
         return with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
 
     def judge(to: float, cases: Ints) -> Bools:
-        return np.asarray(satisfied(moved(to), _some(data, cases), data.channels))
+        return np.asarray(satisfied(moved(to), some(data, cases), data.channels))
 
-    low, high = _range(atom, data)
+    low, high = spread(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
     flat: list[float | None] | None = None
     if data.classes:
         lost = verdicts_along(judge, at, len(data)) != data.positive
-        flat = [last_alike(judge, value, end, len(data)) for end in _beyond(at)]
+        flat = [last_alike(judge, value, end, len(data)) for end in beyond(at)]
     else:
         lost = np.array([np.abs(robustness(moved(to), data) - data.labels) for to in at.tolist()])
     tested = test is not None and bool(test.any())
@@ -86,63 +78,5 @@ def verdicts_along(judge: Judge, at: Floats, count: int) -> Bools:
     return made
 
 
-def last_alike(judge: Judge, value: float, end: float, count: int) -> float | None:
-    """The last float from `value` towards `end` at which every verdict is as at `value`; None if they are at `end`."""
-    every = np.arange(count)
-    wanted = judge(value, every)
-    differ = every[judge(end, every) != wanted]
-    if not differ.size:
-        return None
-    near, far = _place(value), _place(end)
-    while abs(far - near) > 1:
-        middle = (near + far) // 2
-        here = differ[judge(_float(middle), differ) != wanted[differ]]
-        if here.size:
-            far, differ = middle, here
-        else:
-            near = middle
-    return _float(near)
-
-
-def _some(data: Dataset, cases: Ints) -> Any:
-    """The traces of some cases, read-only as those of a dataset are: the machine is compiled for these already."""
-    if isinstance(data.values, tuple):
-        return tuple(data.values[i] for i in cases)
-    if len(cases) == len(data):
-        return data.values
-    some = data.values[cases]
-    some.flags.writeable = False
-    return some
-
-
 def _means(lost: Floats | Bools) -> list[float | None]:
     return [rounded(mean, 6) for mean in lost.mean(axis=1).tolist()]
-
-
-def _range(atom: Atom, data: Dataset) -> tuple[float, float]:
-    """The least and the greatest of what the atom compares, over all samples of all traces."""
-    if len(atom.weights) == 1:
-        low, high = data.ranges[atom.channels[0]]
-        ends = [atom.weights[0][1] * low, atom.weights[0][1] * high]
-        return min(ends), max(ends)
-    places = [(data.channels.index(name), weight) for name, weight in atom.weights]
-    rows = [sum((weight * trace[place] for place, weight in places), np.zeros(1)) for trace in data.values]
-    return float(min(row.min() for row in rows)), float(max(row.max() for row in rows))
-
-
-def _beyond(at: Floats) -> tuple[float, float]:
-    """Two thresholds that everything lies between."""
-    room = max(float(at[-1] - at[0]), abs(float(at[0])), abs(float(at[-1])), 1.0)
-    return float(at[0]) - room, float(at[-1]) + room
-
-
-def _place(value: float) -> int:
-    """The number of a float among all of them in order."""
-    (bits,) = struct.unpack("<q", struct.pack("<d", value))
-    return int(bits if bits >= 0 else -(bits + (1 << 63)))
-
-
-def _float(place: int) -> float:
-    """The float that stands at a place."""
-    (value,) = struct.unpack("<d", struct.pack("<q", place if place >= 0 else -place - (1 << 63)))
-    return float(value)
