@@ -81,3 +81,15 @@ def test_recordings_of_another_kind_are_refused():
     other = from_arrays(np.zeros((2, 1, 4)), [0, 1], ["x"], classes=["slow", "fast"])
     with pytest.raises(DataError, match="slow"):
         list(follow.take(other))
+
+
+def test_a_file_that_is_sorted_by_class_is_no_change():
+    follow, data = Watched(RULE, recorded(0), 2, 200), recorded(1, count=400, shift=0.3)
+    known = Watched(RULE, recorded(5, count=400, shift=0.3), 4, 400)
+    order = np.argsort(data.labels)
+    list(known.take(data.subset(order), "sorted.csv"))
+    assert known.alarms == []
+    assert {seen.file for seen in known.seen} == {"sorted.csv"}
+    real = from_arrays(np.zeros((2, 1, 4)), [0.5, 1.5], ["x"])
+    with pytest.raises(DataError, match="real-valued"):
+        list(follow.take(real))

@@ -59,3 +59,10 @@ def test_a_rule_that_says_nothing_becomes_a_constant():
     data = two_channels()
     assert str(leaner(parse("G (v >= -5 & hr <= 100)"), data)) == "true"
     assert str(leaner("F (v >= 50)", data)) == "false"
+
+
+def test_parts_of_past_formulas_are_judged_at_the_last_sample():
+    random = np.random.default_rng(0)
+    data = from_arrays(random.normal(0, 1, (40, 1, 8)), np.arange(40) % 2, ["x"], classes=["bad", "good"])
+    assert parts("O[1,1] (x >= 0) & x >= 0", data) == ()
+    assert [str(part.formula) for part in parts("O (x >= -100) & H (x <= 1)", data)] == ["O (x >= -100)"]

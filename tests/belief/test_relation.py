@@ -86,3 +86,8 @@ def test_a_proof_of_a_thousand_samples_needs_no_solver():
     assert found.is_equivalent
     assert str(found) == "equivalent on all traces"
     assert robustness(parse("G (v <= 3)"), [[1.0]], ["v"])[0] == 2
+
+
+def test_a_law_does_not_hold_across_samples():
+    with pytest.raises(FernnError, match="one looks back"):
+        related("G[0,0] (x >= 0)", "O[0,0] (x >= 0)", 3)

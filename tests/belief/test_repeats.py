@@ -125,3 +125,12 @@ def test_a_stable_rule_comes_up_again():
 def test_labels_that_cannot_be_dealt_are_told():
     with pytest.raises(DataError, match="no labels"):
         shuffled(replace(spikes(), labels=None, classes=()), 0)
+
+
+def test_copies_within_a_group_get_their_label_together():
+    data = spikes(count=12)
+    doubled = from_arrays(np.concatenate([data.values, data.values]), [*data.labels, *data.labels], ["x"])
+    grouped = replace(doubled, groups=tuple("ab"[i % 12 // 6] for i in range(24)))
+    for seed in range(5):
+        dealt = shuffled(grouped, seed).labels
+        assert (dealt[:12] == dealt[12:]).all()

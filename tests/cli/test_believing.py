@@ -17,7 +17,7 @@ def test_rivals_of_a_run_are_shown_with_what_would_decide(called):
     assert called("learn", "cruise.csv", *words, "--out", "run").code == 0
     done = called("rivals", "run")
     assert done.code == 0, done.err
-    assert "formulas explain the data as well" in done.out
+    assert "formulas explain the traces learned from as well" in done.out
     assert "what is compared" in done.out
     told = json.loads(called("rivals", "run", "--json").out)
     assert told["complete"]
@@ -98,3 +98,15 @@ def test_a_rule_is_watched_on_new_recordings(called):
     assert {alarm["kind"] for alarm in told["alarms"]} == {"errors", "traces"}
     assert told["broken_by"]["file"]
     assert called("watch", "run", "none.csv").code == 2
+
+
+def test_recordings_without_the_column_of_labels_are_watched_too(called):
+    for name, seed in (("old", 0), ("new", 1)):
+        path = write_csv(load("cruise", cases=20, seed=seed), f"{name}.csv")
+        lines = [line.rsplit(",", 1)[0] for line in path.read_text().splitlines()[1:]]  # without note and groups
+        cut = [line.rsplit(",", 1)[0] for line in lines] if name == "new" else lines
+        path.write_text("\n".join(cut).replace("label", "verdict") + "\n")
+    assert called("learn", "old.csv", "--label", "verdict", "--method", "enumerative", "--out", "run").code == 0
+    done = called("watch", "run", "new.csv")
+    assert done.code == 0, done.err
+    assert "as far as 40 traces can tell" in done.out

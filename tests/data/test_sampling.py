@@ -112,3 +112,8 @@ def test_stretches_are_the_rows_of_the_file_whatever_the_blocks(rows, ends):
         for each in found:
             lines = text[each.first : each.end].splitlines()
             assert {line.split(",")[1] for line in lines} == {each.cells[1]}
+
+
+def test_a_sample_that_is_all_says_so(cruise, tmp_path):
+    assert "all of" in str(sampled(cruise, tmp_path / "part.csv", 10**9))
+    assert "80 cases" in str(sampled(cruise, tmp_path / "part.csv", 10**9))

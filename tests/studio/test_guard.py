@@ -134,3 +134,9 @@ def test_no_path_leads_out(served, path):
 def test_there_is_no_page_of_documentation_that_loads_from_elsewhere(client):
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(path).status_code == 404
+
+
+def test_cookies_of_other_applications_do_no_harm(served):
+    jar = f'prefs={{"a": 1}}; fernn-{served.port}={served.token}; x'
+    with httpx.Client(base_url=f"http://127.0.0.1:{served.port}") as client:
+        assert client.get("/api/hello", headers={"Cookie": jar, "X-Fernn": "1"}).status_code == 200

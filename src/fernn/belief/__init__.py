@@ -8,7 +8,7 @@ tested       its error on traces not seen, beside guessing
 nested       the error to expect of what a learner picks
 chance       whether labels that mean nothing give as good a rule
 stability    whether other recordings would have given the same rule
-abstaining   verdicts that may be `cannot say`, and are seldom wrong
+abstaining   verdicts that may be `cannot say`; of each class few are misjudged
 """
 
 from .abstaining import Abstaining, abstaining

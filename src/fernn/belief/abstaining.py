@@ -1,4 +1,4 @@
-"""Verdicts that may be `cannot say`, and are wrong no more often than was asked for.
+"""Verdicts that may be `cannot say`: of each class no more are misjudged than was asked for.
 
 Conformal prediction (Vovk and others, 2005): traces with known labels, not used for learning, say how far a rule's
 robustness may lie on the wrong side for a good trace, and for a bad one. A new trace may be good if it is no stranger
@@ -62,11 +62,14 @@ class Abstaining:
 
     def __str__(self) -> str:
         low, high = sorted((self.lowest_good, self.highest_bad))
-        return f"cannot say from robustness {low:.4g} to {high:.4g}; otherwise wrong in at most {self.alpha:.0%}"
+        return (
+            f"cannot say from robustness {low:.4g} to {high:.4g}; of each class at most {self.alpha:.0%} are misjudged"
+        )
 
     def to_json(self) -> dict[str, Any]:
         ends = {"lowest_good": self.lowest_good, "highest_bad": self.highest_bad}
-        return {"formula": str(self.formula), "alpha": self.alpha} | ends
+        plain = {name: end if np.isfinite(end) else None for name, end in ends.items()}
+        return {"formula": str(self.formula), "alpha": self.alpha} | plain
 
 
 def _said(good: bool, bad: bool) -> Said:

@@ -39,6 +39,8 @@ class Account:
     """Parts of the rule that change no verdict."""
     lean: Formula
     """The rule without them."""
+    rarer: float
+    """Share of the rarer class among all traces: the error of a guess."""
     slack: tuple[Slack, ...]
     nearest: tuple[Nearest, ...]
 
@@ -49,10 +51,8 @@ class Account:
             return f"{self.chance}, so nothing better than chance was found"
         if self.tested is not None and not self.tested.is_better:
             return f"{self.tested}: nothing better than guessing is shown"
-        if self.nested is not None and self.tested is not None:
-            guess = self.tested.guessed / self.tested.count
-            if self.nested.interval[1] >= guess:
-                return f"{self.nested}: nothing better than guessing is shown"
+        if self.nested is not None and self.nested.interval[1] >= self.rarer:
+            return f"{self.nested}, and the rarer class is {self.rarer:.4f}: nothing better than guessing is shown"
         return None
 
     def lines(self) -> Iterator[str]:
@@ -122,6 +122,7 @@ def account(
         rivalry(rules, job.data, are_all),
         parts(formula, job.data),
         leaner(formula, job.data),
+        float(min(job.data.positive.mean(), 1 - job.data.positive.mean())),
         slack(formula, job.data),
         nearest(formula, job.data),
     )

@@ -57,7 +57,9 @@ class Alarm:
     file: str
 
     def __str__(self) -> str:
-        what = "the rule errs more often than it did" if self.kind == "errors" else "traces are not as they were"
+        what = (
+            "the rule errs more often than its test allows" if self.kind == "errors" else "traces are not as they were"
+        )
         since = f"since about trace {self.since + 1} ({self.case} in {self.file})"
         return f"{what}: {since}, certain at trace {self.at + 1}"
 
@@ -69,30 +71,32 @@ class Watched:
         """`known`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested."""
         self.formula, self.channels, self.classes = formula, known.channels, known.classes
         self.allowed = max(clopper_pearson(wrong, tested)[1] if tested else 0.5, LEAST)
-        self.bar = log(1 / alarm)
+        self.bar = log(2 / alarm)  # two claims are watched, and share the chance of a false alarm
         self._known = sorted(np.asarray(robustness(formula, known), np.float64).tolist())
         self._random = np.random.default_rng(0)
         self._rate, self._even = RateBets(self.allowed), EvennessBets()
         self.seen: list[Seen] = []
 
-    def take(self, data: Dataset) -> Iterator[Seen]:
-        """Each trace of new recordings, in their order."""
+    def take(self, data: Dataset, file: str | None = None) -> Iterator[Seen]:
+        """Each trace of new recordings; those of one file in a random order, for files are often sorted by class."""
         for name in channels(self.formula):
             if name not in data.channels:
                 raise DataError(f"{data.name} has no channel {name!r}, which the rule reads; it has {data.channels}")
         values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
         good = self._good(data)
-        for i, case in enumerate(data.cases):
+        for i in self._random.permutation(len(data)).tolist():
             wrong = None if good is None else bool(holds[i] != good[i])
             errors = None if wrong is None else self._rate.take(wrong)
             strange = self._even.take(self._rank(float(values[i])))
-            seen = Seen(case, data.name, bool(holds[i]), float(values[i]), wrong, errors, strange)
+            seen = Seen(data.cases[i], file or data.name, bool(holds[i]), float(values[i]), wrong, errors, strange)
             self.seen.append(seen)
             yield seen
 
     def _good(self, data: Dataset) -> Any:
         if data.labels is None:
             return None
+        if not data.classes:
+            raise DataError(f"{data.name} has real-valued labels, the rule tells {self.classes} apart.")
         if set(data.classes) - set(self.classes):
             raise DataError(f"{data.name} has the classes {data.classes}, the rule tells {self.classes} apart.")
         return np.array([data.classes[int(k)] == self.classes[1] for k in data.labels])

@@ -42,7 +42,7 @@ def parts(formula: Formula | str, data: Dataset) -> tuple[Part, ...]:
         for path, node in _inside(formula):
             if any(path[: len(part.path)] == part.path for part in found) or isinstance(node, Constant):
                 continue
-            if any(_alike(_put(formula, path, value), verdicts, data) for value in (TRUE, FALSE)):
+            if any(_alike(_late(_put(formula, path, value), formula), verdicts, data) for value in (TRUE, FALSE)):
                 found.append(Part(node, path, _said(node, data)))
     return tuple(found)
 
@@ -53,22 +53,21 @@ def leaner(formula: Formula | str, data: Dataset) -> Formula:
     Step by step what makes it shortest is left out; of equals, what leaves the nearest trace farthest away.
     """
     formula = parse(formula) if isinstance(formula, str) else formula
-    looks_back = direction(formula) == "past"
-
-    def simple(each: Formula) -> Formula:
-        made = simplify(each)
-        is_late = looks_back and direction(made) == "now" and not isinstance(made, Constant)
-        return Once(made, interval(0, 0)) if is_late else made  # judged at the last sample still
-
-    best = simple(formula)
+    best = _late(simplify(formula), formula)
     with quiet():
         verdicts = satisfied(formula, data)
         while True:
-            tried = {simple(each) for each in _shorter(best)}
+            tried = {_late(simplify(each), formula) for each in _shorter(best)}
             tried = {each for each in tried if length(each) < length(best) and _alike(each, verdicts, data)}
             if not tried:
                 return best
             best = min(tried, key=lambda each: (length(each), -_margin(each, data), str(each)))
+
+
+def _late(changed: Formula, formula: Formula) -> Formula:
+    """What a past formula was changed into, judged at the last sample still where it has no past operator left."""
+    is_late = direction(formula) == "past" and direction(changed) == "now" and not isinstance(changed, Constant)
+    return Once(changed, interval(0, 0)) if is_late else changed
 
 
 def _shorter(formula: Formula) -> Iterator[Formula]:

@@ -75,6 +75,7 @@ def related(
     """
     f, g = (parse(each) if isinstance(each, str) else each for each in (first, second))
     names = tuple(dict.fromkeys([*channels(f), *channels(g)])) or ("x",)
+    at = _place(f, g)
     if f == g or simplify(f) == simplify(g):
         return Relation(f, g, 0, names, None, None)
     from ..verify.difference import difference
@@ -92,7 +93,7 @@ def related(
                         "Pass a larger time limit or a smaller length."
                     )
                 asked = And(holds, Not(fails))
-                found[side] = difference(asked, FALSE, samples, names, kept, at=_place(f, g), time_limit=left)
+                found[side] = difference(asked, FALSE, samples, names, kept, at=at, time_limit=left)
         if all(trace is not None for trace in found):
             break
     return Relation(f, g, length, names, *found)

@@ -20,6 +20,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset, folds
+from ..data.copies import copies
+from ..data.dataset import Ints
 from ..data.split import blocks
 from ..errors import DataError
 from ..formula import Formula, parse
@@ -99,20 +101,30 @@ def shuffled(data: Dataset, seed: int) -> Dataset:
     several, such as pairs of a good and a bad run."""
     if data.labels is None:
         raise DataError(f"{data.name} has no labels to shuffle.")
-    block, labels = blocks(data), data.labels
-    cases = [np.flatnonzero(block == b) for b in range(int(block.max()) + 1)]
-    alike = [at for at in cases if len(np.unique(labels[at])) == 1]
-    mixed = [at for at in cases if len(np.unique(labels[at])) > 1]
+    labels, same = data.labels, copies(data)
+    cases = _gathered(blocks(data))
     random = np.random.default_rng([seed, 7])
     for _ in range(100):
         dealt: Any = labels.copy()
-        for at, other in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
-            dealt[at] = labels[alike[other][0]]
-        for at in mixed:
-            dealt[at] = random.permutation(labels[at])
+        _deal([at for at in cases if len(np.unique(labels[at])) == 1], labels, dealt, random)
+        for at in cases:
+            if len(np.unique(labels[at])) > 1:  # its copies keep together, too
+                alike = [at[inside] for inside in _gathered(same[at])]
+                _deal([each for each in alike if len(np.unique(labels[each])) == 1], labels, dealt, random)
         if len(np.unique(dealt)) > 1:
             return replace(data, labels=dealt)
     raise DataError(f"{data.name}: its labels cannot be dealt anew, there are too few blocks of copies or groups.")
+
+
+def _gathered(numbers: Ints) -> list[Ints]:
+    """The places of each number."""
+    return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+
+
+def _deal(alike: list[Ints], labels: Any, dealt: Any, random: np.random.Generator) -> None:
+    """Gives the one label of each of these sets of cases to another of them."""
+    for at, other in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
+        dealt[at] = labels[alike[other][0]]
 
 
 def redrawn(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:

@@ -94,9 +94,9 @@ class Rivalry:
         """How much is agreed on, in a few sentences."""
         least = "" if self.complete else "at least "
         if len(self) == 1:
-            return f"No rival is known: {least}one formula explains the data this well."
+            return f"No rival is known: {least}one formula explains the traces learned from this well."
         ways = "all judge the recorded traces alike" if len(self.groups) == 1 else f"{len(self.groups)} behaviours"
-        lines = [f"{least}{len(self)} formulas explain the data as well: {ways}.".capitalize()]
+        lines = [f"{least}{len(self)} formulas explain the traces learned from as well: {ways}.".capitalize()]
         if self.disputed:
             lines.append(f"They disagree about {len(self.disputed)} of {len(self.data)} recorded traces.")
         common = [f"{each.what} is in {each.share:.0%}" for each in self.atoms[:3]]

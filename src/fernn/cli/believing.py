@@ -62,7 +62,7 @@ def _printed(found: Rivalry, prove: int) -> str:
     for number, group in enumerate(found.groups[:SHOWN], 1):
         meanings = [] if not prove else ["?" if group.meanings is None else str(group.meanings)]
         rows.append([number, len(group.formulas), *meanings, f"{group.error:.4f}", str(group.formula)])
-    titles = ["group", "formulas", *(["meanings"] if prove else []), "error", "the simplest of them"]
+    titles = ["group", "formulas", *(["meanings"] if prove else []), "error on all", "the simplest of them"]
     lines = [found.told(), "", table(titles, rows)]
     if len(found.groups) > SHOWN:
         lines.append(f"... and {len(found.groups) - SHOWN} groups more (--json has all)")

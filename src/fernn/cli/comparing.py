@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .learning import INTERRUPTED, Quiet
-from .output import as_json, complain, table
+from .output import as_json, complain, counted, table
 from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording
 
@@ -87,7 +87,7 @@ def compare(
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _unbroken(), _shown(quiet) as watch:
         done = put_beside(
-            data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
+            data, folder, _methods(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
             workers, watch,
         )  # fmt: skip
     for line in done.failed:
@@ -97,10 +97,19 @@ def compare(
         typer.echo(as_json({"page": str(done.page), "rows": rows, "interrupted": done.interrupted}))
     else:
         typer.echo(table(done.head, done.rows()))
-        typer.echo(f"\ntest error over {splits} splits; the page is {done.page}")
+        made = f"those of {splits} splits that are made" if done.interrupted else counted(splits, "split")
+        typer.echo(f"\ntest error over {made}; the page is {done.page}")
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
     return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
+
+
+def _methods(text: str) -> list[str]:
+    """By their names, in which commas and blanks are dashes here: fernn-windows."""
+    from ..compare.own import OFFERED
+
+    plain = {name.replace(", ", "-").replace(" ", "-"): name for name in OFFERED}
+    return [plain.get(word, word) for word in _words(text)]
 
 
 def _words(text: str) -> list[str]:

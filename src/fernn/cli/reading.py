@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect as introspection
-import shlex
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,17 +88,17 @@ def recording(file: str, options: dict[str, Any], met: list[Problem] | None = No
 def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
     """Says that there are warnings, and keeps them."""
 
-    def told(file: str, problems: tuple[Problem, ...]) -> None:
+    def told(again: str, problems: tuple[Problem, ...]) -> None:
         if met is not None:
             met.extend(problems)
-        warned(file, problems)
+        warned(again, problems)
 
     return told
 
 
-def warned(file: str, problems: tuple[Problem, ...]) -> None:
-    """Says that there are warnings, and how to see them."""
-    complain(f"{counted(len(problems), 'warning')} about {file}; fernn check {shlex.quote(file)} shows them")
+def warned(again: str, problems: tuple[Problem, ...]) -> None:
+    """Says that there are warnings, and by which command to see them."""
+    complain(f"{counted(len(problems), 'warning')} about the data; {again} shows them")
 
 
 def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:

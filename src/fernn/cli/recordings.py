@@ -47,7 +47,7 @@ def sample(
     options: Any = None,
 ) -> int:
     """Take some cases out of a large recording: whole ones, the same share of each class."""
-    from ..data import sampled
+    from ..data import flags, sampled
     from ..errors import UnsupportedError
 
     if output.exists() and file.exists() and output.samefile(file):
@@ -57,7 +57,7 @@ def sample(
         typer.echo(as_json({"file": str(output), "kept": taken.kept, "met": taken.met, "size": taken.size}))
     else:
         typer.echo(f"{output}: {taken}")
-        typer.echo(f"next: fernn check {shlex.quote(str(output))}")
+        typer.echo(f"next: {shlex.join(['fernn', 'check', str(output), *flags(options)])}")
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from .reading import Json, warned
 
 if TYPE_CHECKING:
     from ..belief.drift import Watched
+    from ..data import Dataset
 
 BLOCKS = 12
 
@@ -27,9 +28,8 @@ def watch(
     Exits with 1 if it does not. Files are read as the data of the run were.
     """
     from ..belief.drift import Watched
-    from ..data import recorded
     from ..errors import UnsupportedError
-    from ..runs import as_found, reopened
+    from ..runs import as_found, error, reopened
 
     if not 0 < alarm < 1:
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
@@ -40,16 +40,26 @@ def watch(
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula
-    wrong = 0 if found.test is None or held is None else round(found.test[found.front.pick] * len(held))
+    wrong = 0 if held is None else round(error(rule, held) * len(held))
     followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
     for file in files:
-        for _ in followed.take(recorded(file, job.reading, warned)):
+        for _ in followed.take(_read(file, job.reading), file):
             pass
     if json:
         typer.echo(as_json(followed.to_json()))
     else:
         typer.echo(_printed(followed))
     return 1 if followed.alarms else 0
+
+
+def _read(file: str, reading: dict[str, Any]) -> Dataset:
+    """As the data of the run were read; without labels where there are none."""
+    from ..data import looked_at, recorded
+
+    _, problems = looked_at(file, reading)
+    if any(problem.kind == "no-label-column" for problem in problems):
+        reading = reading | {"label": None, "good": None}
+    return recorded(file, reading, warned)
 
 
 def _printed(followed: Watched) -> str:

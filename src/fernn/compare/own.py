@@ -75,7 +75,8 @@ def compare(
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
     for name in named:
         if name not in OFFERED:
-            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(OFFERED)}")
+            known = ", ".join(each.replace(", ", "-").replace(" ", "-") for each in OFFERED)
+            raise UnsupportedError(f"no method {name!r} to compare; there are {known}")
     for name in baselines:
         if name not in BASELINES:
             raise UnsupportedError(f"no baseline {name!r}; there are {', '.join(BASELINES)}")

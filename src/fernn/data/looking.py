@@ -31,13 +31,15 @@ def looked_at(file: str, options: Mapping[str, Any]) -> tuple[Dataset | None, tu
 def recorded(
     file: str, options: Mapping[str, Any], warned: Callable[[str, tuple[Problem, ...]], None] | None = None
 ) -> Dataset:
-    """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned` with the file."""
+    """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned`, with a command that
+    shows them."""
+    again = shlex.join(["fernn", "check", file, *flags(options)])
     dataset, problems = looked_at(file, options)
     if dataset is None:
         errors = [str(p) for p in problems if p.severity == "error"]
-        raise DataError("\n".join([*errors, f"For all problems at once: fernn check {shlex.quote(file)}"]), problems)
+        raise DataError("\n".join([*errors, f"For all problems at once: {again}"]), problems)
     if problems and warned is not None:
-        warned(file, problems)
+        warned(again, problems)
     return dataset
 
 

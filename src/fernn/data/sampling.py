@@ -43,6 +43,8 @@ class Sample:
     def __str__(self) -> str:
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)
         said = counted(sum(self.kept.values()), "case")
+        if self.kept == self.met:
+            return f"all of {shown(self.size)} is little enough to work with: {said}"
         return f"{shown(self.size)} are more than is worked with here: this is a sample of {said} ({parts})"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from threading import get_ident
 
 
 def write(path: Path, text: str) -> None:
     """The file has its old content until it has all of the new, also after a loss of power."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.tmp")  # others may write it too
     try:
         with open(temporary, "w", encoding="utf-8", newline="\n") as handle:
             handle.write(text)

@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ..data import Dataset
 from ..errors import RunError
 from ..formula import Formula, direction, length, parse, thresholds, with_thresholds
 from ..formula.measures import facing
 from ..learners import Front
+from ..learners.labels import Floats, losses, weighed
 from ..semantics import satisfied
-from .learning import error
 from .run import Run
 
 RIVALS = "rivals.json"
@@ -65,11 +67,23 @@ def _listed(run: Run) -> tuple[list[Judged], bool] | None:
         raise RunError(f"{path} is no list of rivals of fernn ({problem}).") from None
 
 
+def _weights(run: Run, data: Dataset) -> Floats:
+    """How much each trace counts, by the classes and costs of the run."""
+    given, even = run.settings["learner"], np.ones(len(data))
+    if not data.classes:
+        return even
+    return weighed(
+        data, even, given.get("class_weight"), given.get("miss_cost", 1.0), given.get("false_alarm_cost", 1.0)
+    )
+
+
 def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[Judged]:
-    """What FERNN keeps besides its front: the best behaviours of each length, looking back; with their exact error."""
+    """What FERNN keeps besides its front: the best behaviours of each length, looking back; with their exact error,
+    traces counting as they did when it learned."""
     future = not any(direction(entry.formula) == "past" for entry in front)
+    weights = _weights(run, data)
     for row in (run.stored() or {}).get("archive", []):
         formula = facing(parse(row["formula"]), future)
-        wrong = error(formula, data)
+        wrong = float(np.average(losses(parse(str(formula)), data), weights=weights))
         if wrong <= worst + TINY:
             yield formula, wrong

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
 from secrets import token_urlsafe
 from urllib.parse import parse_qs
 
@@ -82,11 +81,13 @@ class Guard:
         return None
 
     def _is_known(self, cookies: str) -> bool:
-        try:
-            crumb = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
-            return False
-        return crumb is not None and compare_digest(crumb.value.encode(), self._token.encode())
+        """Others at this address may have cookies of any kind, so they are only parted at semicolons."""
+        crumbs = (crumb.strip().partition("=") for crumb in cookies.split(";"))
+        return any(name == self.cookie and compare_digest(_raw(value), _raw(self._token)) for name, _, value in crumbs)
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 _OPEN = "Open the address that fernn studio printed."

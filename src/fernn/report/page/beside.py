@@ -57,7 +57,7 @@ def rivals(job: Job, test: Bools) -> dict[str, Any] | None:
         return None
     try:
         with quietly():
-            found, are_all = candidates(job.run, job.data)
+            found, are_all = candidates(job.run, job.parts[0])
             verdicts = [satisfied(formula, job.data) for formula in found]
     except FernnError:
         return None

@@ -153,7 +153,9 @@ def _legend(
 
     def when(sample: int) -> str:
         return (
-            f"sample {sample}" if one.dt is None else f"sample {sample} ({sample * one.dt:.6g} {one.time_unit or ''})"
+            f"sample {sample}"
+            if one.dt is None
+            else f"sample {sample} ({sample * one.dt:.6g} {one.time_unit or ''}".rstrip() + ")"
         )
 
     rows: list[tuple[Any, str]] = [(Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {robustness:.4g}")]
