@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from math import inf, isfinite, isnan, nan
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,13 +25,13 @@ from .. import __version__
 from ..data import Dataset
 from ..errors import DataError, RunError
 from ..learners import Fit, Front, Progress
+from ..learners.front import plain, read_back, word
 from .atomic import append, write
 from .folders import SETTINGS, Lock, check_vacant
 
 SCHEMA = 1
 EVERY = 0.5  # seconds, at least, from one writing of the state to the next
 FRONT, STATE, HISTORY = "front.json", "state.json", "history.jsonl"
-_ERRORS = ("train", "validation", "spread", "margin")
 
 
 class Run:
@@ -132,7 +132,7 @@ class Run:
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""
         found = self._read(FRONT)
-        return None if found is None else Front.from_json(_numbers(found))
+        return None if found is None else read_back(found)
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
@@ -185,10 +185,10 @@ class Run:
         test: Sequence[float] | None,
         notes: Sequence[str] = (),
     ) -> None:
-        told = _words(front.to_json())
+        told = plain(front)
         if test is not None:
             for row, error in zip(told["entries"], test, strict=True):
-                row["test"] = _word(float(error))
+                row["test"] = word(float(error))
         head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts, "notes": list(notes)}
         self._write(FRONT, told | head)
         self._shown = front
@@ -216,20 +216,4 @@ class Run:
 
 
 def _line(row: dict[str, Any]) -> str:
-    return json.dumps({key: _word(value) for key, value in row.items()}, ensure_ascii=False)
-
-
-def _word(value: Any) -> Any:
-    """JSON knows no infinity, which is written as a word, and no NaN: what is not known is null."""
-    if not isinstance(value, float) or isfinite(value):
-        return value
-    return None if isnan(value) else str(value)
-
-
-def _words(told: dict[str, Any]) -> dict[str, Any]:
-    return told | {"entries": [{key: _word(value) for key, value in row.items()} for row in told["entries"]]}
-
-
-def _numbers(told: dict[str, Any]) -> dict[str, Any]:
-    rows = [{key: nan if row[key] is None else float(row[key]) for key in _ERRORS} for row in told["entries"]]
-    return told | {"entries": [row | errors for row, errors in zip(told["entries"], rows, strict=True)]}
+    return json.dumps({key: word(value) for key, value in row.items()}, ensure_ascii=False)
