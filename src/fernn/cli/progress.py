@@ -57,7 +57,8 @@ class Lines(Silent):
             self._known |= {str(entry.formula) for entry in new}
             best = min(new, key=lambda entry: entry.train)
             where = f"{clock(progress.seconds)}, {tried(progress)}"
-            self._line = f"{where}: error {_error(best)} at length {best.length}: {best.formula}"
+            what = f"{progress.what}: " * bool(progress.what)
+            self._line = f"{where}: {what}error {_error(best)} at length {best.length}: {best.formula}"
         if self._line and monotonic() - self._printed >= 1:
             complain(self._line)
             self._line, self._printed = "", monotonic()
@@ -127,7 +128,9 @@ class Bar(Redrawn):
         best = progress.front.picked
         return [
             self._full * done + self._empty * (room - done) + text,
-            f"{note}  " * bool(note) + f"error {_error(best)}  {best.formula}",
+            f"{note}  " * bool(note)
+            + f"{progress.what}  " * bool(progress.what)
+            + f"error {_error(best)}  {best.formula}",
         ]
 
 

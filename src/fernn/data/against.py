@@ -21,7 +21,7 @@ def against(dataset: Dataset, name: str) -> Dataset:
     at = _place(dataset, name)
     best = dataset.classes[at]
     rest = dataset.classes[1 - at] if len(dataset.classes) == 2 else rest_of(best, dataset.classes)
-    return replace(dataset, labels=(dataset.labels == at).astype(np.int64), classes=(rest, best))
+    return replace(dataset, labels=np.asarray(dataset.labels == at, np.int64), classes=(rest, best))
 
 
 def ordered(dataset: Dataset, classes: Sequence[str]) -> Dataset:

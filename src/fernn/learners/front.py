@@ -109,7 +109,8 @@ def plain(front: Front) -> dict[str, Any]:
 def read_back(told: dict[str, Any]) -> Front:
     """The front that `plain` wrote."""
     rows = [{key: nan if row[key] is None else float(row[key]) for key in ERRORS} for row in told["entries"]]
-    return Front.from_json(told | {"entries": [row | errors for row, errors in zip(told["entries"], rows, strict=True)]})
+    entries = [row | errors for row, errors in zip(told["entries"], rows, strict=True)]
+    return Front.from_json(told | {"entries": entries})
 
 
 def word(value: Any) -> Any:

@@ -4,6 +4,7 @@
     front.json      the formulas found so far, simplest first; at the end with their test errors
     state.json      where the learner stands: enough to go on
     history.jsonl   a line for every formula that joined the front
+    rules.json      in the place of front.json, where rules for classes are learned; written at the end
     and what a method has to show besides: certificate.json, rivals.json
 
 Each is whole at every moment. A process that is killed loses what it did since the state was last
@@ -31,7 +32,7 @@ from .folders import SETTINGS, Lock, check_vacant
 
 SCHEMA = 1
 EVERY = 0.5  # seconds, at least, from one writing of the state to the next
-FRONT, STATE, HISTORY = "front.json", "state.json", "history.jsonl"
+FRONT, STATE, HISTORY, RULES = "front.json", "state.json", "history.jsonl", "rules.json"
 
 
 class Run:
@@ -104,9 +105,9 @@ class Run:
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
         self._restarts = progress.restarts
-        self._append(progress.front, progress.seconds)
+        self._append(progress.front, progress.seconds, progress.what)
         if monotonic() - self._written >= EVERY:
-            if progress.front != self._shown:
+            if not progress.what and progress.front != self._shown:
                 self._write_front(progress.front, progress.seconds, None, None)
             self._write_state(progress.seconds, progress.state)
             self._written = monotonic()
@@ -120,6 +121,17 @@ class Run:
             self._write(name, paper)
         if self._lock is not None:
             self._lock.release()
+
+    def finish_rules(self, told: Mapping[str, Any], state: dict[str, Any]) -> None:
+        """The last word on rules for classes: `told` has them, `ended` and `seconds`. Lets go of the run."""
+        self._write_state(told["seconds"], state)
+        self._write(RULES, dict(told))
+        if self._lock is not None:
+            self._lock.release()
+
+    def rules(self) -> dict[str, Any] | None:
+        """What `finish_rules` kept; None while it is not there."""
+        return self._read(RULES)
 
     def discard(self) -> None:
         """Remove a run that has found nothing, so that its folder can be used again."""
@@ -142,7 +154,7 @@ class Run:
     @property
     def ended(self) -> str | None:
         """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
-        return (self._read(FRONT) or {}).get("ended")
+        return (self._read(FRONT) or self._read(RULES) or {}).get("ended")
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -166,10 +178,11 @@ class Run:
                 rows.append(json.loads(line))
         return [row for row in rows if isinstance(row, dict) and {"seconds", "formula"} <= row.keys()]
 
-    def _append(self, front: Front, seconds: float) -> None:
+    def _append(self, front: Front, seconds: float, what: str = "") -> None:
         for entry in front:
             row: dict[str, Any] = {"seconds": round(seconds, 3), "restarts": self._restarts, "length": entry.length}
             row |= {"train": entry.train, "validation": entry.validation, "formula": str(entry.formula)}
+            row |= {"what": what} if what else {}
             if row["formula"] not in self._known:
                 append(self.folder / HISTORY, _line(row))
                 self._known.add(row["formula"])

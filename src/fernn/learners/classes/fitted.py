@@ -12,14 +12,14 @@ from ...data import Dataset
 from ...errors import DataError, UnsupportedError
 from ..fit import Ended
 from ..labels import Floats, is_real
-from .rules import Rules
+from .rules import Decides
 
 
 @dataclass(frozen=True)
 class RulesFit:
     """The rules, and how they came about."""
 
-    rules: Rules
+    rules: Decides
     train: float
     """The share of the training traces that get another class than theirs."""
     seconds: float
@@ -40,7 +40,7 @@ class RulesFit:
 def present(data: Dataset, weights: Floats) -> list[int]:
     """The classes of which there are traces of some weight, at least two; as indices."""
     if data.labels is None or is_real(data):
-        raise UnsupportedError(f"{data.name} has no classes; rules for classes need a label that names one for each trace")
+        raise UnsupportedError(f"{data.name} has no classes; rules for them need labels that name one for each trace")
     found = [int(i) for i in np.unique(data.labels[weights > 0])]
     if len(found) < 2:
         raise DataError(f"{data.name}: every trace is of class {data.classes[found[0]]!r}; rules need two or more.")

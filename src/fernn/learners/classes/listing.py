@@ -68,8 +68,8 @@ class Ordered:
     def _next(self, several: Several, rest: Dataset, weights: Floats, names: list[str], place: int) -> Rule | None:
         """The best rule for one of these classes, if one is better than to say that no trace is of that class."""
         tried: list[tuple[tuple[float, int, float], Rule]] = []
-        asked = rest.subset(np.isin(rest.labels, [rest.classes.index(name) for name in names]))
-        inside = np.isin(rest.labels, [rest.classes.index(name) for name in names])
+        inside = np.isin(np.asarray(rest.labels), [rest.classes.index(name) for name in names])
+        asked = rest.subset(inside)
         for name in names[:1] if len(names) == 2 else names:
             pair, counted = against(asked, name), weights[inside]
             given = shared_equally(pair, counted) if self.balanced else counted

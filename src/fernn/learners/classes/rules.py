@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,21 @@ class Rule:
         return self.front.picked.length
 
 
+class Decides(Protocol):
+    """Whatever gives a class to each trace."""
+
+    kind: ClassVar[str]
+
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+    def classify(self, X: Traces, channels: Sequence[str] | None = ...) -> Ints: ...
+    def names(self, X: Traces, channels: Sequence[str] | None = ...) -> list[str]: ...
+    def error(self, data: Dataset) -> float: ...
+    def sentences(self, dt: float | None = ..., unit: str | None = ...) -> list[str]: ...
+    def to_json(self) -> dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Rules(ABC):
     """What every kind can do. `otherwise` is the class of a trace for which there is no rule."""
@@ -62,7 +77,7 @@ class Rules(ABC):
 
     def error(self, data: Dataset) -> float:
         """The share of traces that get another class than theirs."""
-        return float(np.mean(self.classify(data) != _known(data, self.classes)))
+        return float(np.mean(self.classify(data) != known_labels(data, self.classes)))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `read_rules` reads back to equal rules."""
@@ -74,6 +89,20 @@ class Rules(ABC):
             "schema": SCHEMA, "kind": self.kind, "classes": list(self.classes), "rules": rows,
             "otherwise": self.otherwise,
         }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Self:
+        classes = tuple(str(name) for name in told["classes"])
+        rows = tuple(Rule(str(r["class"]), read_back(r["front"]), float(r["scale"])) for r in told["rules"])
+        made = cls(classes, rows, told["otherwise"])
+        named = [rule.name for rule in rows] + ([] if made.otherwise is None else [made.otherwise])
+        if not named or not set(named) <= set(classes) or len({rule.name for rule in rows}) != len(rows):
+            raise FernnError(f"these are no rules of fernn: not each class once, of {', '.join(classes)}.")
+        if not all(isfinite(rule.scale) and rule.scale > 0 for rule in rows):
+            raise FernnError("these are no rules of fernn: a scale is not above 0.")
+        if (made.otherwise is None) if cls.kind == "list" else not rows:
+            raise FernnError("these are no rules of fernn: a list says what to do otherwise, others have rules.")
+        return made
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -154,31 +183,10 @@ class RuleList(Rules):
         return [*lines, f"{len(lines) + 1}. {self.otherwise}: all others."]
 
 
-KINDS: dict[str, type[Rules]] = {kind.kind: kind for kind in (PerClass, RuleList)}
-
-
-def read_rules(told: Any) -> Rules:
-    """From what `to_json` gave, checked."""
-    try:
-        if told["schema"] != SCHEMA:
-            raise FernnError(f"rules of schema {told['schema']}, this fernn reads schema {SCHEMA}.")
-        classes = tuple(str(name) for name in told["classes"])
-        rows = tuple(Rule(str(r["class"]), read_back(r["front"]), float(r["scale"])) for r in told["rules"])
-        found = KINDS[told["kind"]](classes, rows, told["otherwise"])
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        raise FernnError(f"these are no rules of fernn: {type(error).__name__} at {error}.") from None
-    named = [rule.name for rule in found.rules] + ([] if found.otherwise is None else [found.otherwise])
-    if not named or not set(named) <= set(classes) or not all(isfinite(r.scale) and r.scale > 0 for r in found.rules):
-        raise FernnError("these are no rules of fernn: classes that are not named, or a scale that is not above 0.")
-    if isinstance(found, RuleList) and found.otherwise is None:
-        raise FernnError("these are no rules of fernn: a list says what to do otherwise.")
-    return found
-
-
-def confusion(rules: Rules, data: Dataset) -> Ints:
+def confusion(rules: Decides, data: Dataset) -> Ints:
     """How many traces of each class get each class, `[true, given]`."""
     table = np.zeros((len(rules.classes), len(rules.classes)), np.int64)
-    np.add.at(table, (_known(data, rules.classes), rules.classify(data)), 1)
+    np.add.at(table, (known_labels(data, rules.classes), rules.classify(data)), 1)
     return table
 
 
@@ -186,10 +194,11 @@ def signed(formula: Formula, X: Traces, channels: Sequence[str] | None = None) -
     """The robustness, finite, and above 0 exactly where the formula holds."""
     values = np.clip(robustness(formula, X, channels), -1e300, 1e300)
     holds = satisfied(formula, X, channels)
-    return np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, -LIMITS.tiny))
+    made: Floats = np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, -LIMITS.tiny))
+    return made
 
 
-def _known(data: Dataset, classes: Sequence[str]) -> Ints:
+def known_labels(data: Dataset, classes: Sequence[str]) -> Ints:
     """The labels as indices into these classes."""
     if data.labels is None or not data.classes:
         raise DataError(f"{data.name} has no classes to compare with. Name the column of its labels with --label.")

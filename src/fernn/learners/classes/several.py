@@ -13,7 +13,7 @@ import numpy as np
 from ...data import Dataset
 from ...errors import FernnError
 from ..clock import Clock
-from ..fit import Ended, Learner, Progress, Watch, check_schema
+from ..fit import Ended, Fit, Learner, Progress, Watch, check_schema
 from ..front import Front, plain, read_back
 from ..labels import Floats
 
@@ -40,6 +40,7 @@ class Several:
         self._done: dict[str, Front] = {}
         self._cut: dict[str, tuple[Front, dict[str, Any]]] = {}
         """Those that were cut off, with where they stand."""
+        self._last: dict[str, Progress] = {}
         self._tried = 0
         self._fitted: set[str] = set()
         if state is not None:
@@ -60,12 +61,15 @@ class Several:
         state = self._cut[key][1] if key in self._cut else None
         weighed = {} if (weights == 1).all() else {"weights": weights}
         try:
-            fit = self._limited().fit(data, self._watching(key, what), state, **weighed)
+            fit: Fit = self._limited().fit(data, self._watching(key, what), state, **weighed)
         except KeyboardInterrupt:
-            if not self._done and not self._cut:
+            if key not in self._last and not self._done and not self._cut:
                 raise
             self.ended = "interrupted"
-            raise Stopped from None
+            if key not in self._last:
+                raise Stopped from None
+            self._cut[key] = self._last[key].front, self._last[key].state
+            return self._cut[key][0]
         self._fitted.add(key)
         if fit.ended == "done":
             self._cut.pop(key, None)
@@ -103,15 +107,12 @@ class Several:
         before, tried = len(self._done | self._cut) - (key in self._cut), self._tried
 
         def told(progress: Progress) -> None:
+            self._last = {key: progress}
             self._tried = tried + progress.restarts
             share = min((before + progress.share) / self.total, 1.0)
             state = self.state(key, progress)
-            self.watch(
-                replace(
-                    progress, seconds=self.clock.seconds, share=share, restarts=self._tried, state=state,
-                    what=" ".join([what, progress.what]).strip(),
-                )  # fmt: skip
-            )
+            whole = replace(progress, share=share, restarts=self._tried, state=state, what=what)
+            self.watch(replace(whole, seconds=self.clock.seconds))
 
         return told
 
