@@ -126,11 +126,10 @@ class Bar(Redrawn):
         room = max(10, min(30, _columns() - 1 - len(text)))
         done = round(room * min(max(progress.share, 0), 1))
         best = progress.front.picked
+        beside = "".join(f"{words}  " for words in (note, progress.what) if words)
         return [
             self._full * done + self._empty * (room - done) + text,
-            f"{note}  " * bool(note)
-            + f"{progress.what}  " * bool(progress.what)
-            + f"error {_error(best)}  {best.formula}",
+            f"{beside}error {_error(best)}  {best.formula}",
         ]
 
 
