@@ -14,7 +14,8 @@ from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from .folders import check_vacant, new_folder
 from .job import Job, plan
-from .methods import Method, learner, settled
+from .methods import Method, settled
+from .methods import learner as named_learner
 from .run import Run
 
 CLASSES = {
@@ -65,8 +66,10 @@ def rules_begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | N
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
         check_vacant(out)
-    assert job.parts
-    rules_learner(planned, data)
+    train, _ = job.parts
+    learner = rules_learner(planned, data)
+    if isinstance(learner, Tightest):
+        learner.good(train)
     run = Run.create(out if out is not None else new_folder(data.name), planned, data)
     return Job(data, planned, file, planned["reading"], run)
 
@@ -77,7 +80,7 @@ def rules_learner(settings: Mapping[str, Any], data: Dataset) -> Any:
     if kind == "one":
         return Tightest(**chosen)
     limit = chosen.get("time_limit")
-    inner: Any = learner(settings["method"], chosen | {"time_limit": None}, data)
+    inner: Any = named_learner(settings["method"], chosen | {"time_limit": None}, data)
     ways: dict[str, Any] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
     return ways[kind](inner, time_limit=limit)
 

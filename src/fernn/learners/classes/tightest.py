@@ -54,7 +54,7 @@ class Tightest:
 
         Labels are not needed; of two classes the good one is learned. Ctrl-C ends it with the best so far.
         """
-        good = self._good(data)
+        good = self.good(data)
         traces, kinds = background(good, self.made, self.seed)
         pair = Dataset(
             (*good.values, *traces),
@@ -79,7 +79,8 @@ class Tightest:
         train = entries[rules.pick].violated
         return RulesFit(rules, train, fit.seconds, fit.ended, fit.state, {"rules.json": rules.to_json()})
 
-    def _good(self, data: Dataset) -> Dataset:
+    def good(self, data: Dataset) -> Dataset:
+        """The traces to learn from; an error where there are none, or where a setting cannot be."""
         if not 0 <= self.share < 1:
             raise UnsupportedError(f"share is of traces that may violate the formula, from 0 up to 1; got {self.share}")
         if self.made < 1:
