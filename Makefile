@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report reproduce screenshots aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes reproduce screenshots aeon clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
 	@echo "make bench-belief  measure whether promises about rules are kept; writes docs/promises.md"
 	@echo "make bench-report  measure how large a report is and how soon it is seen"
+	@echo "make bench-classes measure rules for classes on aeon's series; writes the table in docs/classes.md"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
@@ -103,6 +104,9 @@ $(VENV)/aeon/.done: pyproject.toml
 aeon: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
 		tests/integrations/test_aeon.py tests/integrations/test_demos.py tests/learners/test_baselines.py
+
+bench-classes: $(VENV)/aeon/.done
+	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m bench.classes $(ARGS)
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -29,12 +29,20 @@ if TYPE_CHECKING:
     from .learners import Lattice as Lattice
     from .learners import MaxSat as MaxSat
     from .learners import Tree as Tree
+    from .learners.classes import OnePerClass as OnePerClass
+    from .learners.classes import Ordered as Ordered
+    from .learners.classes import Ranked as Ranked
+    from .learners.classes import Tightest as Tightest
     from .learners.sklearn import EnumerativeClassifier as EnumerativeClassifier
     from .learners.sklearn import FernnClassifier as FernnClassifier
     from .learners.sklearn import FernnRegressor as FernnRegressor
     from .learners.sklearn import LatticeClassifier as LatticeClassifier
     from .learners.sklearn import MaxSatClassifier as MaxSatClassifier
+    from .learners.sklearn import OnePerClassClassifier as OnePerClassClassifier
+    from .learners.sklearn import RankedClassifier as RankedClassifier
     from .learners.sklearn import RobustnessTransformer as RobustnessTransformer
+    from .learners.sklearn import RuleListClassifier as RuleListClassifier
+    from .learners.sklearn import TightestDetector as TightestDetector
     from .learners.sklearn import TreeClassifier as TreeClassifier
     from .semantics import Monitor as Monitor
     from .semantics import deciding as deciding
@@ -50,13 +58,18 @@ _HOME = {
     "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
     "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
     "learners": ("Enumerative", "Fernn", "Front", "Lattice", "MaxSat", "Tree"),
+    "learners.classes": ("OnePerClass", "Ordered", "Ranked", "Tightest"),
     "learners.sklearn": (
         "EnumerativeClassifier",
         "FernnClassifier",
         "FernnRegressor",
         "LatticeClassifier",
         "MaxSatClassifier",
+        "OnePerClassClassifier",
+        "RankedClassifier",
         "RobustnessTransformer",
+        "RuleListClassifier",
+        "TightestDetector",
         "TreeClassifier",
     ),
     "semantics": ("Monitor", "deciding", "robustness", "satisfied", "score", "signals"),

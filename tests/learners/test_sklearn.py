@@ -28,7 +28,11 @@ from fernn import (
     FernnClassifier,
     FernnRegressor,
     LatticeClassifier,
+    OnePerClassClassifier,
+    RankedClassifier,
     RobustnessTransformer,
+    RuleListClassifier,
+    TightestDetector,
     TreeClassifier,
 )
 from fernn.learners import Entry, Enumerative, Fernn, Front, Lattice, Progress, Tree
@@ -79,9 +83,13 @@ def told(monkeypatch):
         (LatticeClassifier(max_parts=2, ends=3, folds=2), 50),
         (TreeClassifier(depth=2, grid=4, folds=2), 50),
         (FernnRegressor(restarts=2, rounds=1), 50),
+        (OnePerClassClassifier(Fernn(restarts=2, rounds=1)), 50),
+        (RuleListClassifier(Enumerative(max_length=3, grid=4, folds=2)), 50),
+        (RankedClassifier(Fernn(restarts=2, rounds=1)), 50),
+        (TightestDetector(max_length=3, share=0.1, grid=8, made=60), 45),  # the checks want some outside
         (RobustnessTransformer(TEXTS), 45),  # scikit-learn has no more for transformers
     ],
-    ids=["classifier", "enumerative", "lattice", "tree", "regressor", "transformer"],
+    ids=["classifier", "enumerative", "lattice", "tree", "regressor", "each", "list", "ranked", "one", "transformer"],
 )
 def test_scikit_learns_own_checks_pass(estimator, least):
     with warnings.catch_warnings():

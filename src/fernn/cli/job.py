@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .interrupt import Interrupt
 from .output import complain
@@ -13,8 +13,9 @@ from .progress import display
 
 if TYPE_CHECKING:
     from ..learners import Progress, Watch
-    from ..runs import Job, Outcome
+    from ..runs import Job, Outcome, RulesOutcome
 
+Done = TypeVar("Done")
 COMPILING = "compiling (first run only, ~20 s)"
 STOPPING = "stopping; Ctrl-C again quits at once"
 
@@ -23,13 +24,26 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
     """Learn with a display; a run that cannot be written is told of at the end, and is no reason to stop."""
     from .. import runs
 
+    return _displayed(runs.carried_out, job, quiet)
+
+
+def rules_learned(job: Job, quiet: bool) -> RulesOutcome:
+    """The same for rules for classes."""
+    from .. import runs
+
+    return _displayed(runs.rules_learned, job, quiet)
+
+
+def _displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
+    from ..runs import is_compiled
+
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:
         told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
 
-    with watched(quiet, runs.is_compiled(job.settings["method"])) as watch:
-        done = runs.carried_out(job, watch, broken)
+    with watched(quiet, is_compiled(job.settings["method"])) as watch:
+        done = work(job, watch, broken)
     if told_off:
         complain(told_off[-1])
     return done

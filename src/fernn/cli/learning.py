@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .job import carried_out
+from .classes import printed_rules, told_rules
+from .job import carried_out, rules_learned
 from .output import as_json, complain
 from .reading import Json, noting, reads_a_file, recording
 from .report import NoReport, kept_report
 from .result import printed, told
 
 if TYPE_CHECKING:
-    from ..data import Problem
-    from ..runs import Outcome
+    from ..data import Dataset, Problem
+    from ..runs import Outcome, RulesOutcome
 
 INTERRUPTED = 130
 LearnFile = Annotated[
@@ -69,6 +70,16 @@ def learn(
             "--set", help="Any setting of the method, as NAME=VALUE; may be given again.", metavar="NAME=VALUE"
         ),
     ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Of more than two: each (a rule a class), list (in order) or ranked.")
+    ] = None,
+    order: Annotated[str | None, typer.Option(help="Classes from low to high, separated by commas.")] = None,
+    one_class: Annotated[
+        bool, typer.Option("--one-class", help="What all traces, or all good ones, have in common.")
+    ] = False,
+    share: Annotated[
+        float | None, typer.Option(help="--one-class: share of the traces that may violate the rule (0).", min=0, max=1)
+    ] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -79,7 +90,8 @@ def learn(
 ) -> int:
     """Learn short rules that tell good traces from bad ones.
 
-    Prints the best rule of each length, with its error on traces kept for the test. Ctrl-C keeps the best so far.
+    Prints the best rule of each length, with its error on traces kept for the test. Of more than two classes each
+    gets a rule. Ctrl-C keeps the best so far.
     """
     given: dict[str, Any] = {
         "max_length": max_length, "template": template, "direction": "past" if past else None,
@@ -90,7 +102,7 @@ def learn(
         "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,
         "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
-        "preset": _one_of("--preset", preset, ("published",)),
+        "preset": _one_of("--preset", preset, ("published",)), "share": share,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
     met: list[Problem] = []
@@ -98,33 +110,43 @@ def learn(
         from ..data import flags
 
         fixed = {name for name in given if name != "time_limit"}
-        fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
+        named = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
+        fixed |= {name for name, value in named.items() if value is not None}
         done = _resumed(file, out, fixed, flags(options), time_limit, quiet, met)
     else:
-        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, options, quiet, met)
-    report = kept_report(done, met, not no_report)
-    typer.echo(as_json(told(done, report)) if json else printed(done, report=report))
+        kind = _kind(classes, order, one_class, share)
+        test = 0.2 if test is None else test
+        done = _begun(file, out, method or "fernn", given, test, options, quiet, met, kind, order)
+    typer.echo(_shown(done, json, met, not no_report))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
 def _begun(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool,
-    met: list[Problem],
-) -> Outcome:  # fmt: skip
+    met: list[Problem], kind: str | None = None, order: str | None = None,
+) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
-    from ..runs import begun, plan
+    from ..runs import begun, plan, rules_begun, rules_plan
     from ..runs.folders import check_vacant
 
     if file is None:
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
     if not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
-    planned = plan(file, options, method, given, test)
+    planned = plan(file, options, method, given, test) if kind != "one" else {}
     if out is not None:
         check_vacant(out)  # told before a long file is read
-    job = begun(recording(file, options, met), planned, file, out)
+    data = recording(file, options, met)
+    if kind is None and len(data.classes) > 2:
+        kind = "each"
+    if kind is None:
+        job = begun(data, planned, file, out)
+    else:
+        planned = rules_plan(kind, file, options, method, given, test)
+        data, planned = _in_order(data, order, planned)
+        job = rules_begun(data, planned, file, out)
     try:
-        return carried_out(job, quiet)
+        return carried_out(job, quiet) if kind is None else rules_learned(job, quiet)
     except Exception:
         assert job.run is not None
         job.run.discard()
@@ -134,9 +156,9 @@ def _begun(
 def _resumed(
     file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool,
     met: list[Problem],
-) -> Outcome:  # fmt: skip
+) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
-    from ..runs import as_found, reopened
+    from ..runs import as_found, reopened, rules_found
 
     if out is None and file is not None and Path(file).is_dir():
         out, file = Path(file), None
@@ -145,16 +167,50 @@ def _resumed(
     if fixed or read:
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
-    job = reopened(out, file, noting(met))
+    job = reopened(out, file, noting(met), classes=True)
     assert job.run is not None
-    if job.run.ended == "done" and job.run.front() is not None:
+    if job.run.ended == "done" and (job.run.rules() or job.run.front()) is not None:
         complain(f"{out} is finished: nothing is left to do")
-        return as_found(job)
+        return rules_found(job) if job.classes else as_found(job)
     job.run.resume()
     if limit is not None:
         settings = job.settings | {"learner": job.settings["learner"] | {"time_limit": limit}}
         job = replace(job, settings=settings)
-    return carried_out(job, quiet)
+    return rules_learned(job, quiet) if job.classes else carried_out(job, quiet)
+
+
+def _shown(done: Outcome | RulesOutcome, json: bool, met: list[Problem], with_report: bool) -> str:
+    """What was found; rules for classes have no report yet."""
+    from ..runs import RulesOutcome
+
+    if isinstance(done, RulesOutcome):
+        return as_json(told_rules(done)) if json else printed_rules(done)
+    report = kept_report(done, met, with_report)
+    return as_json(told(done, report)) if json else printed(done, report=report)
+
+
+def _kind(classes: str | None, order: str | None, one_class: bool, share: float | None) -> str | None:
+    """Which rules for classes are asked for; None where the data are to say."""
+    from ..errors import UnsupportedError
+
+    _one_of("--classes", classes, ("each", "list", "ranked"))
+    if one_class and (classes or order):
+        raise UnsupportedError("--one-class is for one class alone: leave out --classes and --order")
+    if share is not None and not one_class:
+        raise UnsupportedError("--share is of traces that may violate what they have in common: pass --one-class too")
+    if order and classes not in (None, "ranked"):
+        raise UnsupportedError(f"--order is for --classes ranked, not for {classes}")
+    return "one" if one_class else "ranked" if order else classes
+
+
+def _in_order(data: Dataset, order: str | None, planned: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
+    """The data with their classes from low to high, and the plan that says so."""
+    from ..data import ordered
+
+    if order is None:
+        return data, planned
+    names = [name.strip() for name in order.split(",")]
+    return ordered(data, names), planned | {"order": names}
 
 
 def _runs_here() -> str:

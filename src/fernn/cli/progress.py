@@ -57,7 +57,8 @@ class Lines(Silent):
             self._known |= {str(entry.formula) for entry in new}
             best = min(new, key=lambda entry: entry.train)
             where = f"{clock(progress.seconds)}, {tried(progress)}"
-            self._line = f"{where}: error {_error(best)} at length {best.length}: {best.formula}"
+            what = f"{progress.what}: " * bool(progress.what)
+            self._line = f"{where}: {what}error {_error(best)} at length {best.length}: {best.formula}"
         if self._line and monotonic() - self._printed >= 1:
             complain(self._line)
             self._line, self._printed = "", monotonic()
@@ -125,9 +126,10 @@ class Bar(Redrawn):
         room = max(10, min(30, _columns() - 1 - len(text)))
         done = round(room * min(max(progress.share, 0), 1))
         best = progress.front.picked
+        beside = "".join(f"{words}  " for words in (note, progress.what) if words)
         return [
             self._full * done + self._empty * (room - done) + text,
-            f"{note}  " * bool(note) + f"error {_error(best)}  {best.formula}",
+            f"{beside}error {_error(best)}  {best.formula}",
         ]
 
 

@@ -5,6 +5,7 @@ train, test = split(data)
 print(card(data))
 """
 
+from .against import against, ordered
 from .arrays import from_arrays
 from .card import Card, card
 from .dataset import Dataset
@@ -25,6 +26,7 @@ __all__ = [
     "Dataset",
     "Problem",
     "Sample",
+    "against",
     "card",
     "flags",
     "folds",
@@ -35,6 +37,7 @@ __all__ = [
     "load",
     "looked_at",
     "lyft_scenes",
+    "ordered",
     "paper_split",
     "physionet",
     "read",

@@ -44,7 +44,8 @@ def labelled(
 ) -> tuple[Ints | Floats, tuple[str, ...]]:
     """Labels and classes from one text per case; real-valued labels have no classes.
 
-    With `classes` given, the texts must be among them, and their order is kept.
+    With `classes` given, the texts must be among them, and their order is kept. With `good` named and more than two
+    classes, it is that class against the rest, which is called `not NAME`.
     """
     if kind not in ("auto", "class", "real"):
         raise refusal("label-kind", f"label kind {kind!r} is not known", "Pass --label-kind auto, class or real.")
@@ -65,6 +66,8 @@ def labelled(
     best = _good_one(order, good, numeric=numbers is not None)
     if best is not None:
         order = [c for c in order if c != best] + [best]
+    if best is not None and len(order) > 2:
+        texts, order = [best if text == best else f"not {best}" for text in texts], [f"not {best}", best]
     return _indices(texts, tuple(order)), tuple(order)
 
 

@@ -26,6 +26,8 @@ class Progress:
     state: dict[str, Any]
     """Plain JSON data from which `fit(..., resume=state)` goes on."""
     unit: str = "restart"
+    what: str = ""
+    """What is being learned, where that is a part of a whole: a class."""
 
     @property
     def seconds_left(self) -> float:

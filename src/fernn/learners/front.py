@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, sqrt
+from math import isfinite, isnan, nan, sqrt
 from typing import Any
 
 from ..errors import FernnError
@@ -95,6 +95,29 @@ class Front:
             for r in data["entries"]
         ]
         return cls(tuple(entries), data["pick"])
+
+
+ERRORS = ("train", "validation", "spread", "margin")
+
+
+def plain(front: Front) -> dict[str, Any]:
+    """As `to_json`, but of what every reader of JSON takes: see `word`. `read_back` reads it."""
+    told = front.to_json()
+    return told | {"entries": [{key: word(value) for key, value in row.items()} for row in told["entries"]]}
+
+
+def read_back(told: dict[str, Any]) -> Front:
+    """The front that `plain` wrote."""
+    rows = [{key: nan if row[key] is None else float(row[key]) for key in ERRORS} for row in told["entries"]]
+    entries = [row | errors for row, errors in zip(told["entries"], rows, strict=True)]
+    return Front.from_json(told | {"entries": entries})
+
+
+def word(value: Any) -> Any:
+    """JSON knows no infinity, which is written as a word, and no NaN: what is not known is null."""
+    if not isinstance(value, float) or isfinite(value):
+        return value
+    return None if isnan(value) else str(value)
 
 
 def front_of(entries: Iterable[Entry], validation: Mapping[int, tuple[float, float]] | None = None) -> Front:

@@ -1,5 +1,6 @@
 """Learning that leaves a folder behind: written while it goes on, read by reports, taken up again after a stop."""
 
+from .classes import CLASSES, RulesOutcome, rules_begun, rules_found, rules_learned, rules_of, rules_plan
 from .folders import new_folder, run_folders
 from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reopened
 from .learning import error, learned, parts
@@ -7,10 +8,12 @@ from .methods import METHODS, Method, is_compiled, learner, method, settings
 from .run import Run
 
 __all__ = [
+    "CLASSES",
     "METHODS",
     "Job",
     "Method",
     "Outcome",
+    "RulesOutcome",
     "Run",
     "as_found",
     "begun",
@@ -25,6 +28,11 @@ __all__ = [
     "parts",
     "plan",
     "reopened",
+    "rules_begun",
+    "rules_found",
+    "rules_learned",
+    "rules_of",
+    "rules_plan",
     "run_folders",
     "settings",
 ]

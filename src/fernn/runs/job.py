@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..data import Dataset, Problem, is_named, recorded
+from ..data import Dataset, Problem, is_named, ordered, recorded
 from ..errors import RunError
 from ..learners import Front, Watch, silent
 from .certifying import with_origin
@@ -33,7 +33,12 @@ class Job:
     def parts(self) -> tuple[Dataset, Dataset | None]:
         """What is learned on and what is tested on."""
         split = self.settings["split"]
-        return parts(self.data, split["test"], split["seed"])
+        return parts(self.data, split["test"], split["seed"], self.classes)
+
+    @property
+    def classes(self) -> str | None:
+        """The kind of rules for classes that is learned; None for one rule that tells two apart."""
+        return self.settings.get("classes")
 
 
 @dataclass(frozen=True)
@@ -76,13 +81,26 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
 
 
 def reopened(
-    folder: str | Path, file: str | None = None, warned: Callable[[str, tuple[Problem, ...]], None] | None = None
+    folder: str | Path,
+    file: str | None = None,
+    warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
+    classes: bool = False,
 ) -> Job:
-    """The job of a run that is there, with its data, which must be as they were; `file` says where they are now."""
+    """The job of a run that is there, with its data, which must be as they were; `file` says where they are now.
+
+    With `classes` it may be one of rules for classes.
+    """
     run = Run.open(folder)
+    if run.settings.get("classes") and not classes:
+        raise RunError(
+            f"{folder} holds rules for classes, this needs a run with one rule that tells two apart. Apply them with "
+            f"fernn classify {folder} FILE; for such a rule of one class: fernn learn FILE --good NAME"
+        )
     file = file or file_of(run)
     reading = run.settings["reading"]
     data = recorded(file, reading, warned)
+    if run.settings.get("order"):
+        data = ordered(data, run.settings["order"])
     run.check(data)
     return Job(data, run.settings, file, reading, run)
 

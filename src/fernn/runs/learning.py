@@ -14,33 +14,42 @@ from ..learners.labels import losses
 from .run import Run
 
 
-def parts(data: Dataset, test: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset | None]:
+def parts(
+    data: Dataset, test: float = 0.2, seed: int = 0, classes: str | None = None
+) -> tuple[Dataset, Dataset | None]:
     """(what to learn on, what to test on): copies and groups on one side; nothing to test on if `test` is 0.
 
-    The labels are those of two classes, or real numbers; anything else is an error.
+    The labels are those of two classes, or real numbers; anything else is an error. With `classes`, a kind of rules
+    for classes, there may be any number of them, and for one class alone no labels.
     """
-    _check_labels(data, "")
+    _check_labels(data, "", classes)
     if test == 0:
         return data, None
     train, held = split(data, test, seed)
-    _check_labels(train, f" after {len(held)} of {len(data)} are kept for the test (--test 0 keeps none)")
+    _check_labels(train, f" after {len(held)} of {len(data)} are kept for the test (--test 0 keeps none)", classes)
     return train, held
 
 
-def _check_labels(data: Dataset, when: str) -> None:
+def _check_labels(data: Dataset, when: str, classes: str | None) -> None:
+    if classes == "one":
+        return
     if data.labels is None:
-        raise DataError(f"{data.name} has no labels to learn from{when}. Name their column with --label.")
+        raise DataError(
+            f"{data.name} has no labels to learn from{when}. Name their column with --label; "
+            "if they are all good, --one-class finds what they have in common."
+        )
     if not data.classes:
         return
     present = [data.classes[int(i)] for i in np.unique(data.labels)]
     if len(present) == 1:
         raise DataError(
-            f"all {len(data)} traces of {data.name} are {present[0]!r}{when}. A rule that separates needs two classes."
+            f"all {len(data)} traces of {data.name} are {present[0]!r}{when}. A rule that separates needs two classes; "
+            "--one-class finds what all of them, or most, have in common."
         )
-    if len(data.classes) > 2:
+    if len(data.classes) > 2 and classes is None:
         raise DataError(
             f"{data.name} has {len(data.classes)} classes ({', '.join(data.classes)}), a rule tells two apart. "
-            "Label the traces good and bad (in a .ts file --good NAME sets one class against the rest); "
+            "--good NAME sets one class against the rest, fernn learn --classes each learns a rule for each of them; "
             "if the labels are quantities, pass --label-kind real."
         )
 

@@ -51,20 +51,25 @@ def is_compiled(name: str) -> bool:
     from ..network.engine import is_compiled as network
     from ..semantics.machine import is_compiled as judge
 
-    known = {"enumerative": exact, "tree": exact, "lattice": judge, "maxsat": judge}
+    known = {"enumerative": exact, "tightest": exact, "tree": exact, "lattice": judge, "maxsat": judge}
     return bool(known.get(name, network)())
 
 
 def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method as plain data, those given in the place of the defaults."""
-    chosen = method(name).defaults
+    return settled(name, method(name), given)
+
+
+def settled(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings of a method that need not be in the table."""
+    chosen = way.defaults
     for key, value in given.items():
-        key = METHODS[name].names.get(key, key)
+        key = way.names.get(key, key)
         if key not in chosen:
             raise UnsupportedError(f"the method {name} has no such setting as {key}; it has {', '.join(chosen)}")
         if key in ("seed", "time_limit") and isinstance(value, (int, float)) and value < 0:
             raise UnsupportedError(f"{key} is 0 or more; found {value}")
-        wanted = get_type_hints(METHODS[name].kind).get(key, Any)
+        wanted = get_type_hints(way.kind).get(key, Any)
         if not _fits(_plain(value), wanted):
             raise UnsupportedError(f"{key} of the method {name} is {_told(wanted)}; found {value!r}")
         chosen[key] = _plain(value)

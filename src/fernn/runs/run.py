@@ -4,6 +4,7 @@
     front.json      the formulas found so far, simplest first; at the end with their test errors
     state.json      where the learner stands: enough to go on
     history.jsonl   a line for every formula that joined the front
+    rules.json      in the place of front.json, where rules for classes are learned; written at the end
     and what a method has to show besides: certificate.json, rivals.json
 
 Each is whole at every moment. A process that is killed loses what it did since the state was last
@@ -17,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
-from math import inf, isfinite, isnan, nan
+from math import inf
 from pathlib import Path
 from platform import python_version
 from time import monotonic
@@ -27,13 +28,13 @@ from .. import __version__
 from ..data import Dataset
 from ..errors import DataError, RunError
 from ..learners import Fit, Front, Progress
+from ..learners.front import plain, read_back, word
 from .atomic import append, write
 from .folders import SETTINGS, Lock, check_vacant
 
 SCHEMA = 1
 EVERY = 0.5  # seconds, at least, from one writing of the state to the next
-FRONT, STATE, HISTORY = "front.json", "state.json", "history.jsonl"
-_ERRORS = ("train", "validation", "spread", "margin")
+FRONT, STATE, HISTORY, RULES = "front.json", "state.json", "history.jsonl", "rules.json"
 
 
 class Run:
@@ -106,9 +107,9 @@ class Run:
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
         self._restarts = progress.restarts
-        self._append(progress.front, progress.seconds)
+        self._append(progress.front, progress.seconds, progress.what)
         if monotonic() - self._written >= EVERY:
-            if progress.front != self._shown:
+            if not progress.what and progress.front != self._shown:
                 self._write_front(progress.front, progress.seconds, None, None)
             self._write_state(progress.seconds, progress.state)
             self._written = monotonic()
@@ -123,6 +124,17 @@ class Run:
         if self._lock is not None:
             self._lock.release()
 
+    def finish_rules(self, told: Mapping[str, Any], state: dict[str, Any]) -> None:
+        """The last word on rules for classes: `told` has them, `ended` and `seconds`. Lets go of the run."""
+        self._write_state(told["seconds"], state)
+        self._write(RULES, dict(told))
+        if self._lock is not None:
+            self._lock.release()
+
+    def rules(self) -> dict[str, Any] | None:
+        """What `finish_rules` kept; None while it is not there."""
+        return self._read(RULES)
+
     def discard(self) -> None:
         """Remove a run that has found nothing, so that its folder can be used again."""
         if not self._known and self.front() is None:
@@ -134,7 +146,7 @@ class Run:
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""
         found = self._read(FRONT)
-        return None if found is None else Front.from_json(_numbers(found))
+        return None if found is None else read_back(found)
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
@@ -144,7 +156,7 @@ class Run:
     @property
     def ended(self) -> str | None:
         """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
-        return (self._read(FRONT) or {}).get("ended")
+        return (self._read(FRONT) or self._read(RULES) or {}).get("ended")
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,10 +180,11 @@ class Run:
                 rows.append(json.loads(line))
         return [row for row in rows if isinstance(row, dict) and {"seconds", "formula"} <= row.keys()]
 
-    def _append(self, front: Front, seconds: float) -> None:
+    def _append(self, front: Front, seconds: float, what: str = "") -> None:
         for entry in front:
             row: dict[str, Any] = {"seconds": round(seconds, 3), "restarts": self._restarts, "length": entry.length}
             row |= {"train": entry.train, "validation": entry.validation, "formula": str(entry.formula)}
+            row |= {"what": what} if what else {}
             if row["formula"] not in self._known:
                 append(self.folder / HISTORY, _line(row))
                 self._known.add(row["formula"])
@@ -187,10 +200,10 @@ class Run:
         test: Sequence[float] | None,
         notes: Sequence[str] = (),
     ) -> None:
-        told = _words(front.to_json())
+        told = plain(front)
         if test is not None:
             for row, error in zip(told["entries"], test, strict=True):
-                row["test"] = _word(float(error))
+                row["test"] = word(float(error))
         head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts, "notes": list(notes)}
         self._write(FRONT, told | head)
         self._shown = front
@@ -223,20 +236,4 @@ def _versions() -> dict[str, str]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    return json.dumps({key: _word(value) for key, value in row.items()}, ensure_ascii=False)
-
-
-def _word(value: Any) -> Any:
-    """JSON knows no infinity, which is written as a word, and no NaN: what is not known is null."""
-    if not isinstance(value, float) or isfinite(value):
-        return value
-    return None if isnan(value) else str(value)
-
-
-def _words(told: dict[str, Any]) -> dict[str, Any]:
-    return told | {"entries": [{key: _word(value) for key, value in row.items()} for row in told["entries"]]}
-
-
-def _numbers(told: dict[str, Any]) -> dict[str, Any]:
-    rows = [{key: nan if row[key] is None else float(row[key]) for key in _ERRORS} for row in told["entries"]]
-    return told | {"entries": [row | errors for row, errors in zip(told["entries"], rows, strict=True)]}
+    return json.dumps({key: word(value) for key, value in row.items()}, ensure_ascii=False)

@@ -1,6 +1,8 @@
 """The learners as scikit-learn estimators."""
 
+from .classes import OnePerClassClassifier, RankedClassifier, RuleListClassifier
 from .classifier import FernnClassifier
+from .detector import TightestDetector
 from .enumerative import EnumerativeClassifier
 from .lattice import LatticeClassifier
 from .maxsat import MaxSatClassifier
@@ -14,6 +16,10 @@ __all__ = [
     "FernnRegressor",
     "LatticeClassifier",
     "MaxSatClassifier",
+    "OnePerClassClassifier",
+    "RankedClassifier",
     "RobustnessTransformer",
+    "RuleListClassifier",
+    "TightestDetector",
     "TreeClassifier",
 ]

@@ -75,7 +75,7 @@ class Classifying(ClassifierMixin, Learned):  # type: ignore[misc]
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. "
-                f"y has {len(classes)} classes, {name} tells two apart; wrap it in OneVsRestClassifier."
+                f"y has {len(classes)} classes, {name} tells two apart; OnePerClassClassifier takes more."
             )
 
     def __sklearn_tags__(self) -> Any:

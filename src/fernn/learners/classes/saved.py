@@ -1,0 +1,23 @@
+"""Rules of any kind read back from what they were saved as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import FernnError
+from .envelope import Envelope
+from .ranks import RankRule
+from .rules import SCHEMA, Decides, PerClass, RuleList
+
+KINDS: dict[str, Any] = {kind.kind: kind for kind in (PerClass, RuleList, Envelope, RankRule)}
+
+
+def read_rules(told: Any) -> Decides:
+    """From what `to_json` gave, checked."""
+    if not isinstance(told, dict) or told.get("schema") != SCHEMA or told.get("kind") not in KINDS:
+        raise FernnError(f"these are no rules of fernn: wanted an object of schema {SCHEMA}, kind {', '.join(KINDS)}.")
+    try:
+        made: Decides = KINDS[told["kind"]].from_json(told)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError) as error:
+        raise FernnError(f"these are no rules of fernn: {type(error).__name__}: {error}.") from None
+    return made
