@@ -16,6 +16,7 @@
     };
     text.addEventListener("input", () => {
       grow();
+      stale(true);
       clearTimeout(typing);
       typing = setTimeout(() => {
         typing = 0;
@@ -30,6 +31,13 @@
     document.getElementById("rule").replaceChildren(
       Fernn.el("div.editor", null, text, parts.trouble, parts.sentence, parts.undo), Fernn.el("div.score", null, parts.error, parts.confusion));
   };
+
+  // What is shown is of an earlier text: grey until the text that stands there has been read.
+  function stale(isOld) {
+    for (const part of [parts.sentence, parts.error, parts.confusion]) part.toggleAttribute("data-old", isOld);
+    for (const id of ["traces", "tab-panel"]) document.getElementById(id)?.toggleAttribute("data-old", isOld);
+    document.getElementById("rule").setAttribute("aria-busy", String(isOld));
+  }
 
   function grow() {
     parts.text.style.height = "auto";
@@ -101,6 +109,7 @@
 
   function show(reading, asked = {}) {
     Studio.now.reading = reading;
+    stale(Boolean(typing)); // a letter may have been written since
     parts.trouble.hidden = true;
     parts.text.removeAttribute("aria-invalid");
     if (view) view.show(reading);
@@ -131,6 +140,7 @@
   }
 
   function wrong(problem, asked) {
+    stale(true);
     if (problem.isGone) return;
     parts.trouble.hidden = false;
     parts.text.setAttribute("aria-invalid", "true");
