@@ -84,3 +84,42 @@ def test_missing_values_are_held_and_a_missing_label_is_chosen_at_a_button(windo
     page.wait_for_function("() => ((Studio.now.look || {}).card || { classes: [] }).classes.length === 2")
     page.locator(".f-panel").first.wait_for()
     assert count(seen, "G (v <= 27)") == "0 of 24 wrong"
+
+
+def test_the_title_is_that_of_a_file_that_cannot_be_read_and_what_was_spoken_goes_with_its_problem(window):
+    page = (seen := window()).page
+    seen.upload()
+    assert page.locator("#where").inner_text() == "drive"
+    unread(seen, COMMAS, "commas.csv")
+    assert page.locator("#where").inner_text() == "commas.csv"
+    assert "is not a number" in page.locator("#spoken").inner_text()
+    page.get_by_role("button", name="Read with decimal commas").click()
+    page.locator(".f-panel").first.wait_for()
+    assert page.locator("#spoken").inner_text() == "The file is read."
+    page.go_back()
+    page.locator("#problems").get_by_text("the file cannot be read as it is").wait_for()
+    assert "is not a number" in page.locator("#spoken").inner_text()
+    page.go_back()
+    page.locator(".f-panel").first.wait_for()
+    assert page.locator("#spoken").inner_text() == "The file is read."
+    assert page.locator("#where").inner_text() == "drive"
+    page.go_back()
+    page.locator(".zone").wait_for()
+    assert page.locator("#spoken").inner_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (DRIVES.replace(",bad\n", ",good\n"), "All traces are good, and learning needs two classes."),
+        (
+            "\n".join(line.rpartition(",")[0] for line in DRIVES.splitlines()),
+            "No label is read, and learning needs one.",
+        ),
+    ],
+)
+def test_the_card_says_in_the_open_why_nothing_can_be_learned(window, text, words):
+    seen = window()
+    seen.upload(text, f"{len(words)}.csv")
+    assert seen.page.locator("#card").get_by_text(words).is_visible()
+    assert control(seen.page, "label").is_visible()

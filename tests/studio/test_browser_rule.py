@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from math import nextafter
 
 import pytest
 
+from fernn.studio import child, jobs
+
+COMPILES = (
+    """
+import json, sys, time
+for said in ({"ready": True}, {"note": %r}, {"progress": {"seconds": 1.0, "share": 0.0, "tried": 0}}):
+    print(json.dumps(said), flush=True)
+time.sleep(600)
+"""
+    % child.COMPILING
+)
+"""A process that has told of its compiling and of a progress that is none yet."""
 PARTS = (".sentence", ".errors", "#traces")
 
 
@@ -58,3 +71,37 @@ def test_a_range_that_ends_just_beside_a_round_number_is_told_by_that_number(win
       return host.querySelector("p.f-note").textContent;
     }"""
     assert window().page.evaluate(told, flat) == f"No verdict changes {words}."
+
+
+def test_a_change_can_be_undone_after_a_reload(window):
+    page = (seen := window()).page
+    seen.upload()
+    seen.learn()
+    picked = page.locator("#formula").input_value()
+    undo = page.get_by_role("button", name="Undo the change")
+    assert undo.count() == 0
+    seen.write("G (v <= 22)")
+    undo.wait_for()
+    page.reload()
+    undo.wait_for()
+    assert page.locator("#formula").input_value() == "G (v <= 22)"
+    assert "+" in page.locator(".errors").inner_text()  # what the change cost, too
+    undo.click()
+    page.wait_for_function("picked => Studio.now.reading.formula === picked", arg=picked)
+    assert undo.count() == 0
+    page.reload()
+    page.wait_for_function("picked => (Studio.now.reading || {}).formula === picked", arg=picked)
+    assert undo.count() == 0
+
+
+def test_learning_that_compiles_first_says_so(window, monkeypatch):
+    monkeypatch.setattr(jobs, "COMMAND", [sys.executable, "-c", COMPILES])
+    page = (seen := window()).page
+    seen.upload()
+    page.get_by_role("button", name="Learn", exact=True).click()
+    page.locator("#progress").get_by_text(child.COMPILING).wait_for()
+    assert page.locator("#spoken").inner_text() == child.COMPILING
+    stop = page.locator("#stop-learning")
+    stop.click()
+    page.get_by_role("button", name="Stop at once").click()
+    page.get_by_role("button", name="Learn", exact=True).wait_for()

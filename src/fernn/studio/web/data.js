@@ -19,10 +19,12 @@
     Studio.now.data = look.data;
     card(look);
     problems(look);
+    document.getElementById("where").textContent = look.card ? look.card.name : look.name;
     Studio.readingForm(look);
     document.getElementById("learn-part").hidden = !look.data;
     document.getElementById("main").classList.toggle("unread", !look.data);
-    document.getElementById("reading-fold").open = !look.data || (look.card.classes.length > 2) || Studio.state.read !== null;
+    const isReady = look.data && (look.card.classes.length === 2 || look.card.label_range);
+    document.getElementById("reading-fold").open = !isReady || Studio.state.read !== null;
     return look;
   };
 
@@ -30,7 +32,7 @@
 
   const fold = { isOpen: false };
 
-  function card({ card }) {
+  function card({ card, kind }) {
     const host = document.getElementById("card");
     if (!card) return host.replaceChildren();
     const span = card.shortest === card.longest ? card.shortest : `${card.shortest} to ${card.longest}`;
@@ -47,17 +49,26 @@
       isTwo && Fernn.el(`span.f-swatch.${k ? "good" : "bad"}`), ` ${name} `, Fernn.el("b", null, String(count)), isTwo && (k ? " good" : " bad")));
     const shape = `${Fernn.counted(card.cases, "trace")} × ${Fernn.counted(card.channels.length, "channel")} × ${span} samples`;
     host.replaceChildren(Fernn.el("p.name", null, card.name),
-      classes.length ? Fernn.el("p.classes", null, classes) : "",
+      classes.length ? Fernn.el("p.classes", null, classes) : "", needs(card, kind),
       Fernn.el("details", { open: fold.isOpen }, Fernn.el("summary", null, shape),
         Fernn.el("dl", null, facts.map(([name, value]) => [Fernn.el("dt", null, name), Fernn.el("dd", null, value)]))));
     const details = host.querySelector("details");
     details.addEventListener("toggle", () => (fold.isOpen = details.open));
-    document.getElementById("where").textContent = card.name;
+  }
+
+  // Why nothing can be learned from the file as it is read.
+  function needs(card, kind) {
+    const [one, ...others] = card.classes;
+    const words = others.length || card.label_range ? null
+      : one ? `All traces are ${one.name}, and learning needs two classes. Choose another label, or bring traces of the other class.`
+      : `No label is read, and learning needs one.${kind === "other" ? "" : " Choose its column below."}`;
+    return words ? Fernn.el("p.needs", null, words) : "";
   }
 
   function problems({ problems, data, columns }) {
     const host = document.getElementById("problems");
     const errors = problems.filter((p) => p.severity === "error").length;
+    Studio.say(data ? "The file is read." : "");
     if (!problems.length) return host.replaceChildren();
     const buttons = Studio.mends(columns);
     const items = Fernn.el("ul.problems", null, problems.map((p) => Fernn.el(`li.${p.severity === "error" ? "error" : "warning"}`, null,
