@@ -9,15 +9,13 @@ import pytest
 
 from fernn.studio import child, jobs
 
-COMPILES = (
-    """
-import json, sys, time
-for said in ({"ready": True}, {"note": %r}, {"progress": {"seconds": 1.0, "share": 0.0, "tried": 0}}):
+COMPILES = f"""
+import json, time
+first = {{"seconds": 1.0, "share": 0.0, "tried": 0}}
+for said in ({{"ready": True}}, {{"note": {child.COMPILING!r}}}, {{"progress": first}}):
     print(json.dumps(said), flush=True)
 time.sleep(600)
 """
-    % child.COMPILING
-)
 """A process that has told of its compiling and of a progress that is none yet."""
 PARTS = (".sentence", ".errors", "#traces")
 

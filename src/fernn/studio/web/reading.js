@@ -31,9 +31,9 @@
       const header = reading.header === null ? "" : String(reading.header);
       rows.push(
         select("decimal", [[".", "point 1.5"], [",", "comma 1,5"]], reading.decimal, (value) => Studio.reread({ decimal: value })),
-        delimiter(reading.delimiter),
         select("first row", [["", AUTO], ["true", "names"], ["false", "values"]], header, (value) => Studio.reread({ header: value ? value === "true" : undefined })),
-        select("encoding", named(ENCODINGS, reading.encoding), reading.encoding, (value) => Studio.reread({ encoding: value })));
+        select("encoding", named(ENCODINGS, reading.encoding), reading.encoding, (value) => Studio.reread({ encoding: value })),
+        delimiter(reading.delimiter));
     }
     const isUsed = reading.layout !== "auto" || reading.decimal !== "." || reading.delimiter !== null || reading.header !== null || reading.encoding !== "utf-8";
     return Fernn.el("details", { open: isOpen || isUsed }, Fernn.el("summary", null, "How the file is written"), Fernn.el("div.pair", null, rows));
