@@ -32,7 +32,7 @@ def test_the_whole_story_from_a_file_to_a_monitor_in_c(window, data):
     assert "24 traces × 2 channels × 10 samples" in page.locator("#card").inner_text()
     assert page.locator(".f-panel").count() == 2
 
-    page.locator("#reading-fold summary").click()
+    page.locator("#reading-fold > summary").click()
     page.get_by_label("w", exact=True).uncheck()
     page.wait_for_function("() => document.querySelectorAll('.f-panel').length === 1")
 
@@ -138,7 +138,7 @@ def test_an_earlier_run_opens_with_its_data_and_its_report(window):
     seen.learn()
     picked = page.locator("#formula").input_value()
     other = seen.tab()
-    other.get_by_role("button", name="Runs").click()
+    other.get_by_role("button", name="Runs", exact=True).click()
     other.get_by_role("dialog").get_by_role("button", name=picked).first.click()
     other.wait_for_function("text => (Studio.now.reading || {}).formula === text", arg=picked)
     with seen.context.expect_page() as opened:

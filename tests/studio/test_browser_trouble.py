@@ -118,3 +118,17 @@ def test_when_the_server_is_gone_the_page_says_so_and_goes_on_when_it_is_back(wi
     page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 22)'")
     assert page.locator("#gone").is_hidden()
     studio.close()
+
+
+def test_after_a_restart_the_page_promises_nothing_and_a_reload_says_what_to_open(window, tmp_path):
+    studio = Served(tmp_path / "runs")
+    page = (seen := window(studio)).page
+    seen.upload()
+    seen.context.clear_cookies()  # to a studio that was started anew, that of the old one is worth as much
+    page.locator("#formula").fill("G (v <= 22)")
+    page.locator("#gone").get_by_text("Open the address that “fernn studio” printed").wait_for()
+    assert "by itself" not in page.locator("#gone").inner_text()
+    page.reload()
+    page.get_by_role("heading", name="The studio does not know this page").wait_for()
+    assert "?token=" in page.locator("body").inner_text()
+    studio.close()

@@ -8,6 +8,9 @@ import json
 import pytest
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+pytest.importorskip("fastapi", reason="fastapi is not installed")
+
+from fernn.studio.guard import POLICY
 
 
 def asked(served, method, path, headers, body=b""):
@@ -46,6 +49,15 @@ def test_nothing_is_shown_without_the_cookie(served, path):
     answer = httpx.get(served.address + path)
     assert answer.status_code == 401
     assert "address" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=of-yesterday", "/api/runs/a/report"])
+def test_a_browser_without_the_cookie_is_told_in_words_what_to_open(served, path):
+    answer = httpx.get(served.address + path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert answer.status_code == 401
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "address that it printed" in answer.text.replace("\n", " ")
+    assert answer.headers["content-security-policy"] == POLICY
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "a" * 40, "%ff%fe", "é"])

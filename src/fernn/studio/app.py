@@ -19,7 +19,7 @@ from ..report import view
 from ..runs import METHODS, Run, learner, parts, plan
 from . import earlier
 from .answers import Refused, body, explain, field, told, within, worked
-from .columns import columns
+from .columns import columns, kind
 from .datasets import Datasets, Look, asked, held_out
 from .files import Files, data_sets
 from .guard import REPORT_POLICY, Guard
@@ -110,7 +110,7 @@ def _about_files(app: FastAPI, studio: Studio) -> None:
         ]
         return {
             "card": None if found.data is None else card(found.data).to_json(), "problems": problems,
-            "columns": columns(file, chosen, found.data), "reading": chosen,
+            "columns": columns(file, chosen, found.data), "reading": chosen, "name": file.name, "kind": kind(file),
             "data": None if found.data is None else as_word(file.id, chosen),
         }  # fmt: skip
 

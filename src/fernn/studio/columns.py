@@ -1,10 +1,11 @@
-"""The names that a page can offer for labels and channels."""
+"""What a page can offer for a file: the names of its columns, and which options its kind has."""
 
 from __future__ import annotations
 
 import csv
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from ..data import Dataset
 from ..data.options import Options
@@ -16,16 +17,25 @@ from .reading import Reading
 
 MOST = 5000
 _OTHERS = (".npz", ".ts", ".trace", ".traces")  # files without a row of names
+_TABLES = (".parquet", ".pq")
+
+
+def kind(file: Known) -> Literal["text", "parquet", "other"]:
+    """Whether it has columns to choose among, and a way in which they are written; `other` has neither."""
+    ending = Path(file.path).suffix.lower()
+    if file.origin == "made" or ending in _OTHERS:
+        return "other"
+    return "parquet" if ending in _TABLES else "text"
 
 
 def columns(file: Known, reading: Reading, data: Dataset | None) -> list[str]:
     """Those of the file's first row, in its order; of what has no such row, the channels."""
     channels = [] if data is None else list(data.channels)
-    if file.origin == "made" or Path(file.path).suffix.lower() in _OTHERS:
+    if kind(file) == "other":
         return channels
     found: list[str] = []
     with suppress(FernnError, OSError, UnicodeError, csv.Error, ImportError, IndexError):
-        if Path(file.path).suffix.lower() in (".parquet", ".pq"):
+        if kind(file) == "parquet":
             found = _of_parquet(file.path)
         else:
             options = Options(**{**reading, "channels": None})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from hmac import compare_digest
+from html import escape
 from secrets import token_urlsafe
 from urllib.parse import parse_qs
 
@@ -51,14 +52,14 @@ class Guard:
         headers = _once(scope["headers"])
         problem = self._stranger(scope["method"], scope["path"], headers)
         if problem:
-            return await _say(send, 403, problem)
+            return await _say(send, 403, problem, headers)
         if scope["path"] == "/" and scope["method"] == "GET" and (given := _token(scope["query_string"])):
             if not compare_digest(given.encode(), self._token.encode()):
-                return await _say(send, 401, "the token in the address is not that of this studio. " + _OPEN)
+                return await _say(send, 401, f"the token in the address is not that of this studio. {_OPEN}", headers)
             crumb = f"{self.cookie}={self._token}; HttpOnly; SameSite=Strict; Path=/"
-            return await _say(send, 303, "", [(b"location", b"/"), (b"set-cookie", crumb.encode())])
+            return await _say(send, 303, "", headers, [(b"location", b"/"), (b"set-cookie", crumb.encode())])
         if not self._is_known(headers.get("cookie", "")):
-            return await _say(send, 401, f"this needs the cookie of the studio. {_OPEN}")
+            return await _say(send, 401, f"this needs the cookie of the studio. {_OPEN}", headers)
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -91,6 +92,14 @@ def _raw(text: str) -> bytes:
 
 
 _OPEN = "Open the address that fernn studio printed."
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>fernn studio</title></head>
+<body><h1>The studio does not know this page</h1>
+<p>Every start of <code>fernn studio</code> has an address of its own. Look where you started it, and open the whole
+address that it printed there, with its <code>?token=</code>. Runs and uploads are kept.</p>
+<p><small>It says: {}</small></p></body></html>
+"""
 
 
 def new_token() -> str:
@@ -121,9 +130,13 @@ def _added(headers: Headers) -> Headers:
     return [*headers, *policy, *((name, value) for name, value in _ALWAYS if name not in named)]
 
 
-async def _say(send: Send, status: int, problem: str, more: Headers | None = None) -> None:
-    text = json.dumps({"error": problem}).encode() if problem else b""
+async def _say(send: Send, status: int, problem: str, asked: dict[str, str], more: Headers | None = None) -> None:
+    """In words on a page to one who looks, as an object to a script."""
+    is_page = "text/html" in asked.get("accept", "")
+    kind = b"text/html; charset=utf-8" if is_page else b"application/json"
+    words = _PAGE.format(escape(problem)) if is_page else json.dumps({"error": problem})
+    text = words.encode() if problem else b""
     length = (b"content-length", str(len(text)).encode())
-    headers = _added([(b"content-type", b"application/json"), length, *(more or [])])
+    headers = _added([(b"content-type", kind), length, *(more or [])])
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text})

@@ -105,7 +105,8 @@ class Child:
                 if self.state == "stopping":
                     self._interrupt()
         elif "progress" in said:
-            self._progress = NOTHING | said["progress"]
+            progress = NOTHING | said["progress"]
+            self._progress = progress if progress["tried"] else progress | {"note": self._note}
         elif "note" in said:
             self._note = str(said["note"])
         elif "ended" in said:

@@ -25,11 +25,33 @@
 
   function said(each) {
     if (!each.flat) return "";
-    const [low, high] = each.flat.map((end) => (end === null ? null : Fernn.short(end, 5)));
-    if (low === null && high === null) return "No verdict depends on it.";
-    if (low === null) return `No verdict changes below ${high}.`;
-    if (high === null) return `No verdict changes above ${low}.`;
-    return `No verdict changes between ${low} and ${high}.`;
+    const [low, high] = each.flat.map((end) => (end === null ? null : rounded(end)));
+    if (!low && !high) return "No verdict depends on it.";
+    const from = low && `${low.side > 0 ? "above" : "from"} ${low.text}`, to = high && `${high.side < 0 ? "below" : "up to"} ${high.text}`;
+    if (!low) return `No verdict changes ${to}.`;
+    if (!high) return `No verdict changes ${from}${low.side > 0 ? "" : " on"}.`;
+    if (!low.side && !high.side) return `No verdict changes between ${low.text} and ${high.text}.`;
+    return `No verdict changes ${from} and ${to}.`;
+  }
+
+  const ROUND = 12; // digits: a number of fewer was written by somebody
+
+  const TINY = 1e-300; // what is smaller has few digits without having been written so
+
+  // An end that is the very next number above (side 1) or below (−1) one with few digits is told as that one.
+  function rounded(end) {
+    const plain = (value) => value === 0 || (Math.abs(value) > TINY && Number(value.toPrecision(ROUND)) === value);
+    const side = plain(end) ? 0 : plain(next(end, -1)) ? 1 : plain(next(end, 1)) ? -1 : 0;
+    return { side, text: Fernn.short(side ? next(end, -side) : end, 5) };
+  }
+
+  // The number next to this one, above or below.
+  function next(value, by) {
+    if (value === 0) return by * Number.MIN_VALUE;
+    const view = new DataView(new ArrayBuffer(8));
+    view.setFloat64(0, value);
+    view.setBigInt64(0, view.getBigInt64(0) + BigInt(by * Math.sign(value)));
+    return view.getFloat64(0) + 0; // no −0
   }
 
   function drawn(each, most, rate, width) {

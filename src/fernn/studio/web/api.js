@@ -86,7 +86,7 @@
 
   function gone() {
     banner().hidden = false;
-    banner().textContent = "The server does not answer. Start it again with “fernn studio”; this page tries again by itself.";
+    banner().textContent = "The server does not answer. If it is only slow, this page goes on by itself. If it has ended, start “fernn studio” again and open the address that it prints; the runs are kept.";
     if (!timer) timer = setTimeout(again, 1500);
   }
 
@@ -108,6 +108,7 @@
 
   function locked() {
     banner().hidden = false;
-    banner().textContent = "The studio was started anew and does not know this page. Open the address that “fernn studio” printed; what you see here is in the runs folder.";
+    banner().textContent = "The studio was started anew and does not know this page. Open the address that “fernn studio” printed; then this page goes on, too, if the address has the same port. The runs are kept.";
+    if (!timer) timer = setTimeout(again, 3000);
   }
 })((window.Studio = window.Studio || {}));

@@ -5,7 +5,7 @@
   Studio.open = function (id) {
     Studio.trouble(null);
     Studio.closeDialog();
-    Studio.set({ file: id, read: null, run: null, formula: null, case: null, other: null }, true);
+    Studio.set({ file: id, read: null, run: null, formula: null, base: null, case: null, other: null }, true);
     Studio.emit("restore");
   };
 
@@ -60,6 +60,7 @@
     host.hidden = false;
     document.getElementById("bench").hidden = true;
     document.getElementById("where").textContent = "";
+    Studio.say("");
     try {
       const [begin, runs] = await Promise.all([choices(), Studio.runList(8)]);
       host.replaceChildren(

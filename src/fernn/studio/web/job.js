@@ -73,7 +73,7 @@
     if (hadFocus) (isOn ? stop : start).focus();
     host.hidden = !isOn;
     if (!isOn) return host.replaceChildren();
-    const words = [`${Math.round(job.seconds)} s`, job.tried ? `${job.tried.toLocaleString("en")} ${job.unit}${job.tried === 1 || /s$/.test(job.unit) ? "" : "s"} tried` : "starting",
+    const words = [`${Math.round(job.seconds)} s`, job.tried ? `${job.tried.toLocaleString("en")} ${job.unit}${job.tried === 1 || /s$/.test(job.unit) ? "" : "s"} tried` : job.note || "starting",
       job.state === "stopping" ? "stopping" : job.seconds_left !== null && job.seconds_left !== undefined && `about ${Math.ceil(job.seconds_left)} s left`].filter(Boolean);
     let bar = host.querySelector("progress");
     if (!bar) {
@@ -83,7 +83,7 @@
     bar.value = job.share || 0;
     host.lastChild.textContent = words.join(" · ");
     const best = job.picked !== null && job.picked !== undefined && job.front[job.picked];
-    const said = best ? `Best so far: ${best.formula}` : "";
+    const said = best ? `Best so far: ${best.formula}` : job.note || "";
     if (said && said !== spoken) Studio.say((spoken = said));
   };
 })((window.Studio = window.Studio || {}));

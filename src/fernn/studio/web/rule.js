@@ -16,6 +16,7 @@
     };
     text.addEventListener("input", () => {
       grow();
+      stale(true);
       clearTimeout(typing);
       typing = setTimeout(() => {
         typing = 0;
@@ -30,6 +31,13 @@
     document.getElementById("rule").replaceChildren(
       Fernn.el("div.editor", null, text, parts.trouble, parts.sentence, parts.undo), Fernn.el("div.score", null, parts.error, parts.confusion));
   };
+
+  // What is shown is of an earlier text: grey until the text that stands there has been read.
+  function stale(isOld) {
+    for (const part of [parts.sentence, parts.error, parts.confusion]) part.toggleAttribute("data-old", isOld);
+    for (const id of ["traces", "tab-panel"]) document.getElementById(id)?.toggleAttribute("data-old", isOld);
+    document.getElementById("rule").setAttribute("aria-busy", String(isOld));
+  }
 
   function grow() {
     parts.text.style.height = "auto";
@@ -75,7 +83,7 @@
     },
     (reading, isLast, asked) => {
       if (!isLast && last.why !== "pulling") return; // the line lies where it was let go already
-      if (asked.why !== "pulling" && asked.why !== "typed") settled = asked.why === "pulled" ? settled : reading;
+      if (!["pulling", "typed", "restored"].includes(asked.why)) settled = asked.why === "pulled" ? settled : reading;
       show(reading, asked);
       if (isLast && asked.why !== "pulling") kept(reading);
     },
@@ -89,23 +97,36 @@
     clearTimeout(typing);
     typing = 0;
     if (why === "led" && Studio.state.formula === formula && Studio.now.reading) return Studio.showFront();
-    Studio.set({ formula });
+    const isSame = why === "led" && Studio.state.formula === formula;
+    Studio.set({ formula, base: isSame ? Studio.state.base : null });
     Studio.showFront();
     if (parts.text.value !== formula && !(why === "led" && document.activeElement === parts.text)) parts.text.value = formula;
     grow();
-    read({ formula, why: "chosen" });
+    restored();
   };
 
-  Studio.on("read again", () => Studio.state.formula && read({ formula: Studio.state.formula, why: "chosen" }));
+  // The formula of the address; where it was changed, what there was before is read first.
+  async function restored() {
+    const { formula, base } = Studio.state, asked = last;
+    if (!base || base === formula) return read({ formula, why: "chosen" });
+    const before = await Studio.ask("read", { formula: base }).catch(() => null);
+    if (last !== asked || Studio.state.formula !== formula) return; // a person was quicker
+    settled = before;
+    read({ formula, why: before ? "restored" : "chosen" });
+  }
+
+  Studio.on("read again", () => Studio.state.formula && restored());
   Studio.on("back", () => Studio.state.formula && Studio.now.data && read({ formula: parts.text.value, why: "typed" }));
 
   function show(reading, asked = {}) {
     Studio.now.reading = reading;
+    stale(Boolean(typing)); // a letter may have been written since
     parts.trouble.hidden = true;
     parts.text.removeAttribute("aria-invalid");
     if (view) view.show(reading);
     if (!reading) {
       parts.text.value = "";
+      parts.undo.hidden = true;
       parts.sentence.textContent = "";
       parts.error.replaceChildren();
       return parts.confusion.replaceChildren();
@@ -131,6 +152,7 @@
   }
 
   function wrong(problem, asked) {
+    stale(true);
     if (problem.isGone) return;
     parts.trouble.hidden = false;
     parts.text.setAttribute("aria-invalid", "true");
@@ -143,7 +165,7 @@
 
   // What follows from a reading that stays: the address, the axis, the other parts of the page.
   function kept(reading) {
-    Studio.set({ formula: reading.formula });
+    Studio.set({ formula: reading.formula, base: settled && settled.formula !== reading.formula ? settled.formula : null });
     Studio.showFront();
     Studio.emit("reading", reading);
     const { traces } = Studio.now;

@@ -62,7 +62,7 @@
   function openRun(name) {
     Studio.trouble(null);
     Studio.closeDialog();
-    Studio.set({ file: null, read: null, run: name, formula: null, case: null, other: null }, true);
+    Studio.set({ file: null, read: null, run: name, formula: null, base: null, case: null, other: null }, true);
     Studio.emit("restore");
   }
 

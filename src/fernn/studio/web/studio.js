@@ -16,6 +16,7 @@
       Studio.clearTraces();
       Object.assign(now, { look: null, data: null, front: [], picked: null, run: null });
       document.getElementById("start").hidden = true;
+      document.getElementById("where").textContent = "";
       document.getElementById("bench").hidden = false;
       document.getElementById("open-report").hidden = true;
       document.getElementById("run").replaceChildren();
