@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods reproduce aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods reproduce aeon fuzz clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
+	@echo "make fuzz    feed damaged inputs to all readers (ARGS=\"--seconds 600 --seed 1\"); crashes go to tests/fuzz/crashes"
 	@echo "make clean   remove what the others made"
 
 $(BIN)/python:
@@ -90,6 +91,10 @@ $(VENV)/aeon/.done: pyproject.toml
 aeon: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
 		tests/integrations/test_aeon.py tests/learners/test_baselines.py
+
+# One thread: polars and numba would start their own for every process.
+fuzz: $(VENV)/.test
+	cd tests && POLARS_MAX_THREADS=1 NUMBA_NUM_THREADS=1 ../$(BIN)/python -m fuzz $(ARGS)
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

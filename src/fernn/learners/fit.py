@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula
+from ..plain import refusing
 from .front import Front
 
 
@@ -51,8 +52,16 @@ def tell_last(watch: Watch, progress: Progress) -> None:
 
 def check_schema(state: dict[str, Any], schema: int) -> None:
     """That a state to go on from is of a kind that is read here."""
-    if state.get("schema") != schema:
-        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {schema}.")
+    found = state.get("schema") if isinstance(state, dict) else None
+    if found != schema:
+        raise FernnError(f"a state of schema {found!r:.40}, this fernn reads schema {schema}.")
+
+
+def going_on() -> AbstractContextManager[None]:
+    """What breaks inside breaks because of the state that is gone on from."""
+    return refusing(
+        FernnError, "this state was changed by hand or is damaged, so it cannot be gone on from; begin anew"
+    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
+from ..formula.holes import without_holes
 from ..formula.measures import facing
 from .clock import Clock
 from .fit import Fit, Watch, silent
@@ -166,4 +167,4 @@ class _Search(Growing):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.formulas = [parse(text) for text in state["found"]]
+        self.formulas = [without_holes(parse(text)) for text in state["found"]]

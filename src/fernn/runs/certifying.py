@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from .. import __version__
 from ..data import Dataset
 from ..errors import DataError
 from ..exact.certificate import Certificate
+from ..plain import read_json, told
 from .learning import parts
 
 PAPER = "certificate.json"
@@ -27,14 +27,14 @@ def read_certificate(path: str | Path) -> Certificate:
     path = Path(path)
     path = path / PAPER if path.is_dir() else path
     try:
-        content = json.loads(path.read_bytes())
+        content = read_json(path.read_bytes())
     except FileNotFoundError:
         raise DataError(
             f"there is no {path}. An exact search writes one: fernn learn FILE --method enumerative --out RUN, "
             "without --preset."
         ) from None
     except ValueError as error:
-        raise DataError(f"{path} is not JSON ({error}), so it is no certificate of fernn.") from None
+        raise DataError(f"{path} is not JSON ({told(error)}), so it is no certificate of fernn.") from None
     return Certificate.from_json(content)
 
 

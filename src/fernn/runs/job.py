@@ -80,7 +80,9 @@ def reopened(
     """The job of a run that is there, with its data, which must be as they were; `file` says where they are now."""
     run = Run.open(folder)
     file = file or file_of(run)
-    reading = run.settings["reading"]
+    for name in ("method", "learner", "split"):
+        run.setting(name)
+    reading = run.setting("reading")
     data = recorded(file, reading, warned)
     run.check(data)
     return Job(data, run.settings, file, reading, run)
@@ -88,7 +90,7 @@ def reopened(
 
 def file_of(run: Run) -> str:
     """Where the data of a run are."""
-    file = str(run.settings["file"])
+    file = str(run.setting("file"))
     if not is_named(file) and not Path(file).exists():
         again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")

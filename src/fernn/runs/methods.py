@@ -70,6 +70,10 @@ def _fits(value: Any, wanted: Any) -> bool:
         return any(_fits(value, part) for part in parts)
     if isinstance(value, bool) or wanted is bool:
         return isinstance(value, bool) and wanted in (bool, Any)
+    if get_origin(wanted) is tuple:
+        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
+    if get_origin(wanted) is dict:
+        return isinstance(value, dict) and all(_fits(item, parts[1]) for item in value.values())
     simple: dict[Any, Any] = {int: int, float: (int, float), str: str, Formula: str, NoneType: NoneType}
     return isinstance(value, simple[wanted]) if wanted in simple else True
 
@@ -86,7 +90,7 @@ def _told(wanted: Any) -> str:
 
 def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
     """The learner with these settings, its formulas read from text and fit for the data."""
-    ready = dict(chosen)
+    ready = settings(name, chosen)
     if ready.get("template") is not None:
         ready["template"] = _read("template", ready["template"], data)
     if "guesses" in ready:
