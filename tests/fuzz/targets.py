@@ -80,7 +80,7 @@ def a_rule(data: bytes) -> None:
     names = tuple(dict.fromkeys((*channels(found), "x", "y")))
     trace = np.random.default_rng(len(data)).normal(size=(len(names), 6)).round(1)
     _each(
-        lambda: robustness(found, trace, names),
+        lambda: robustness(found, trace[None], names),
         lambda: to_sentence(found),
         lambda: [Monitor(found, names).update(list(sample)) for sample in trace.T],
         *(lambda export=export: export(found) for export in FORMATS.values()),

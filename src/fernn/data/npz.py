@@ -24,6 +24,7 @@ from .draft import Draft, finished, tell_gap
 from .marks import marks
 from .options import Options
 from .problems import Ledger, did_you_mean, listed, refusal
+from .unbroken import unbroken
 
 SCHEMA = 1
 
@@ -46,7 +47,8 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     }
     facts["schema"] = SCHEMA
     arrays |= {key: np.array(fact) for key, fact in facts.items() if fact is not None}
-    np.savez_compressed(target, allow_pickle=False, **arrays)
+    with unbroken(target) as part, open(part, "wb") as handle:
+        np.savez_compressed(handle, allow_pickle=False, **arrays)
     return target
 
 
