@@ -34,6 +34,9 @@ def learn(
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
     method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
+    prior: Annotated[
+        Path | None, typer.Option(help="What is known of the rule: a TOML or JSON file.", metavar="FILE")
+    ] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")] = False,
@@ -94,18 +97,26 @@ def learn(
         from ..data import flags
 
         fixed = {name for name in given if name != "time_limit"}
-        fixed |= {name for name, value in (("method", method), ("test", test)) if value is not None}
+        fixed |= {name for name, value in (("method", method), ("test", test), ("prior", prior)) if value is not None}
         done = _resumed(file, out, fixed, flags(options), time_limit, quiet)
     else:
-        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, options, quiet)
+        done = _begun(file, out, method or "fernn", given, 0.2 if test is None else test, prior, options, quiet)
     typer.echo(as_json(told(done)) if json else printed(done))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
 def _begun(
-    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool
+    file: str | None,
+    out: Path | None,
+    method: str,
+    given: dict[str, Any],
+    test: float,
+    prior: Path | None,
+    options: Any,
+    quiet: bool,
 ) -> Outcome:
     from ..errors import UnsupportedError
+    from ..learners import read_prior
     from ..runs import begun, plan
     from ..runs.folders import check_vacant
 
@@ -113,7 +124,7 @@ def _begun(
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
     if not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
-    planned = plan(file, options, method, given, test)
+    planned = plan(file, options, method, given, test, None if prior is None else read_prior(prior))
     if out is not None:
         check_vacant(out)  # told before a long file is read
     job = begun(recording(file, options), planned, file, out)

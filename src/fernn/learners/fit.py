@@ -74,6 +74,8 @@ class Fit:
     state: dict[str, Any]
     papers: Mapping[str, Any] = field(default_factory=dict)
     """What else there is to keep, by the name of its file: plain JSON data."""
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    """Where the data contradict what was known before."""
 
     @property
     def formula(self) -> Formula:
@@ -86,7 +88,7 @@ class Fit:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the result, a sentence or two each."""
-        return ()
+        return self.remarks
 
 
 class Learner(Protocol):

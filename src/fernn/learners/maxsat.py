@@ -36,9 +36,9 @@ class MaxSatFit(Fit):
     @property
     def notes(self) -> tuple[str, ...]:
         if self.least:
-            return (f"proved: up to length {self.proved} no formula of this space errs less",)
+            return (*self.remarks, f"proved: up to length {self.proved} no formula of this space errs less")
         shorter = "no shorter formula" if not self.front.picked.train else "no formula of this space"
-        return (f"proved: up to length {self.proved} {shorter} is right about all traces",)
+        return (*self.remarks, f"proved: up to length {self.proved} {shorter} is right about all traces")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from .. import __version__
 from ..data import Dataset
 from ..errors import DataError
 from ..exact.certificate import Certificate
+from ..learners import Prior
+from ..learners.informed import seen
 from ..plain import read_json, told
 from .learning import parts
 
@@ -41,7 +43,10 @@ def read_certificate(path: str | Path) -> Certificate:
 def certified_part(proof: Certificate, data: Dataset) -> Dataset:
     """The traces that the certificate is about: all of them, or those that were learned on."""
     wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
-    if data.fingerprint != wanted and split is not None:
-        train, _ = parts(data, split["test"], split["seed"])
-        return train if train.fingerprint == wanted else data
-    return data
+    if data.fingerprint == wanted:
+        return data
+    ways = [data] if split is None else [parts(data, split["test"], split["seed"])[0], data]
+    if proof.content.get("prior"):  # what was learned on is the data as the prior shows them
+        prior = Prior.from_json(proof.content["prior"])
+        ways += [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
+    return next((way for way in ways if way.fingerprint == wanted), data)

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..data import Dataset, Problem, is_named, recorded
 from ..errors import RunError
-from ..learners import Front, Watch, silent
+from ..learners import Front, Prior, Watch, silent
 from .certifying import with_origin
 from .folders import check_vacant, new_folder
 from .learning import error, learned, parts
-from .methods import learner, settings
+from .methods import learner_of, settings
 from .run import Run
 
 
@@ -51,11 +51,17 @@ class Outcome:
 
 
 def plan(
-    file: str, reading: dict[str, Any], method: str = "fernn", given: dict[str, Any] | None = None, test: float = 0.2
+    file: str,
+    reading: dict[str, Any],
+    method: str = "fernn",
+    given: dict[str, Any] | None = None,
+    test: float = 0.2,
+    prior: Prior | None = None,
 ) -> dict[str, Any]:
-    """The settings of a run: `given` are those of the method that differ from its defaults."""
+    """The settings of a run: `given` are those of the method that differ from its defaults, `prior` what is known."""
     chosen = settings(method, given or {})
-    return {
+    known = {} if prior is None else {"prior": prior.to_json()}
+    return known | {
         "method": method,
         "learner": chosen,
         "split": {"test": test, "seed": chosen["seed"]},
@@ -70,7 +76,7 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
     if out is not None:
         check_vacant(out)
     assert job.parts
-    learner(planned["method"], planned["learner"], data)
+    learner_of(planned, data)
     return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
 
 
@@ -103,7 +109,7 @@ def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], Non
     Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
     """
     train, held = job.parts
-    made = learner(job.settings["method"], job.settings["learner"], job.data)
+    made = learner_of(job.settings, job.data)
     fit = learned(made, train, job.run, watch, broken)
     fit = replace(fit, papers=with_origin(fit.papers, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Tree
+from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,12 @@ def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
         ready["guesses"] = tuple(_read("guess", text, data) for text in ready["guesses"])
     made: Learner = method(name).kind(**ready)
     return made
+
+
+def learner_of(planned: Mapping[str, Any], data: Dataset) -> Learner:
+    """The learner of a run, kept to what is known."""
+    prior = planned.get("prior")
+    return informed(learner(planned["method"], planned["learner"], data), prior and Prior.from_json(prior))
 
 
 def _read(what: str, text: str, data: Dataset) -> Formula:

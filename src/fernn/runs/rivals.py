@@ -46,7 +46,8 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
         with refusing(RunError, f"the history or the state of {run.folder} was changed by hand"):
             known = [row for row in run.history() if row.get("train") is not None]
             found += [(without_holes(parse(row["formula"])), float(row["train"])) for row in known]
-            found += _archived(run, front, data, front.picked.train + tolerance)
+            if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
+                found += _archived(run, front, data, front.picked.train + tolerance)
         best, are_all = front.picked.train, False
     found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}

@@ -25,7 +25,7 @@ from .. import __version__
 from ..data import Dataset
 from ..data.options import checked_reading
 from ..errors import DataError, RunError
-from ..learners import Fit, Front, Progress
+from ..learners import Fit, Front, Prior, Progress
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
 from .atomic import append, write
 from .folders import SETTINGS, Lock, check_vacant
@@ -252,6 +252,7 @@ def _check(settings: Mapping[str, Any]) -> None:
     checked_reading(settings.get("reading", {}))
     split = mapping(settings.get("split", {"test": 0, "seed": 0}))
     number(split["test"]), whole(split["seed"])
+    Prior.from_json(settings.get("prior", {}))
 
 
 def _line(row: dict[str, Any]) -> str:
