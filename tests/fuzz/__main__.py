@@ -31,6 +31,8 @@ from .targets import CORPUS, CRASHES, TARGETS, Target, room
 
 POOL = 400
 """Inputs kept of each target, beside the corpus."""
+COMPILED = {"rule", "run", "state"}
+"""Targets that run compiled code."""
 MEMORY = 12 * 2**30
 """Bytes of address space: what asks for more gets a MemoryError, which is a crash."""
 
@@ -120,6 +122,10 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     began = time.monotonic()
     targets = [TARGETS[name] for name in names]
+    if given.atheris and COMPILED & set(names[:1]):
+        asked.error(
+            f"atheris changes the code, and numba cannot compile it then: not with {', '.join(sorted(COMPILED))}"
+        )
     if given.atheris:
         guided(targets[0], given.seconds, given.seed)
         return
