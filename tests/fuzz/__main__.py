@@ -123,9 +123,7 @@ def main() -> None:
     began = time.monotonic()
     targets = [TARGETS[name] for name in names]
     if given.atheris and COMPILED & set(names[:1]):
-        asked.error(
-            f"atheris changes the code, and numba cannot compile it then: not with {', '.join(sorted(COMPILED))}"
-        )
+        asked.error(f"atheris changes code, which numba then cannot compile: not with {', '.join(sorted(COMPILED))}")
     if given.atheris:
         guided(targets[0], given.seconds, given.seed)
         return
