@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes reproduce screenshots aeon clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes reproduce screenshots aeon fuzz bounds clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -19,6 +19,8 @@ help:
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
+	@echo "make fuzz    feed damaged inputs to all readers (ARGS=\"--seconds 600 --seed 1\"); crashes go to tests/fuzz/crashes"
+	@echo "make bounds  run a part of the tests with the lowest and with the newest versions of the dependencies"
 	@echo "make clean   remove what the others made"
 
 $(BIN)/python:
@@ -107,6 +109,27 @@ aeon: $(VENV)/aeon/.done
 
 bench-classes: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m bench.classes $(ARGS)
+
+# One thread: polars and numba would start their own for every process.
+fuzz: $(VENV)/.test
+	cd tests && POLARS_MAX_THREADS=1 NUMBA_NUM_THREADS=1 ../$(BIN)/python -m fuzz $(ARGS)
+
+# Two environments of their own, without what is optional but for polars.
+BOUNDED := tests/formula/test_text.py tests/data tests/semantics/test_robustness.py tests/runs/test_run.py \
+	tests/cli/test_commands.py tests/learners/test_prior.py
+
+$(VENV)/%/.bounds: pyproject.toml bench/bounds.py
+	$(PYTHON) -m venv $(VENV)/$*
+	$(PYTHON) bench/bounds.py $* > $(VENV)/$*/requirements.txt
+	$(VENV)/$*/bin/pip install -q -r $(VENV)/$*/requirements.txt
+	$(VENV)/$*/bin/pip install -q --no-deps -e .
+	@touch $@
+
+bounds: $(VENV)/lowest/.bounds $(VENV)/newest/.bounds
+	for which in lowest newest; do \
+		echo "$$which: $$($(VENV)/$$which/bin/pip list --format freeze | grep -iE '^(numpy|numba|scikit-learn|typer|polars)==' | tr '\n' ' ')"; \
+		NUMBA_CACHE_DIR=$(VENV)/$$which/numba $(VENV)/$$which/bin/python -m pytest $(BOUNDED) $(ARGS) || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -32,7 +32,7 @@ class FormulaError(FernnError, ValueError):
         lines = [self.message]
         if self.text is not None:
             start = self.text.rfind("\n", 0, self.at) + 1
-            line = self.text[start:].split("\n", 1)[0]
+            line = self.text[start:].split("\n", 1)[0].encode("utf-8", "replace").decode()
             lines += [f"  {line}", "  " + " " * (self.at - start) + "^"]
         if self.hint:
             lines.append(self.hint)

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formula import Formula, parse
+from ..formula.holes import without_holes
+from ..plain import text
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,6 +51,9 @@ class Answered:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Answered:
-        good, bad = (tuple(parse(text) for text in row[side]) for side in ("good", "bad"))
+        good, bad = (tuple(without_holes(parse(said)) for said in row[side]) for side in ("good", "bad"))
         changed = tuple((int(channel), int(sample)) for channel, sample in row["changed"])
-        return cls(Question(np.array(row["trace"]), str(row["origin"]), changed, good, bad), row["answer"])
+        trace = np.array(row["trace"], dtype=np.float64)
+        if trace.ndim != 2 or row["answer"] not in (True, False, None):
+            raise ValueError("a trace has channels and samples, an answer is true, false or null")
+        return cls(Question(trace, text(row["origin"]), changed, good, bad), row["answer"])

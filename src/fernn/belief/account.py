@@ -11,7 +11,8 @@ from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import Formula
 from ..learners import Learner
-from ..runs import Job, learner
+from ..runs import Job
+from ..runs.methods import learner_of
 from ..runs.rivals import candidates
 from .chance import Chance, chance
 from .guessing import Tested, tested
@@ -133,7 +134,7 @@ def _again(job: Job, data: Dataset, seconds: float | None) -> tuple[Learner, Pat
     assert job.run is not None
     limit = round(seconds if seconds is not None else max(job.run.seconds, 1.0), 1)
     given = job.settings["learner"] | ({"time_limit": limit} if "time_limit" in job.settings["learner"] else {})
-    return learner(job.settings["method"], given, data), _beside(job.run.folder / KEPT, f"-{limit:g}s")
+    return learner_of(job.settings | {"learner": given}, data), _beside(job.run.folder / KEPT, f"-{limit:g}s")
 
 
 def _beside(path: Path, more: str) -> Path:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from ..data.dataset import Ints
 from ..data.split import blocks
 from ..errors import DataError
 from ..formula import Formula, parse
+from ..formula.holes import without_holes
 from ..learners import Learner
+from ..plain import BROKEN, mapping, number, read_json, whole
 from ..runs.atomic import append
 from ..runs.learning import error
 
@@ -157,11 +159,13 @@ def _known(path: Path) -> dict[tuple[str, int], Repeat]:
     except FileNotFoundError:
         return {}
     for line in lines[:-1]:  # what follows the last line end is torn, or nothing
-        with suppress(ValueError, TypeError, KeyError):
-            row: dict[str, Any] = json.loads(line)
-            repeat = Repeat(**row)
-            parse(repeat.formula)
-            found[repeat.kind, repeat.seed] = repeat
+        with suppress(*BROKEN):
+            repeat = Repeat(**mapping(read_json(line)))
+            whole(repeat.seed), number(repeat.least), whole(repeat.cases)
+            number(0.0 if repeat.test is None else repeat.test)
+            without_holes(parse(repeat.formula))
+            if repeat.kind in get_args(Kind):
+                found[repeat.kind, repeat.seed] = repeat
     return found
 
 

@@ -20,6 +20,7 @@ def export(
     json: Json = False,
 ) -> int:
     """Write a formula for another tool, or as a program of its own."""
+    from ..data.unbroken import unbroken
     from ..errors import UnsupportedError
     from ..formula import FORMATS, parse, to_breach, to_c
 
@@ -28,7 +29,8 @@ def export(
     rule = parse(formula)
     text = to_c(rule, name) if to == "c" else to_breach(rule, dt) if to == "breach" else FORMATS[to](rule)
     if output is not None:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        with unbroken(output) as part:
+            part.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     if json:
         typer.echo(as_json({"formula": str(rule), "to": to, "file": str(output) if output else None, "text": text}))
     elif output is None:

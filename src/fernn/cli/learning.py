@@ -37,6 +37,9 @@ def learn(
     max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
     method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
+    prior: Annotated[
+        Path | None, typer.Option(help="What is known of the rule: a TOML or JSON file.", metavar="FILE")
+    ] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")] = False,
@@ -111,21 +114,22 @@ def learn(
 
         fixed = {name for name in given if name != "time_limit"}
         named = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
-        fixed |= {name for name, value in named.items() if value is not None}
+        fixed |= {name for name, value in (named | {"prior": prior}).items() if value is not None}
         done = _resumed(file, out, fixed, flags(options), time_limit, quiet, met)
     else:
         kind = _kind(classes, order, one_class, share)
         test = 0.2 if test is None else test
-        done = _begun(file, out, method or "fernn", given, test, options, quiet, met, kind, order)
+        done = _begun(file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order)
     typer.echo(_shown(done, json, met, not no_report))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
 def _begun(
-    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, options: Any, quiet: bool,
-    met: list[Problem], kind: str | None = None, order: str | None = None,
+    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: Path | None,
+    options: Any, quiet: bool, met: list[Problem], kind: str | None = None, order: str | None = None,
 ) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
+    from ..learners import read_prior
     from ..runs import begun, plan, rules_begun, rules_plan
     from ..runs.folders import check_vacant
 
@@ -133,12 +137,17 @@ def _begun(
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
     if not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
-    planned = plan(file, options, method, given, test) if kind != "one" else {}
+    known = None if prior is None else read_prior(prior)
+    if known is not None and kind is not None:
+        raise UnsupportedError("--prior is for a rule that tells two classes apart, not for rules for classes")
+    planned = plan(file, options, method, given, test, known) if kind != "one" else {}
     if out is not None:
         check_vacant(out)  # told before a long file is read
     data = recording(file, options, met)
     if kind is None and len(data.classes) > 2:
         kind = "each"
+        if known is not None:
+            raise UnsupportedError(f"--prior is for two classes, {data.name} has {len(data.classes)}; see --good NAME")
     if kind is None:
         job = begun(data, planned, file, out)
     else:

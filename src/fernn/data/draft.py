@@ -99,6 +99,8 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
                 case = draft.cases[draft.labels.index("")]
                 ledger.add("missing-label", "error", "the case has no label", "Give it one.", case=case)
             if not texts:
+                if not ledger.failed:
+                    ledger.add("missing-label", "error", "there are no labels", "Give every case one.")
                 return None
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]

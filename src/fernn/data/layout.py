@@ -51,7 +51,7 @@ def counted_up(names: list[str]) -> str | None:
     """What stands before the number in names such as t0, t1, t2; None if they do not count up."""
     if names and all(number(name) is not None for name in names):
         return ""
-    parts = [re.fullmatch(r"(.*?)(\d+)(\D*)", name, re.ASCII) for name in names]
+    parts = [re.fullmatch(r"(.*?)(\d{1,18})(\D*)", name, re.ASCII) for name in names]
     if len(names) < 2 or not all(parts):
         return None
     around = {(p[1], p[3]) for p in parts if p}

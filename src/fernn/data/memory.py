@@ -13,16 +13,25 @@ SHARE = 4  # by default a file may be as large as a quarter of the free memory
 
 def fits(path: Path, limit: int | None, ledger: Ledger) -> bool:
     """True if the file's size is within `limit` bytes; tells the ledger if not."""
-    size = _size(path)
-    free = _free()
-    most = limit if limit is not None else free and free // SHARE
-    if most is None or size <= most:
+    return within(_size(path), limit, ledger)
+
+
+def within(size: int, limit: int | None, ledger: Ledger) -> bool:
+    """The same of data that are so many bytes once they are unpacked."""
+    allowed = most(limit)
+    if allowed is None or size <= allowed:
         return True
     source = "a quarter of the free memory" if limit is None else "the memory limit"
-    what = f"{shown(size)} of data, more than {source} ({shown(most)})"
+    what = f"{shown(size)} of data, more than {source} ({shown(allowed)})"
     fix = "Take some of its cases (fernn sample FILE -o PART.csv), or raise the limit with --memory-limit BYTES."
     ledger.add("too-large", "error", what, fix)
     return False
+
+
+def most(limit: int | None) -> int | None:
+    """Bytes that may be read; None where nothing is known."""
+    free = _free()
+    return limit if limit is not None else free and free // SHARE
 
 
 def shown(size: int) -> str:
@@ -38,8 +47,11 @@ def shown(size: int) -> str:
 def _size(path: Path) -> int:
     """Bytes on disk; of an NPZ file, the bytes it unpacks to."""
     if path.suffix.lower() == ".npz" and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            return sum(entry.file_size for entry in archive.infolist())
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return sum(entry.file_size for entry in archive.infolist())
+        except Exception:  # a directory of members that zipfile cannot read; the reader of the file will say so
+            pass
     return path.stat().st_size
 
 

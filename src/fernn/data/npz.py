@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
+from ..plain import refusing, told
 from .arrays import default_channels, spelled
 from .dataset import Dataset, Floats
 from .draft import Draft, finished, tell_gap
 from .marks import marks
 from .options import Options
 from .problems import Ledger, did_you_mean, listed, refusal
+from .unbroken import unbroken
 
 SCHEMA = 1
 
@@ -45,7 +47,8 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     }
     facts["schema"] = SCHEMA
     arrays |= {key: np.array(fact) for key, fact in facts.items() if fact is not None}
-    np.savez_compressed(target, allow_pickle=False, **arrays)
+    with unbroken(target) as part, open(part, "wb") as handle:
+        np.savez_compressed(handle, allow_pickle=False, **arrays)
     return target
 
 
@@ -53,15 +56,29 @@ def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
     """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
     if not zipfile.is_zipfile(path):
         raise refusal("npz", "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save.")
+    with refusing(DataError, f"{path.name}: an array in it is damaged"):
+        return _read(path, _arrays(path), options, ledger)
+
+
+def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
-    except (ValueError, zipfile.BadZipFile, EOFError, OSError, AttributeError) as error:
-        what = f"the archive cannot be read ({error})"
+        for key, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{key!r} is not an array")
+            if array.nbytes < array.size:  # any number of them would fit into a file
+                raise ValueError(f"{key!r} has {array.size} values of no bytes")
+    except Exception as error:  # zip, zlib and the reader of headers have errors of their own, and so has memory
+        what = f"the archive cannot be read ({told(error)})"
         if "pickle" in str(error):
             what = "it holds pickled objects, which are not safe to load"
         fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
         raise refusal("npz", what, fix) from error
+    return arrays
+
+
+def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: Options, ledger: Ledger) -> Dataset | None:
     traces = _traces(arrays)
     names = _words(arrays, "channels") or default_channels(len(traces[0]))
     if options.marks is not None:
@@ -75,13 +92,13 @@ def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:
         channels=names,
         labels=_labels(arrays, classes, options),
         groups=_words(arrays, "groups"),
-        dt=float(arrays["dt"]) if "dt" in arrays else None,
-        unit=str(arrays["time_unit"]) if "time_unit" in arrays else None,
+        dt=_step(arrays),
+        unit=next(iter(_words(arrays, "time_unit") or ()), None),
     )
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):
             tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))
-    dataset = finished(draft, options, str(arrays["name"]) if "name" in arrays else path.stem, ledger)
+    dataset = finished(draft, options, (_words(arrays, "name") or [path.stem])[0], ledger)
     if dataset is None or options.channels is None:
         return dataset
     return dataset.select((*options.channels, *([] if options.marks is None else [options.marks])))
@@ -92,7 +109,7 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
     if X.dtype.kind not in "fiub":
         raise refusal("npz", f"X must hold numbers, it holds {X.dtype}", "Save X as a float array.")
     if "lengths" in arrays:
-        return np.split(X.astype(np.float64), np.cumsum(arrays["lengths"])[:-1], axis=1)
+        return _parted(X, arrays["lengths"])
     if X.ndim in (2, 3) and not X.size:
         axes = ("cases", "channels", "samples") if X.ndim == 3 else ("cases", "samples")
         none = axes[X.shape.index(0)]
@@ -103,12 +120,35 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
     return list((X[:, None, :] if X.ndim == 2 else X).astype(np.float64))
 
 
+def _parted(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats]:
+    """The traces that stand behind each other in X[channel, all samples]."""
+    whole = lengths.ndim == 1 and lengths.size > 0 and lengths.dtype.kind in "iu" and bool((lengths > 0).all())
+    if X.ndim != 2 or not whole or sum(lengths.tolist()) != X.shape[1]:
+        what = f"lengths must be whole numbers above 0 that add up to the samples of X[channel, all samples] {X.shape}"
+        raise refusal("npz", what, "Save the number of samples of each case.")
+    return np.split(X.astype(np.float64), np.cumsum(lengths)[:-1], axis=1)
+
+
+def _step(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+    """The time between samples."""
+    if "dt" not in arrays:
+        return None
+    if arrays["dt"].size != 1 or arrays["dt"].dtype.kind not in "fiu":
+        raise refusal("npz", f"dt must be one number, it is an array of {arrays['dt'].dtype}", "Save it as a number.")
+    return float(arrays["dt"].item())
+
+
 def _labels(arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: Options) -> list[str] | None:
     """Labels as a file would spell them; indices into `classes` become names."""
     if options.label is None or (options.label == "label" and "y" not in arrays):
         return None
     y = np.atleast_1d(_wanted(arrays, "y" if options.label == "label" else options.label))
-    return [classes[i] for i in y.tolist()] if classes and y.dtype.kind in "iu" else spelled(y)
+    if classes and y.dtype.kind in "iu":
+        if y.size and not 0 <= y.min() <= y.max() < len(classes):
+            what = f"labels are indices 0..{len(classes) - 1} into the classes, found {y.min()} to {y.max()}"
+            raise refusal("npz", what, "Save the position of the class of each case.")
+        return [classes[i] for i in y.ravel().tolist()]
+    return spelled(y)
 
 
 def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], options: Options) -> list[Floats]:
@@ -143,4 +183,9 @@ def _wanted(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any
 
 
 def _words(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> list[str] | None:
-    return [str(word) for word in np.atleast_1d(arrays[key])] if key in arrays else None
+    if key not in arrays:
+        return None
+    try:
+        return [str(word) for word in np.atleast_1d(arrays[key])]
+    except SystemError as error:  # a number that stands for no letter
+        raise refusal("npz", f"{key} holds what is no text", "Save the names as an array of texts.") from error

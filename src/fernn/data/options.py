@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from types import NoneType
 from typing import Literal
 
 from ..errors import UnsupportedError
+from ..plain import text
 from .labels import LabelKind
 from .problems import listed
 
@@ -100,6 +102,28 @@ def checked_note(note: object) -> dict[str, object]:
         elif key in ("classes", "channels") and isinstance(value, list) and all(isinstance(c, str) for c in value):
             good[key] = tuple(value)
     return good
+
+
+def checked_reading(reading: object) -> dict[str, object]:
+    """The options that a run or a certificate keeps; a TypeError or a ValueError where they are none."""
+    if not isinstance(reading, dict):
+        raise TypeError(f"options of reading are an object, found {reading!r:.40}")
+    known = {field.name: field.default for field in fields(Options)}
+    for key, value in reading.items():
+        if key not in known:
+            raise ValueError(f"there is no option of reading {key!r:.40}")
+        if key == "channels" and value is not None:
+            for name in value:
+                text(name)
+        elif key in ("header", "steps"):
+            if not isinstance(value, bool) and value is not known[key]:
+                raise TypeError(f"{key} is true or false, found {value!r:.40}")
+        elif isinstance(value, str):
+            text(value)
+        elif value is not known[key] and (isinstance(value, bool) or not isinstance(value, (int, float, NoneType))):
+            raise TypeError(f"{key} is a word or a number, found {value!r:.40}")
+    Options(**{**reading, "channels": None})
+    return reading
 
 
 def flags(options: Mapping[str, object]) -> list[str]:

@@ -1,16 +1,40 @@
-"""Parquet files in the tidy layout, through the optional polars."""
+"""Parquet files in the tidy layout, through the optional polars.
+
+A damaged file can end the process that reads it: polars gives up where memory cannot be had, and a few wrong bytes ask
+for any amount of it. So another process reads the file first.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..errors import FernnError
+from ..plain import told
 from .dataset import Floats
+from .memory import most, within
 from .options import Options
 from .problems import Ledger, refusal
 from .roles import Roles, roles
 from .table import Table
+
+LARGE = 3
+TRIAL = f"""
+import sys, polars as pl
+rows = pl.scan_parquet(sys.argv[1]).select(pl.len()).collect().item()
+size = rows * max(len(pl.read_parquet_schema(sys.argv[1])), 1) * 8
+print(size, flush=True)
+if 0 < int(sys.argv[2]) < size:
+    sys.exit({LARGE})
+pl.read_parquet(sys.argv[1])
+"""
+"""Says how large the columns are; reads them unless that is too large."""
+PANIC = "pyo3_runtime"
+"""Where the exception lives by which Rust code of polars gives up; it is no Exception."""
 
 
 def parquet_table(path: Path, options: Options, ledger: Ledger) -> tuple[Table, Roles] | None:
@@ -20,11 +44,46 @@ def parquet_table(path: Path, options: Options, ledger: Ledger) -> tuple[Table, 
     except ImportError as error:
         what = "reading Parquet needs polars, which is not installed"
         raise refusal("no-polars", what, "Run: pip install 'fernn[io]', or convert the file to CSV.") from error
+    if not within(_unpacked(path, options.memory_limit), options.memory_limit, ledger):
+        return None
     try:
-        frame = pl.read_parquet(path)
-    except Exception as error:
-        what = f"not a readable Parquet file ({str(error).splitlines()[0][:100]})"
+        return _table(pl, pl.read_parquet(path), options, ledger)
+    except FernnError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != PANIC:
+            raise
+        what = f"not a readable Parquet file ({told(error)[:100]})"
         raise refusal("parquet", what, "Check how it was written.") from error
+
+
+def _unpacked(path: Path, limit: int | None) -> int:
+    """Bytes of its columns, once the file was read by another process: a column of one value is short on disk."""
+    data = path.read_bytes() if path.stat().st_size < 12 else _ends(path)
+    if data[:4] != b"PAR1" or data[-4:] != b"PAR1" or len(data) < 12:
+        raise refusal(
+            "parquet", "not a readable Parquet file, which begins and ends with PAR1", "Check how it was written."
+        )
+    if not sys.executable:  # Python inside of another program
+        return 0
+    words = [sys.executable, "-c", TRIAL, str(path.resolve()), str(most(limit) or 0)]
+    tried = subprocess.run(words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    first = tried.stdout.split()[:1]
+    if tried.returncode and not (first and first[0].isdigit() and tried.returncode == LARGE):
+        lines = [line for line in tried.stderr.splitlines() if line.strip()]
+        what = f"not a readable Parquet file ({lines[-1].strip()[:100] if lines else 'reading it ends the process'})"
+        raise refusal("parquet", what, "Check how it was written.")
+    return int(first[0]) if first and first[0].isdigit() else 0
+
+
+def _ends(path: Path) -> bytes:
+    with open(path, "rb") as handle:
+        head = handle.read(8)
+        handle.seek(-4, 2)
+        return head + handle.read(4)
+
+
+def _table(pl: Any, frame: Any, options: Options, ledger: Ledger) -> tuple[Table, Roles] | None:
     if not frame.height:
         ledger.add("empty", "error", "the file has no rows", "Check how the file was written.")
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TextIO
 
+from ..plain import read_json
 from .numbers import is_number
 from .options import Options, checked_note
 from .problems import Ledger
@@ -149,6 +149,6 @@ def has_header(start: Start, options: Options, ledger: Ledger) -> bool:
 
 def _note(line: str) -> dict[str, object]:
     try:
-        return checked_note(json.loads(line[len(NOTE) :]))
+        return checked_note(read_json(line[len(NOTE) :]))
     except ValueError:
         return {}

@@ -97,6 +97,10 @@ def read_rows(file: Path, options: Options, ledger: Ledger) -> Rows | None:
         if not ledger.failed:
             ledger.add("empty", "error", "there is no case under @data", "Check how the file was written.")
         return None
+    if not draft.traces:  # and no names are made for as many channels as the header promises
+        if not ledger.failed:
+            ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
+        return None
     names = list(options.channels or default_channels(width))
     if len(names) != width:
         what = f"cases have {counted(width, 'channel')}, but {len(names)} are named: {listed(names)}"

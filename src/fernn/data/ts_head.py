@@ -69,7 +69,7 @@ def _count(said: dict[str, tuple[int, list[str]]], key: str, ledger: Ledger) -> 
     if key not in said:
         return None
     line, values = said[key]
-    if len(values) == 1 and values[0].isdecimal() and int(values[0]) > 0:
+    if len(values) == 1 and values[0].isdecimal() and 0 < float(values[0]) < 1e15:
         return int(values[0])
     what = f"{key} needs a whole number above 0, found {' '.join(values)[:40]!r}"
     ledger.add("header", "error", what, "Fix the line, or leave it out.", line=line)

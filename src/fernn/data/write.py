@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .dataset import Dataset
 from .sniff import NOTE
+from .unbroken import unbroken
 
 
 def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
@@ -38,7 +39,7 @@ def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
     note |= {"unit": dataset.time_unit} if dataset.time_unit else {}
     header = [case, *[time] * has_time, *dataset.channels, *[label] * has_label, *[group] * has_group]
     target = Path(path)
-    with open(target, "w", encoding="utf-8", newline="") as handle:
+    with unbroken(target) as part, open(part, "w", encoding="utf-8", newline="") as handle:
         handle.write(f"{NOTE}{json.dumps(note, ensure_ascii=True)}\n")
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(header)

@@ -23,6 +23,7 @@ from ..formula.holes import atoms_open, expanded, filled, windows_open
 from ..formula.interval import ALL_TIME, Interval
 from ..formula.measures import facing
 from ..formula.negation import NEGATED
+from ..plain import refusing
 from ..semantics import satisfied
 from .atoms import columns
 from .certificate import BEST, Certificate
@@ -51,7 +52,11 @@ class Audit:
 
 def audit(proof: Certificate, data: Dataset, samples: int = 20_000, seed: int = 0) -> Audit:
     """Checks the statement of a certificate on its data."""
-    content = proof.content
+    with refusing(DataError, "the certificate is damaged, it cannot be checked"):
+        return _audit(proof.content, data, samples, seed)
+
+
+def _audit(content: Mapping[str, Any], data: Dataset, samples: int, seed: int) -> Audit:
     problems = list(_of_the_data(content, data))
     if problems:
         return Audit(tuple(problems), 0, False)

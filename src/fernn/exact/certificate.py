@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.options import checked_reading
 from ..errors import DataError
 from ..formula import Atom, Formula, length, mirror
+from ..plain import mapping, number, refusing, text, whole
 from .exploring import Exploration, Space
 
 SCHEMA = 1
@@ -44,11 +46,17 @@ class Certificate:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Certificate:
         needed = {"schema", "certified", "certain", "statement", "data", "space", "lengths", "least", "best", "front"}
-        if not isinstance(content, Mapping) or not needed <= content.keys():
-            raise DataError("this is no certificate of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
-        if content["schema"] != SCHEMA:
-            raise DataError(f"a certificate of schema {content['schema']}, this fernn reads schema {SCHEMA}.")
-        return cls(content)
+        with refusing(DataError, "this is no certificate of fernn"):
+            if not needed <= mapping(content).keys():
+                raise DataError("this is no certificate of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
+            if content["schema"] != SCHEMA:
+                raise DataError(f"a certificate of schema {content['schema']!r:.40}, this fernn reads schema {SCHEMA}.")
+            text(content["statement"]), number(mapping(content["best"])["error"])
+            text(mapping(content["data"])["fingerprint"]), whole(content["data"]["cases"])
+            checked_reading(content.get("reading") or {})
+            split = mapping(content.get("split") or {"test": 0, "seed": 0})
+            number(split["test"]), whole(split["seed"])
+            return cls(content)
 
 
 def certificate(

@@ -25,6 +25,9 @@ from .words import ANY_INFIX, CONSTANTS, INFIX, OPERATORS, PREFIX, TIGHTEST, TIM
 DEEPEST = 150
 """Formulas nested deeper than this are refused: they are no longer for people."""
 
+TALLEST = 2 * DEEPEST
+"""The most operators inside each other: long rows within nested parentheses add up."""
+
 LARGEST = 1_000_000
 """The most parts of a template, every option written out: nested choices multiply."""
 
@@ -33,14 +36,21 @@ _Kind = Mapping[type[Formula], object]
 """PREFIX or INFIX."""
 
 
-@lru_cache(maxsize=1024)
 def parse(text: str, dt: float | None = None) -> Formula:
     """Read a formula, or a template. Windows count samples, or time units of `dt` per sample when `dt` is given."""
     if not isinstance(text, str):
         raise FormulaError(f"expected the text of a formula, found {type(text).__name__}")
     if dt is not None and not (isinstance(dt, (int, float)) and 0 < dt < inf):
         raise FormulaError(f"dt, the time between samples, is a positive number, found {dt!r}")
-    return read(Reader(text, dt))
+    return _parsed(text, dt)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, dt: float | None) -> Formula:
+    try:
+        return read(Reader(text, dt))
+    except RecursionError:  # the caller has used most of the stack
+        raise FormulaError("a formula nested too deep for the stack that is left", text, 0) from None
 
 
 def read(reader: Reader) -> Formula:
@@ -48,6 +58,8 @@ def read(reader: Reader) -> Formula:
     found = _formula(reader)
     if reader.next.kind != "end":
         reader.unexpected("an operator such as & or U, or the end")
+    if len(reader.tokens) > TALLEST and not is_within(found, TALLEST):
+        reader.fail(f"more than {TALLEST} operators inside each other", 0, "split the formula into several")
     if _size(found, {}) > LARGEST:
         reader.fail(f"more than {LARGEST} parts with every option written out", 0, "nest fewer choices")
     return found
@@ -158,6 +170,16 @@ def _operators(reader: Reader, kind: _Kind) -> _Operators:
 def _operator(reader: Reader) -> tuple[type[Formula], Interval | None]:
     node = OPERATORS[reader.take().text]
     return node, window(reader) if node in TIMED else None
+
+
+def is_within(formula: Formula, most: int) -> bool:
+    """Whether at most so many operators are inside each other; for formulas too deep to walk through."""
+    level = [formula]
+    for _ in range(most):
+        level = list({id(child): child for node in level for child in children(node)}.values())
+        if not level:
+            return True
+    return False
 
 
 def _size(formula: Formula, known: dict[int, int]) -> int:

@@ -56,7 +56,9 @@ def tokens(text: str) -> list[Token]:
 
 def _unquoted(text: str, word: str, at: int) -> str:
     try:
-        return str(json.loads(word, strict=False))
+        name = str(json.loads(word, strict=False))
+        name.encode("utf-8")  # half of a surrogate pair is no text
+        return name
     except ValueError:
         raise FormulaError('a quoted name may escape only as JSON does: \\" \\\\ \\n \\u00e9', text, at) from None
 

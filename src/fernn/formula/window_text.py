@@ -45,7 +45,7 @@ def _open(reader: Reader) -> OpenInterval:
     if reader.sees("*"):
         reader.take()
         token = reader.next
-        if token.kind != "number" or not token.text.isdigit() or int(token.text) < 1:
+        if token.kind != "number" or not token.text.isdigit() or not 1 <= float(token.text) < 1e6:
             reader.unexpected("how many pieces the window may have")
         pieces = int(reader.take().text)
     spans: list[Span] = []
@@ -89,6 +89,8 @@ def _bound(reader: Reader) -> float:
         reader.unexpected("a number of samples" if reader.dt is None else "a time")
     value = number(reader)
     samples = value if reader.dt is None else value / reader.dt
+    if isinf(samples):
+        reader.fail(f"{token.text} is too far at {reader.dt:g} between samples", token.at)
     if abs(samples - round(samples)) > 1e-6:
         if reader.dt is None:
             reader.fail(f"windows count samples, {token.text} is not whole", token.at, "pass dt to use time units")

@@ -4,9 +4,11 @@ from .enumerative import Enumerative, ExactFit
 from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
+from .informed import informed
 from .lattice import Lattice, LatticeFit
 from .maxsat import MaxSat, MaxSatFit
 from .paper import PaperFernn
+from .prior import Prior, Range, read_prior
 from .tree import Tree
 
 __all__ = [
@@ -22,8 +24,12 @@ __all__ = [
     "MaxSat",
     "MaxSatFit",
     "PaperFernn",
+    "Prior",
     "Progress",
+    "Range",
     "Tree",
     "Watch",
+    "informed",
+    "read_prior",
     "silent",
 ]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from typing import Any
 
+from .. import plain
 from ..formula import Atom, Formula, parse, walk
+from ..formula.holes import without_holes
+from ..formula.measures import length as length_of
 
 KEPT = 16
 """Behaviours kept per length."""
@@ -95,8 +99,11 @@ class Archive:
     @classmethod
     def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
         archive = cls()
-        for row in rows:
-            shelf = archive.shelves.setdefault(row["length"], {})
-            said = parse(row["formula"]), parse(row["origin"])
-            shelf[row["behaviour"]] = Specimen(*said, row["length"], row["loss"], row["margin"], row["behaviour"])
+        for row in plain.rows(rows):
+            formula, origin = without_holes(parse(row["formula"])), without_holes(parse(row["origin"]))
+            size, loss, margin = plain.whole(row["length"], 1), plain.number(row["loss"]), plain.number(row["margin"])
+            if size != length_of(formula) or not loss >= 0 or isnan(margin):
+                raise ValueError(f"length {size}, loss {loss} and margin {margin} are not those of {formula}")
+            found = Specimen(formula, origin, size, loss, margin, plain.text(row["behaviour"]))
+            archive.shelves.setdefault(size, {})[found.behaviour] = found
         return archive

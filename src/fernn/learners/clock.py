@@ -6,6 +6,9 @@ from math import inf, isinf
 from time import perf_counter
 from typing import Any, Self
 
+from ..errors import FernnError
+from ..plain import number, refusing
+
 
 class OutOfTime(Exception):
     """The time limit has come."""
@@ -23,7 +26,10 @@ class Clock:
     @classmethod
     def of(cls, state: dict[str, Any] | None, limit: float | None) -> Self:
         """That of a fit which goes on from a state, or from nothing."""
-        return cls(float(state["seconds"]) if state else 0.0, limit)
+        if state is None:
+            return cls(0.0, limit)
+        with refusing(FernnError, "this state is damaged, so it cannot be gone on from; begin anew"):
+            return cls(number(state["seconds"]), limit)
 
     @property
     def seconds(self) -> float:

@@ -16,6 +16,7 @@ from ..exact.search import Counts
 from ..exact.staying import Staying
 from ..exact.widening import margin, refined, standing, widened
 from ..formula import Formula, length, simplify
+from ..plain import number, whole
 from .clock import Clock
 from .fit import Watch
 from .front import Entry, Front, front_of
@@ -97,12 +98,13 @@ class Enumeration(Underway):
         self.explored.dropped.update({int(n): int(lost) for n, lost in state["dropped"].items()})
         for stage in self.explored.stages:
             if stage <= state["reached"]:
-                self.explored.counts[stage] = Counts(**state["counts"][str(stage)])
+                known = {name: whole(count) for name, count in state["counts"][str(stage)].items()}
+                self.explored.counts[stage] = Counts(**known)
                 self.explored.prepare(stage)
         for n, least in state["best"].items():
-            self._lower(int(n), float(least))
+            self._lower(int(n), number(least))
         self._settle()
-        self.reached = int(state["reached"])
+        self.reached = whole(state["reached"])
         self.patient = False
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from math import nan
+from math import isfinite, nan
 from time import perf_counter
 from typing import Any, Literal
 
@@ -19,10 +19,11 @@ from ..formula.measures import facing
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from ..network.matching import State
+from ..plain import number, text, whole
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
-from .fit import Ended, Fit, Progress, Watch, check_schema, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from .front import Entry, Front, picked
 from .ground import ground
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
@@ -116,7 +117,9 @@ class Fernn:
         template, future = self._template()
         columns = columns_of(data, template)
         if state is not None:
-            columns = columns.with_([tuple((str(n), float(w)) for n, w in total) for total in state["sums"]])
+            check_schema(state, SCHEMA)
+            with going_on():
+                columns = columns.with_([_sum(total, data) for total in state["sums"]])
         elif self.atoms == "linear":
             columns = columns.with_([*self._guessed_sums(), *slanted(data, [], np.random.default_rng(self.seed))])
         search = self._built(data, given, template, future, columns)
@@ -240,6 +243,18 @@ def _state(search: Search, clock: Clock) -> dict[str, Any]:
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:
-    check_schema(state, SCHEMA)
-    search.rounds = int(state["rounds"])
-    search.archive = Archive.from_json(state["archive"])
+    with going_on():
+        search.rounds = whole(state["rounds"])
+        search.archive = Archive.from_json(state["archive"])
+        for size in search.archive.lengths:
+            for found in search.archive.sorted(size):
+                if search.space.placed(found.origin) is None:
+                    raise ValueError(f"{found.origin} is not in the search space")
+
+
+def _sum(total: Any, data: Dataset) -> Sum:
+    """A sum of channels that the state names."""
+    made = tuple((text(name), number(weight)) for name, weight in total)
+    if not made or any(name not in data.channels or not isfinite(weight) for name, weight in made):
+        raise ValueError(f"{total!r:.40} is no sum of channels of {data.name}")
+    return made

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula
+from ..plain import refusing
 from .front import Front
 
 
@@ -53,8 +54,16 @@ def tell_last(watch: Watch, progress: Progress) -> None:
 
 def check_schema(state: dict[str, Any], schema: int) -> None:
     """That a state to go on from is of a kind that is read here."""
-    if state.get("schema") != schema:
-        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {schema}.")
+    found = state.get("schema") if isinstance(state, dict) else None
+    if found != schema:
+        raise FernnError(f"a state of schema {found!r:.40}, this fernn reads schema {schema}.")
+
+
+def going_on() -> AbstractContextManager[None]:
+    """What breaks inside breaks because of the state that is gone on from."""
+    return refusing(
+        FernnError, "this state was changed by hand or is damaged, so it cannot be gone on from; begin anew"
+    )
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,8 @@ class Fit:
     state: dict[str, Any]
     papers: Mapping[str, Any] = field(default_factory=dict)
     """What else there is to keep, by the name of its file: plain JSON data."""
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    """Where the data contradict what was known before."""
 
     @property
     def formula(self) -> Formula:
@@ -79,7 +90,7 @@ class Fit:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the result, a sentence or two each."""
-        return ()
+        return self.remarks
 
 
 class Learner(Protocol):

@@ -9,6 +9,8 @@ from typing import Any
 
 from ..errors import FernnError
 from ..formula import Formula, parse
+from ..formula.holes import without_holes
+from ..plain import mapping, number, refusing, rows, whole
 
 SCHEMA = 1
 
@@ -88,13 +90,18 @@ class Front:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Front:
-        if data.get("schema") != SCHEMA:
-            raise FernnError(f"a front of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")
-        entries = [
-            Entry(parse(r["formula"]), r["length"], r["train"], r["validation"], r["spread"], r["margin"])
-            for r in data["entries"]
-        ]
-        return cls(tuple(entries), data["pick"])
+        with refusing(FernnError, "this is no front of fernn"):
+            if mapping(data).get("schema") != SCHEMA:
+                raise FernnError(f"a front of schema {data.get('schema')!r:.40}, this fernn reads schema {SCHEMA}.")
+            entries = tuple(_entry(row) for row in rows(data["entries"]))
+            return cls(entries, range(len(entries))[whole(data["pick"])])
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    """One that `to_json` wrote."""
+    train, validation, spread, margin = (number(row[key]) for key in ("train", "validation", "spread", "margin"))
+    formula = without_holes(parse(row["formula"]))
+    return Entry(formula, whole(row["length"], 1), train, validation, spread, margin)
 
 
 ERRORS = ("train", "validation", "spread", "margin")

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..data import Dataset
+from ..errors import FernnError
 from ..exact.atoms import columns
 from ..exact.widening import margin
 from ..formula import Formula, length
@@ -91,6 +92,8 @@ class Growing(Underway):
     def front(self, validation: Validation | None = None) -> Front:
         found = list(self.found())
         most = inf if self.settings.max_length is None else self.settings.max_length
+        if not found:
+            raise FernnError("nothing was found; the state that was gone on from is damaged. Begin anew.")
         short = [entry for entry in found if entry.length <= most]
         return front_of(short or [min(found, key=lambda entry: entry.length)], validation)
 

@@ -46,7 +46,7 @@ class LatticeFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (self.said,)
+        return (*self.remarks, self.said)
 
 
 @dataclass(frozen=True)

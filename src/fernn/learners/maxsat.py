@@ -11,6 +11,7 @@ import numpy as np
 from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
+from ..formula.holes import without_holes
 from ..formula.measures import facing
 from .clock import Clock
 from .fit import Fit, Watch, silent
@@ -35,9 +36,9 @@ class MaxSatFit(Fit):
     @property
     def notes(self) -> tuple[str, ...]:
         if self.least:
-            return (f"proved: up to length {self.proved} no formula of this space errs less",)
+            return (*self.remarks, f"proved: up to length {self.proved} no formula of this space errs less")
         shorter = "no shorter formula" if not self.front.picked.train else "no formula of this space"
-        return (f"proved: up to length {self.proved} {shorter} is right about all traces",)
+        return (*self.remarks, f"proved: up to length {self.proved} {shorter} is right about all traces")
 
 
 @dataclass(frozen=True)
@@ -166,4 +167,4 @@ class _Search(Growing):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.formulas = [parse(text) for text in state["found"]]
+        self.formulas = [without_holes(parse(text)) for text in state["found"]]

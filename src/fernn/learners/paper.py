@@ -26,9 +26,10 @@ from ..network.quantised import Compiled, Quantised
 from ..network.readout import plain
 from ..network.training import Backend, Schedule, Training, epochs, start
 from ..network.wiring import wired
+from ..plain import number
 from ..semantics import robustness
 from .cells import Cells
-from .fit import Ended, Fit, Progress, Watch, silent
+from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent
 from .front import Entry, Front
 from .labels import counts, is_real, losses, targets
 from .scales import Scaling, scales
@@ -94,9 +95,11 @@ class PaperFernn:
         began, before = perf_counter(), 0.0
         first = start(task.engine.size, self.schedule, self.seed)
         if resume is not None:
+            check_schema(resume, SCHEMA)
             if resume.get("data", data.fingerprint) != data.fingerprint:
                 raise FernnError("this state is of a fit to other data. Begin anew.")
-            first, before = _restored(resume, task.engine.size), float(resume["seconds"])
+            with going_on():
+                first, before = _restored(resume, task.engine.size), number(resume["seconds"])
         at = first
         ended: Ended = "done"
         told = -inf
@@ -243,8 +246,6 @@ class _Task:
 
 
 def _restored(state: dict[str, Any], size: int) -> Training:
-    if state.get("schema") != SCHEMA or "training" not in state:
-        raise FernnError(f"a state of schema {state.get('schema')}, this fernn reads schema {SCHEMA}.")
     at = Training.from_json(state["training"])
     if at.theta.size != size:
         raise FernnError(f"a state of {at.theta.size} weights, the network has {size}; the settings differ.")

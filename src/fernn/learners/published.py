@@ -27,13 +27,14 @@ from ..errors import FernnError
 from ..exact.atoms import columns
 from ..exact.widening import margin, widened
 from ..formula import Formula, atom, length, parse
-from ..formula.holes import atoms_open, expanded, filled
+from ..formula.holes import atoms_open, expanded, filled, without_holes
 from ..formula.measures import facing
 from ..formula.nodes import Atom, Relation
 from ..formula.templates import Way, exactly_length
+from ..plain import whole
 from ..semantics import robustness, satisfied
 from .clock import Clock
-from .fit import Ended, Fit, Progress, Watch, check_schema, silent, tell_last
+from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import counts, targets
 
@@ -68,9 +69,10 @@ class Published:
             check_schema(resume, SCHEMA)
             if resume.get("about") != job.about:
                 raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
-            skip = int(resume["structures"])
-            for text in resume["found"]:
-                job.offer(parse(text))
+            with going_on():
+                skip = whole(resume["structures"])
+                for text in resume["found"]:
+                    job.offer(without_holes(parse(text)))
         ended: Ended = "done"
         try:
             for number, structure in enumerate(job.structures()):

@@ -16,7 +16,9 @@ import numpy as np
 from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import FALSE, TRUE, Formula, parse
+from ..formula.holes import without_holes
 from ..formula.measures import facing
+from ..plain import text
 from .branches import Branches, grown, prunings, reaching, voted
 from .clock import Clock
 from .enumerative import Enumerative
@@ -209,6 +211,11 @@ class _Growth(Growing):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.trees = [{path: parse(text) for path, text in tree.items()} for tree in state["trees"]]
-        self.leaves = [list(paths) for paths in state["leaves"]]
-        self.formulas = [parse(text) for text in state["formulas"]]
+        self.trees = [{path: without_holes(parse(said)) for path, said in tree.items()} for tree in state["trees"]]
+        self.leaves = [[text(path) for path in paths] for paths in state["leaves"]]
+        self.formulas = [without_holes(parse(said)) for said in state["formulas"]]
+        if not len(self.leaves) == len(self.trees) <= self.settings.trees:
+            raise ValueError(f"{len(self.trees)} trees and the leaves of {len(self.leaves)}")
+        for tree in self.trees:
+            if any(set(path) - set("yn") or (path and path[:-1] not in tree) for path in tree):
+                raise ValueError("a node without one above it")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import FernnError
 from .clock import Clock, OutOfTime
-from .fit import Ended, Progress, Watch, check_schema, tell_last
+from .fit import Ended, Progress, Watch, check_schema, going_on, tell_last
 from .front import Front
 
 
@@ -99,7 +99,8 @@ class Underway(ABC):
         check_schema(state, self.schema)
         if state.get("about") != self._mark:
             raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
-        self.restore(state)
+        with going_on():
+            self.restore(state)
 
     @property
     def _mark(self) -> str:

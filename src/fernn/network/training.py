@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FernnError
+from ..plain import mapping, number, whole
 
 SCHEMA = 1
 SPREAD = 0.05
@@ -88,12 +89,17 @@ class Training:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Training:
-        if data.get("schema") != SCHEMA:
+        if mapping(data).get("schema") != SCHEMA:
             raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")
         kept = {field.name: data[field.name] for field in fields(cls)}
         for name in ("theta", "m", "v", "best_theta"):
             kept[name] = np.array([_number(each) for each in kept[name]], np.float64)
         losses = tuple(_number(loss) for loss in kept["losses"])
+        for name in ("steps", "epoch", "improved", "marked", "cuts"):
+            whole(kept[name], -1)
+        if len({kept[name].shape for name in ("theta", "m", "v", "best_theta")}) > 1 or kept["stopped"] not in (0, 1):
+            raise ValueError("the parts of this training do not fit together")
+        number(kept["rate"])
         return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
 
 

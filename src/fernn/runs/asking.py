@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..asking import Answered, Asked
+from ..plain import BROKEN, read_json
 from .atomic import append, write
 from .run import Run
 
@@ -22,8 +23,8 @@ def transcript(run: Run) -> list[Answered]:
         return []
     rows, content = [], path.read_bytes()
     for line in content.split(b"\n"):
-        with suppress(ValueError, KeyError, TypeError):
-            rows.append(Answered.from_json(json.loads(line)))
+        with suppress(*BROKEN):
+            rows.append(Answered.from_json(read_json(line)))
     if content and not content.endswith(b"\n"):
         _keep(run, rows)
     return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,9 @@ from .. import __version__
 from ..data import Dataset
 from ..errors import DataError
 from ..exact.certificate import Certificate
+from ..learners import Prior
+from ..learners.informed import seen
+from ..plain import read_json, told
 from .learning import parts
 
 PAPER = "certificate.json"
@@ -27,21 +29,24 @@ def read_certificate(path: str | Path) -> Certificate:
     path = Path(path)
     path = path / PAPER if path.is_dir() else path
     try:
-        content = json.loads(path.read_bytes())
+        content = read_json(path.read_bytes())
     except FileNotFoundError:
         raise DataError(
             f"there is no {path}. An exact search writes one: fernn learn FILE --method enumerative --out RUN, "
             "without --preset."
         ) from None
     except ValueError as error:
-        raise DataError(f"{path} is not JSON ({error}), so it is no certificate of fernn.") from None
+        raise DataError(f"{path} is not JSON ({told(error)}), so it is no certificate of fernn.") from None
     return Certificate.from_json(content)
 
 
 def certified_part(proof: Certificate, data: Dataset) -> Dataset:
     """The traces that the certificate is about: all of them, or those that were learned on."""
     wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
-    if data.fingerprint != wanted and split is not None:
-        train, _ = parts(data, split["test"], split["seed"])
-        return train if train.fingerprint == wanted else data
-    return data
+    if data.fingerprint == wanted:
+        return data
+    ways = [data] if split is None else [parts(data, split["test"], split["seed"])[0], data]
+    if proof.content.get("prior"):  # what was learned on is the data as the prior shows them
+        prior = Prior.from_json(proof.content["prior"])
+        ways += [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
+    return next((way for way in ways if way.fingerprint == wanted), data)

@@ -11,11 +11,11 @@ from typing import Any
 
 from ..data import Dataset, Problem, is_named, ordered, recorded
 from ..errors import RunError
-from ..learners import Front, Watch, silent
+from ..learners import Front, Prior, Watch, silent
 from .certifying import with_origin
 from .folders import check_vacant, new_folder
 from .learning import error, learned, parts
-from .methods import learner, settings
+from .methods import learner_of, settings
 from .run import Run
 
 
@@ -57,11 +57,17 @@ class Outcome:
 
 
 def plan(
-    file: str, reading: dict[str, Any], method: str = "fernn", given: dict[str, Any] | None = None, test: float = 0.2
+    file: str,
+    reading: dict[str, Any],
+    method: str = "fernn",
+    given: dict[str, Any] | None = None,
+    test: float = 0.2,
+    prior: Prior | None = None,
 ) -> dict[str, Any]:
-    """The settings of a run: `given` are those of the method that differ from its defaults."""
+    """The settings of a run: `given` are those of the method that differ from its defaults, `prior` what is known."""
     chosen = settings(method, given or {})
-    return {
+    known = {} if prior is None else {"prior": prior.to_json()}
+    return known | {
         "method": method,
         "learner": chosen,
         "split": {"test": test, "seed": chosen["seed"]},
@@ -76,7 +82,7 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
     if out is not None:
         check_vacant(out)
     assert job.parts
-    learner(planned["method"], planned["learner"], data)
+    learner_of(planned, data)
     return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
 
 
@@ -97,7 +103,9 @@ def reopened(
             f"fernn classify {folder} FILE; for such a rule of one class: fernn learn FILE --good NAME"
         )
     file = file or file_of(run)
-    reading = run.settings["reading"]
+    for name in ("method", "learner", "split"):
+        run.setting(name)
+    reading = run.setting("reading")
     data = recorded(file, reading, warned)
     if run.settings.get("order"):
         data = ordered(data, run.settings["order"])
@@ -107,7 +115,7 @@ def reopened(
 
 def file_of(run: Run) -> str:
     """Where the data of a run are."""
-    file = str(run.settings["file"])
+    file = str(run.setting("file"))
     if not is_named(file) and not Path(file).exists():
         again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
@@ -120,7 +128,7 @@ def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], Non
     Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
     """
     train, held = job.parts
-    made = learner(job.settings["method"], job.settings["learner"], job.data)
+    made = learner_of(job.settings, job.data)
     fit = learned(made, train, job.run, watch, broken)
     fit = replace(fit, papers=with_origin(fit.papers, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)

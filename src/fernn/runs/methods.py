@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Tree
+from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,10 @@ def _fits(value: Any, wanted: Any) -> bool:
         return any(_fits(value, part) for part in parts)
     if isinstance(value, bool) or wanted is bool:
         return isinstance(value, bool) and wanted in (bool, Any)
+    if get_origin(wanted) is tuple:
+        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
+    if get_origin(wanted) is dict:
+        return isinstance(value, dict) and all(_fits(item, parts[1]) for item in value.values())
     simple: dict[Any, Any] = {int: int, float: (int, float), str: str, Formula: str, NoneType: NoneType}
     return isinstance(value, simple[wanted]) if wanted in simple else True
 
@@ -101,13 +105,19 @@ def _told(wanted: Any) -> str:
 
 def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
     """The learner with these settings, its formulas read from text and fit for the data."""
-    ready = dict(chosen)
+    ready = settings(name, chosen)
     if ready.get("template") is not None:
         ready["template"] = _read("template", ready["template"], data)
     if "guesses" in ready:
         ready["guesses"] = tuple(_read("guess", text, data) for text in ready["guesses"])
     made: Learner = method(name).kind(**ready)
     return made
+
+
+def learner_of(planned: Mapping[str, Any], data: Dataset) -> Learner:
+    """The learner of a run, kept to what is known."""
+    prior = planned.get("prior")
+    return informed(learner(planned["method"], planned["learner"], data), prior and Prior.from_json(prior))
 
 
 def _read(what: str, text: str, data: Dataset) -> Formula:

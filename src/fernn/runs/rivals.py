@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +10,11 @@ import numpy as np
 from ..data import Dataset
 from ..errors import RunError
 from ..formula import Formula, direction, length, parse, thresholds, with_thresholds
+from ..formula.holes import without_holes
 from ..formula.measures import facing
 from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
+from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told
 from ..semantics import satisfied
 from .run import Run
 
@@ -33,18 +34,22 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     """
     front = run.front()
     if tolerance is None:
-        tolerance = float(run.settings["learner"].get("tolerance") or 0.0)
+        with refusing(RunError, f"the settings of {run.folder} were changed by hand"):
+            tolerance = number(run.setting("learner").get("tolerance") or 0.0)
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {run.folder}")
     found = [(entry.formula, entry.train) for entry in front]
     listed = _listed(run)
     if listed is not None:
-        rows, are_all = listed
-        found += rows
+        those, are_all = listed
+        found += those
         best = min(wrong for _, wrong in found)
     else:
-        found += [(parse(row["formula"]), float(row["train"])) for row in run.history() if row.get("train") is not None]
-        found += _archived(run, front, data, front.picked.train + tolerance)
+        with refusing(RunError, f"the history or the state of {run.folder} was changed by hand"):
+            known = [row for row in run.history() if row.get("train") is not None]
+            found += [(without_holes(parse(row["formula"])), float(row["train"])) for row in known]
+            if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
+                found += _archived(run, front, data, front.picked.train + tolerance)
         best, are_all = front.picked.train, False
     found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}
@@ -60,11 +65,15 @@ def _listed(run: Run) -> tuple[list[Judged], bool] | None:
     if not path.exists():
         return None
     try:
-        content = json.loads(path.read_bytes())
-        rows = [(parse(text), float(row["error"])) for row in content["rivals"] for text in row["formulas"]]
-        return rows, bool(content.get("complete"))
-    except (ValueError, KeyError, TypeError) as problem:
-        raise RunError(f"{path} is no list of rivals of fernn ({problem}).") from None
+        content = mapping(read_json(path.read_bytes()))
+        found = [
+            (without_holes(parse(text)), number(row["error"]))
+            for row in rows(content["rivals"])
+            for text in row["formulas"]
+        ]
+        return found, bool(content.get("complete"))
+    except BROKEN as problem:
+        raise RunError(f"{path} is no list of rivals of fernn ({told(problem)}).") from None
 
 
 def _weights(run: Run, data: Dataset) -> Floats:
@@ -83,7 +92,7 @@ def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[J
     future = not any(direction(entry.formula) == "past" for entry in front)
     weights = _weights(run, data)
     for row in (run.stored() or {}).get("archive", []):
-        formula = facing(parse(row["formula"]), future)
+        formula = facing(without_holes(parse(row["formula"])), future)
         wrong = float(np.average(losses(parse(str(formula)), data), weights=weights))
         if wrong <= worst + TINY:
             yield formula, wrong

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import inf
@@ -26,9 +26,11 @@ from typing import Any
 
 from .. import __version__
 from ..data import Dataset
+from ..data.options import checked_reading
 from ..errors import DataError, RunError
-from ..learners import Fit, Front, Progress
+from ..learners import Fit, Front, Prior, Progress
 from ..learners.front import plain, read_back, word
+from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
 from .atomic import append, write
 from .folders import SETTINGS, Lock, check_vacant
 
@@ -74,8 +76,16 @@ class Run:
         settings = run._read(SETTINGS)
         if settings is None or not {"schema", "data"} <= settings.keys():
             raise RunError(f"{folder} is not a run: it has no {SETTINGS} of fernn. Name the folder of a run.")
+        with run._sound(SETTINGS):
+            _check(settings)
         run.settings = settings
         return run
+
+    def setting(self, name: str) -> Any:
+        """One of the settings that every run of a learner has."""
+        if name not in self.settings:
+            raise RunError(f"{self.folder / SETTINGS} says nothing of {name!r}, so the run cannot be gone on with.")
+        return self.settings[name]
 
     def check(self, data: Dataset) -> None:
         """An error unless this is the data that the run began with."""
@@ -91,18 +101,21 @@ class Run:
         """Take the run up: `state` is then what to go on from, and the history ends where the state does."""
         self._lock = Lock(self.folder)
         kept = self._read(STATE)
-        reached = -inf if kept is None else kept["seconds"]
+        reached = -inf
         if kept is not None:
-            self.state, self._restarts = kept["state"], kept["restarts"]
-        rows = [row for row in self.history() if row["seconds"] <= reached]
-        self._known = {row["formula"] for row in rows}
+            with self._sound(STATE):
+                reached = number(kept["seconds"])
+                self.state, self._restarts = mapping(kept["state"]), whole(kept["restarts"])
+        found = [row for row in self.history() if row["seconds"] <= reached]
+        self._known = {row["formula"] for row in found}
         if (self.folder / HISTORY).exists():
-            write(self.folder / HISTORY, "".join(_line(row) + "\n" for row in rows))
+            write(self.folder / HISTORY, "".join(_line(row) + "\n" for row in found))
 
     def stored(self) -> dict[str, Any] | None:
         """The state of the learner as it is on disk."""
         kept = self._read(STATE)
-        return None if kept is None else kept["state"]
+        with self._sound(STATE):
+            return None if kept is None else mapping(kept["state"])
 
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
@@ -146,39 +159,47 @@ class Run:
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""
         found = self._read(FRONT)
-        return None if found is None else read_back(found)
+        with self._sound(FRONT):
+            return None if found is None else read_back(found)
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
-        rows = (self._read(FRONT) or {}).get("entries", [])
-        return tuple(float(row["test"]) for row in rows) if rows and "test" in rows[0] else None
+        with self._sound(FRONT):
+            told = rows((self._read(FRONT) or {}).get("entries", []))
+            return tuple(float(row["test"]) for row in told) if told and "test" in told[0] else None
 
     @property
     def ended(self) -> str | None:
         """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
-        return (self._read(FRONT) or self._read(RULES) or {}).get("ended")
+        ended = (self._read(FRONT) or self._read(RULES) or {}).get("ended")
+        with self._sound(FRONT):
+            return None if ended is None else text(ended)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the method had to say of its result."""
-        return tuple((self._read(FRONT) or {}).get("notes", ()))
+        with self._sound(FRONT):
+            return tuple(text(note) for note in (self._read(FRONT) or {}).get("notes", ()))
 
     @property
     def seconds(self) -> float:
         """How long was learned, as far as the front on disk tells."""
-        return float((self._read(FRONT) or {}).get("seconds", 0.0))
+        with self._sound(FRONT):
+            return number((self._read(FRONT) or {}).get("seconds", 0.0))
 
     def history(self) -> list[dict[str, Any]]:
-        """A row for every formula that joined the front, oldest first; a torn last line is left out."""
+        """A row for every formula that joined the front, oldest first; what is torn or damaged is left out."""
         try:
             lines = (self.folder / HISTORY).read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
-        rows = []
+        found = []
         for line in lines[:-1]:  # what follows the last line end is torn, or nothing
-            with suppress(ValueError):
-                rows.append(json.loads(line))
-        return [row for row in rows if isinstance(row, dict) and {"seconds", "formula"} <= row.keys()]
+            with suppress(*BROKEN):
+                row = mapping(read_json(line))
+                number(row["seconds"]), text(row["formula"])
+                found.append(row)
+        return found
 
     def _append(self, front: Front, seconds: float, what: str = "") -> None:
         for entry in front:
@@ -212,15 +233,21 @@ class Run:
         head = {"schema": SCHEMA, "seconds": round(seconds, 3), "restarts": self._restarts, "state": state}
         write(self.folder / STATE, json.dumps(head))
 
+    def _sound(self, name: str) -> AbstractContextManager[None]:
+        """What is wrong with the content of a file is told with its name."""
+        return refusing(RunError, f"{self.folder / name} was changed by hand, or it is no file of fernn")
+
     def _read(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name
         try:
-            found = json.loads(path.read_bytes())
+            found = read_json(path.read_bytes())
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise RunError(f"{path} cannot be read ({error.strerror}). Check its permissions.") from None
         except ValueError as error:
             raise RunError(
-                f"{path} is not JSON ({error}). It was changed by hand, or it is no file of fernn."
+                f"{path} is not JSON ({told(error)}). It was changed by hand, or it is no file of fernn."
             ) from None
         if not isinstance(found, dict):
             raise RunError(f"{path} holds no object. It was changed by hand, or it is no file of fernn.")
@@ -233,6 +260,19 @@ class Run:
 def _versions() -> dict[str, str]:
     """What the run is computed with."""
     return {"python": python_version(), **{name: version(name) for name in ("numpy", "numba")}}
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    """That all that is there is what it should be; an error of `plain` where it is not."""
+    data = mapping(settings["data"])
+    text(data["fingerprint"]), whole(data["cases"])
+    for name in ("file", "method"):
+        text(settings.get(name, ""))
+    mapping(settings.get("learner", {}))
+    checked_reading(settings.get("reading", {}))
+    split = mapping(settings.get("split", {"test": 0, "seed": 0}))
+    number(split["test"]), whole(split["seed"])
+    Prior.from_json(settings.get("prior", {}))
 
 
 def _line(row: dict[str, Any]) -> str:

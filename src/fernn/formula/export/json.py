@@ -7,9 +7,12 @@ from math import inf
 from typing import Any
 
 from ...errors import FormulaError
+from ...plain import BROKEN, mapping, number, read_json, refusing
+from ...plain import text as word
 from ..holes import without_holes
 from ..interval import Interval
 from ..nodes import Atom, Constant, Formula, children
+from ..parse import TALLEST, is_within
 from ..words import INFIX, OPERATORS, PREFIX, TIMED
 
 SCHEMA = 1
@@ -24,13 +27,17 @@ def to_json(formula: Formula) -> str:
 def from_json(text: str) -> Formula:
     """The formula that `to_json` wrote."""
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except ValueError as error:
         raise FormulaError(f"not JSON: {error}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         version = found.get("schema") if isinstance(found, dict) else None
         raise FormulaError(f"expected a formula of schema {SCHEMA}, found schema {version}")
-    return from_data(found.get("formula"))
+    with refusing(FormulaError, "not a formula in JSON"):  # too deep to be taken apart
+        made = from_data(found.get("formula"))
+    if not is_within(made, TALLEST):
+        raise FormulaError(f"more than {TALLEST} operators inside each other; split the formula into several")
+    return made
 
 
 def to_data(formula: Formula) -> dict[str, Any]:
@@ -50,18 +57,21 @@ def to_data(formula: Formula) -> dict[str, Any]:
 
 def from_data(data: Any) -> Formula:
     try:
-        op = data["op"]
+        op = word(mapping(data)["op"])
         if op in ("true", "false"):
             return Constant(op == "true")
         if "weights" in data:
-            return Atom(tuple((str(n), float(w)) for n, w in data["weights"]), op, float(data["threshold"]))
+            weights = tuple((word(name), number(weight)) for name, weight in data["weights"])
+            return Atom(weights, op, number(data["threshold"]))  # type: ignore[arg-type]
         build: Any = OPERATORS[op]
         args: list[Any] = [from_data(arg) for arg in data["args"]]
+        if len(args) != (2 if build in INFIX else 1):
+            raise ValueError(f"{len(args)} formulas inside {op}")
         if build in TIMED:
             args.append(Interval(tuple((int(a), inf if b is None else int(b)) for a, b in data["over"])))
         made: Formula = build(*args)
         return made
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, FormulaError):
-            raise
-        raise FormulaError(f"not a formula in JSON: {data!r:.80} ({error!r})") from None
+    except (FormulaError, RecursionError):
+        raise
+    except BROKEN as error:
+        raise FormulaError(f"not a formula in JSON: {data!r:.80} ({error!r:.200})") from None

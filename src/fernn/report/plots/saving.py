@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.dataset import Ints
+from ...data.unbroken import unbroken
 from ...errors import UnsupportedError
 from .style import DPI
 
@@ -29,7 +30,8 @@ def save(figure: Figure, path: str | Path) -> Path:
         )
     made = drawn(figure, kind)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(made)
+    with unbroken(path) as part:
+        part.write_bytes(made)
     return path
 
 

@@ -1,0 +1,87 @@
+"""Plain data that others may have written: JSON, and what was expected in it.
+
+Whatever is in a file, reading it ends in a value or in an error of fernn that says which file and what is wrong. The
+small functions here take one thing out of such data and raise a TypeError or a ValueError where it is something else;
+`refusing` turns that into an error of fernn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .errors import FernnError
+
+BROKEN = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
+"""What is raised where data are not as they should be."""
+
+
+def read_json(text: str | bytes) -> Any:
+    """As `json.loads`, but whatever is wrong with the text is a ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+@contextmanager
+def refusing(kind: type[FernnError], what: str) -> Iterator[None]:
+    """What breaks inside becomes an error of this kind, which says `what`; one that is of this kind already stays."""
+    try:
+        yield
+    except kind:
+        raise
+    except (FernnError, *BROKEN) as error:
+        raise kind(f"{what} ({told(error)}).") from error
+
+
+def told(error: BaseException) -> str:
+    """What an error says, in a line of no great length."""
+    said = f"there is no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    return " ".join(said.encode("utf-8", "backslashreplace").decode().split())[:200]
+
+
+def text(value: Any) -> str:
+    """A text that can be written to a file again."""
+    if not isinstance(value, str):
+        raise _wrong("a text", value)
+    value.encode("utf-8")  # half of a surrogate pair is a ValueError
+    return value
+
+
+def number(value: Any) -> float:
+    """A number, which may be infinite or NaN."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong("a number", value)
+    return float(value)
+
+
+def whole(value: Any, least: int = 0) -> int:
+    """A whole number, `least` or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise _wrong(f"a whole number of {least} or more", value)
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """A JSON object."""
+    if not isinstance(value, dict):
+        raise _wrong("an object", value)
+    return value
+
+
+def rows(value: Any) -> list[dict[str, Any]]:
+    """A list of JSON objects."""
+    if not isinstance(value, list):
+        raise _wrong("a list", value)
+    return [mapping(row) for row in value]
+
+
+def _wrong(wanted: str, value: Any) -> TypeError:
+    try:
+        found = f"{value!r:.40}"
+    except (ValueError, RecursionError):  # a number of too many digits, a tree too deep
+        found = type(value).__name__
+    return TypeError(f"{wanted} was expected, found {found}")

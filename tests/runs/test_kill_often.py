@@ -1,0 +1,108 @@
+"""kill -9 a hundred times at any moment: no file is ever half written, and the run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fernn.data import read
+from fernn.runs import Run
+
+KILLS = 100
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from slow import front_at
+from fernn.data import Dataset, save, write_csv
+from fernn.learners import Fit, Progress
+from fernn.runs import Run, run as module
+import numpy as np
+
+module.EVERY = 0.0
+data = Dataset(np.arange(60.0).reshape(10, 1, 6), np.arange(10) % 2, ("bad", "good"), ("v",), name="made")
+home = Path(sys.argv[1])
+
+
+def write():
+    if (home / "run" / "settings.json").exists():
+        run = Run.open(home / "run")
+        run.resume()
+    else:
+        run = Run.create(home / "run", {"method": "slow"}, data)
+    step = 0 if run.state is None else run.state["step"]
+    print("ready", flush=True)
+    while True:
+        step += 1
+        state = {"step": step, "bulk": [step] * 2000}
+        run.record(Progress(float(step), 0.5, step, front_at(step), state))
+        save(data, home / "data.npz")
+        write_csv(data, home / "data.csv")
+        if step % 7 == 0:
+            papers = {"certificate.json": {"step": step, "bulk": "y" * 5000}}
+            run.finish(Fit(front_at(step), float(step), "interrupted", state, papers), [0.5] * len(front_at(step)))
+            run.resume()
+
+
+for line in sys.stdin:  # one child after the other, without loading fernn again
+    child = os.fork()
+    if child == 0:
+        write()
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("ended", flush=True)
+"""
+
+
+def look(home: Path) -> int:
+    """Everything that has its name is whole; gives the step that was reached."""
+    for file in [*home.iterdir(), *(home / "run").iterdir()]:
+        if file.suffix == ".json":
+            json.loads(file.read_bytes())
+        elif file.suffix == ".jsonl":
+            assert all(json.loads(line)["formula"] for line in file.read_bytes().split(b"\n")[:-1])
+        elif file.suffix in (".npz", ".csv"):
+            found = read(file, quiet=True)
+            assert len(found) == 10
+            assert found.trace(9)[0, 5] == 59
+        else:
+            assert file.is_dir() or (file.name.startswith(".") and file.name.endswith(".tmp")), file.name
+    if not (home / "run" / "settings.json").exists():
+        return 0  # killed before the run was there
+    run = Run.open(home / "run")
+    run.front(), run.test(), run.history()
+    state = run.stored()
+    if state is None:
+        return 0
+    assert state["bulk"] == [state["step"]] * 2000
+    return int(state["step"])
+
+
+def test_a_hundred_kills_at_random_moments_leave_no_half_file(tmp_path):
+    (tmp_path / "run").mkdir()
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    words = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    dice, reached = random.Random(0), [0]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}
+    ) as home:
+        for _ in range(KILLS):
+            home.stdin.write("next\n")
+            home.stdin.flush()
+            said = {home.stdout.readline().strip(), home.stdout.readline().strip()}
+            assert "ready" in said, "the run was taken up where the last kill had left it"
+            child = int(next(word for word in said if word != "ready"))
+            time.sleep(dice.uniform(0, 0.06))
+            os.kill(child, signal.SIGKILL)
+            assert home.stdout.readline() == "ended\n"
+            reached.append(look(tmp_path))
+            assert reached[-1] >= reached[-2], "nothing that was kept is lost"
+        home.stdin.close()
+    assert len(np.unique(reached)) > KILLS / 2, "most of the children had written something when they were killed"
