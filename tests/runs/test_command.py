@@ -35,7 +35,7 @@ def understood(monkeypatch):
         assert words[:2] == ["fernn", "learn"]
         found = []
 
-        def begun(file, out, method, given, test, options, quiet, met, kind=None, order=None):
+        def begun(file, out, method, given, test, prior, options, quiet, met, kind=None, order=None):
             found.append(plan(file, options, method, given, test))
             raise SystemExit(0)
 
