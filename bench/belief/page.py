@@ -49,7 +49,7 @@ def _sections(store: Store) -> Iterator[str]:
         "traces the nearest rival differs from it."
     )
     rows = [
-        (unit, f"`{each['planted']}`", each["rivals"], each["groups"], "yes" if each["on_data"] else "**no**",
+        (unit, f"`{each['planted']}`", str(each["rivals"]), str(each["groups"]), "yes" if each["on_data"] else "**no**",
          f"{each['on_fresh']:.4f}", f"{each['seconds']:.1f}")
         for unit, each in store.found("rivals").items()
     ]  # fmt: skip
