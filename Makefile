@@ -14,7 +14,7 @@ help:
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
 	@echo "make bench-methods compare the methods on the same splits; writes docs/methods.md"
 	@echo "make bench-belief  measure whether promises about rules are kept; writes docs/promises.md"
-	@echo "make bench-report  measure how large a report is and how soon it is seen"
+	@echo "make bench-report  measure how soon a report, an edited formula and a large file are seen"
 	@echo "make bench-classes measure rules for classes on aeon's series; writes the table in docs/classes.md"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
@@ -83,6 +83,8 @@ bench-belief: $(VENV)/.demo
 
 bench-report: $(VENV)/.test
 	$(BIN)/python -m bench.report
+	$(BIN)/python -m bench.studio
+	$(BIN)/python -m bench.large
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

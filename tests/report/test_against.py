@@ -16,8 +16,8 @@ from fernn.errors import DataError, SignalError, UnsupportedError
 from fernn.learners import Fit, Front
 from fernn.learners.front import Entry
 from fernn.report import against
-from fernn.report.deciders import deciders
 from fernn.report.plots.style import BAD, DARK, GOOD, PLAIN, RULES
+from fernn.report.plots.traces import _dots
 from fernn.semantics import deciding
 
 
@@ -315,9 +315,9 @@ def test_only_what_is_asked_for_is_judged_however_it_is_cut(monkeypatch):
     data = steps(cases=30)
     rule = parse("G (x >= 0.5 | F[1,3] (y <= 0.2))")
     cases = np.array([2, 3, 11, 29])
-    wanted = [(one.sample, one.atom) for one in deciding(rule, data.subset(cases))]
+    wanted = [(one.channels, one.sample) for one in deciding(rule, data.subset(cases))]
     for block in (1, 300, 10**9):
-        monkeypatch.setattr("fernn.report.deciders.BLOCK", block)
-        found = deciders(rule, data, cases)
+        monkeypatch.setattr("fernn.report.deciding.BLOCK", block)
+        found = _dots(rule, data, cases)
         assert [*found] == cases.tolist()
-        assert [(one.sample, one.atom) for one in found.values()] == wanted
+        assert [tuple(one) for one in found.values()] == wanted

@@ -15,7 +15,7 @@ from ..data import Dataset
 from ..formula import FALSE, TRUE, Atom, Constant, Formula, Once, direction, interval, length, parse, simplify
 from ..formula.nodes import children, rebuilt
 from ..semantics import robustness, satisfied
-from .quiet import quiet
+from ..semantics.quiet import quiet
 
 Path = tuple[int, ...]
 """Which child, from the formula down."""

@@ -10,7 +10,6 @@ Copies and groups are one throw of the dice: they get their label together, are 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -24,12 +23,13 @@ from ..data.copies import copies
 from ..data.dataset import Ints
 from ..data.split import blocks
 from ..errors import DataError
-from ..formula import Formula, parse
+from ..formula import parse
 from ..formula.holes import without_holes
 from ..learners import Learner
 from ..plain import BROKEN, mapping, number, read_json, whole
 from ..runs.atomic import append
 from ..runs.learning import error
+from ..semantics.quiet import quiet
 
 Kind = Literal["as it is", "shuffle", "bootstrap", "fold"]
 KEPT = "repeats.jsonl"
@@ -78,8 +78,7 @@ def repeats(
 
 def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) -> Repeat:
     train, held = changed(data, kind, seed, parts)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         fit = learner.fit(train)
         rule = fit.front.picked.formula
         least = min(entry.train for entry in fit.front)
@@ -167,7 +166,3 @@ def _known(path: Path) -> dict[tuple[str, int], Repeat]:
             if repeat.kind in get_args(Kind):
                 found[repeat.kind, repeat.seed] = repeat
     return found
-
-
-def formula_of(found: Repeat) -> Formula:
-    return parse(found.formula)

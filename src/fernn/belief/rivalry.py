@@ -20,7 +20,7 @@ from ..semantics import satisfied
 from .relation import related
 
 Bools = npt.NDArray[np.bool_]
-LENGTH, PATIENCE = 8, 20.0  # samples of the longest traces, and seconds, for proofs
+PATIENCE = 20.0  # seconds for proofs
 
 
 @dataclass(frozen=True, eq=False)

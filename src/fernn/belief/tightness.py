@@ -19,7 +19,7 @@ from ..data.dataset import Floats, Ints
 from ..formula import Atom, Formula, parse, thresholds, walk, with_thresholds
 from ..formula.show import number
 from ..semantics import robustness, satisfied
-from .quiet import quiet
+from ..semantics.quiet import quiet
 
 Bools = npt.NDArray[np.bool_]
 Judge = Callable[[float, Ints], Bools]

@@ -87,7 +87,7 @@ def compare(
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _unbroken(), _shown(quiet) as watch:
         done = put_beside(
-            data, folder, _methods(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
+            data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
             workers, watch,
         )  # fmt: skip
     for line in done.failed:
@@ -102,14 +102,6 @@ def compare(
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
     return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
-
-
-def _methods(text: str) -> list[str]:
-    """By their names, in which commas and blanks are dashes here: fernn-windows."""
-    from ..compare.own import OFFERED
-
-    plain = {name.replace(", ", "-").replace(" ", "-"): name for name in OFFERED}
-    return [plain.get(word, word) for word in _words(text)]
 
 
 def _words(text: str) -> list[str]:

@@ -13,7 +13,6 @@ from .reading import reads_a_file
 
 LARGE, WORKABLE = 60_000_000, 8_000_000
 """Bytes of a text file above which the page works with a sample of it, and bytes of that."""
-BINARY = (".npz", ".parquet", ".pq", ".ts", ".trace")
 
 
 @reads_a_file
@@ -51,8 +50,10 @@ def studio(
 
 def _is_large(file: str) -> bool:
     """Whether it is a text file that takes longer to read than a person waits."""
+    from ..data.sampling import OTHERS
+
     path = Path(file)
-    return path.is_file() and path.suffix.lower() not in BINARY and path.stat().st_size > LARGE
+    return path.is_file() and path.suffix.lower() not in OTHERS and path.stat().st_size > LARGE
 
 
 def _part(path: Path, options: dict[str, Any], folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from .reading import Json, warned
 
 if TYPE_CHECKING:
     from ..belief.drift import Watched
-    from ..data import Dataset
 
 BLOCKS = 12
 
@@ -28,6 +27,7 @@ def watch(
     Exits with 1 if it does not. Files are read as the data of the run were.
     """
     from ..belief.drift import Watched
+    from ..data import recorded
     from ..errors import UnsupportedError
     from ..runs import as_found, error, reopened
 
@@ -43,23 +43,13 @@ def watch(
     wrong = 0 if held is None else round(error(rule, held) * len(held))
     followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
     for file in files:
-        for _ in followed.take(_read(file, job.reading), file):
+        for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
             pass
     if json:
         typer.echo(as_json(followed.to_json()))
     else:
         typer.echo(_printed(followed))
     return 1 if followed.alarms else 0
-
-
-def _read(file: str, reading: dict[str, Any]) -> Dataset:
-    """As the data of the run were read; without labels where there are none."""
-    from ..data import looked_at, recorded
-
-    _, problems = looked_at(file, reading)
-    if any(problem.kind == "no-label-column" for problem in problems):
-        reading = reading | {"label": None, "good": None}
-    return recorded(file, reading, warned)
 
 
 def _printed(followed: Watched) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from math import isnan
 from time import perf_counter, process_time
 
 import numpy as np
 
-from ..errors import FernnWarning
 from ..formula import length, parse
 from ..learners import Entry, Front, PaperFernn
 from ..learners.baselines import BASELINES
@@ -17,6 +15,7 @@ from ..learners.front import picked
 from ..learners.labels import is_real
 from ..learners.paper import output
 from ..semantics import score
+from ..semantics.quiet import quiet
 from ..semantics.score import counted
 from . import shapes
 from .methods import METHODS, SHAPES, settings
@@ -29,8 +28,7 @@ MARK = 12
 
 def measured(unit: Unit, limit: float) -> Found:
     """What came of the unit, as plain data. The fit may take `limit` seconds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FernnWarning)
+    with quiet():
         made = task(unit.data, unit.split)
         found = _found(unit, made, limit)
     test = made.test

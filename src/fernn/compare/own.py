@@ -25,7 +25,8 @@ from .unit import Unit
 DATA, PAGE = "data.npz", "README.md"
 PLAIN = ("fernn", "exact", "lattice", "tree")
 """The methods that are compared if none are named."""
-OFFERED = [name for name in METHODS if not name.startswith("rivals")]
+OFFERED = {name.replace(", ", "-").replace(" ", "-"): name for name in METHODS if not name.startswith("rivals")}
+"""The methods to choose from, under names without commas and blanks."""
 SPLITS, LIMIT = 5, 60.0
 
 
@@ -70,13 +71,12 @@ def compare(
     `baselines` are those whose packages are here, if none are named. The folder holds the data, a line for every
     run, a page and figures; a comparison that was interrupted goes on there.
     """
-    named = tuple(methods) or PLAIN
+    named = tuple(OFFERED.get(name, name) for name in methods) or PLAIN
     if baselines is None:
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
     for name in named:
-        if name not in OFFERED:
-            known = ", ".join(each.replace(", ", "-").replace(" ", "-") for each in OFFERED)
-            raise UnsupportedError(f"no method {name!r} to compare; there are {known}")
+        if name not in OFFERED.values():
+            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(OFFERED)}")
     for name in baselines:
         if name not in BASELINES:
             raise UnsupportedError(f"no baseline {name!r}; there are {', '.join(BASELINES)}")

@@ -18,23 +18,31 @@ from .sources import SOURCES, inspect_series, is_named, load
 from .steps import with_steps
 
 
-def looked_at(file: str, options: Mapping[str, Any]) -> tuple[Dataset | None, tuple[Problem, ...]]:
-    """The dataset, None where it cannot be read, with every problem; `options` are those of `read`."""
+def looked_at(
+    file: str, options: Mapping[str, Any], forgiving: bool = False
+) -> tuple[Dataset | None, tuple[Problem, ...]]:
+    """The dataset, None where it cannot be read, with every problem; `options` are those of `read`.
+
+    A file without a column `label` has no labels; if `forgiving`, one without the column that was asked for, too.
+    """
     if not Path(file).exists() and is_named(file):
         return _as_it_is(file, options) if file in SOURCES else inspect_series(file, **options)
     found = inspect(file, **options)
-    if options.get("label", "label") == "label" and any(p.kind == "no-label-column" for p in found[1]):
-        return inspect(file, **{**options, "label": None})  # recordings to be judged may have no labels
+    if (forgiving or options.get("label", "label") == "label") and any(p.kind == "no-label-column" for p in found[1]):
+        return inspect(file, **{**options, "label": None, "good": None})  # recordings to be judged may have no labels
     return found
 
 
 def recorded(
-    file: str, options: Mapping[str, Any], warned: Callable[[str, tuple[Problem, ...]], None] | None = None
+    file: str,
+    options: Mapping[str, Any],
+    warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
+    forgiving: bool = False,
 ) -> Dataset:
     """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned`, with a command that
     shows them."""
     again = shlex.join(["fernn", "check", file, *flags(options)])
-    dataset, problems = looked_at(file, options)
+    dataset, problems = looked_at(file, options, forgiving)
     if dataset is None:
         errors = [str(p) for p in problems if p.severity == "error"]
         raise DataError("\n".join([*errors, f"For all problems at once: {again}"]), problems)

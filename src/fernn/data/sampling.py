@@ -7,7 +7,6 @@ no more is kept in memory than a few words for each case.
 from __future__ import annotations
 
 import csv
-import os
 from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
@@ -24,10 +23,15 @@ from .problems import Ledger, counted
 from .roles import Roles, roles
 from .sniff import Start, has_header, start
 from .stretches import BYTEWISE, stretches
+from .unbroken import unbroken
 from .wide import headerless_roles
 
 PLAIN = ("ascii", "latin", "iso", "utf-8", "utf8", "cp", "windows")
 """How encodings begin in which delimiters and line ends are bytes of their own."""
+
+
+OTHERS = (".npz", ".parquet", ".pq", ".ts", ".trace")
+"""Endings of files that are no CSV."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +81,17 @@ def sampled(
         raise UnsupportedError(
             f"a sample is taken of text in utf-8 and the like, not {asked.encoding}; convert it first"
         )
-    if file.suffix.lower() in (".parquet", ".pq", ".npz", ".ts", ".trace"):
+    if file.suffix.lower() in OTHERS:
         raise UnsupportedError(f"a sample is taken of CSV files, {file.name} is none")
     found = _indexed(file, asked)
     chosen = _chosen(found, most, np.random.default_rng(seed))
-    part = into.with_name(into.name + ".part")
     into.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with file.open("rb") as source, part.open("wb") as target:
-            target.write(source.read(found.head))
-            for case, first, last in zip(found.case, found.first, found.last, strict=True):
-                if chosen[case]:
-                    source.seek(first)
-                    target.write(source.read(last - first))
-        os.replace(part, into)
-    finally:
-        part.unlink(missing_ok=True)
+    with file.open("rb") as source, unbroken(into) as part, part.open("wb") as target:
+        target.write(source.read(found.head))
+        for case, first, last in zip(found.case, found.first, found.last, strict=True):
+            if chosen[case]:
+                source.seek(first)
+                target.write(source.read(last - first))
     kept = Counter(label for label, is_in in zip(found.labels, chosen, strict=True) if is_in)
     return Sample(into, dict(kept), dict(Counter(found.labels)), file.stat().st_size)
 

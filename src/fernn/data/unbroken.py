@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def unbroken(path: Path) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    temporary = target.with_name(f".{target.name}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{get_ident()}.tmp")  # others may write it too
     try:
         yield temporary
         with open(temporary, "rb") as handle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, nan
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
+from ..errors import DataError, FernnError, UnsupportedError
 from ..formula import Atom, Constant, Formula, direction, length, simplify, walk
 from ..formula.holes import windows_open
 from ..formula.measures import everywhere, facing
@@ -28,6 +27,7 @@ from ..network.training import Backend, Schedule, Training, epochs, start
 from ..network.wiring import wired
 from ..plain import number
 from ..semantics import robustness
+from ..semantics.quiet import quiet
 from .cells import Cells
 from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent
 from .front import Entry, Front
@@ -210,8 +210,7 @@ class _Task:
     def entry(self, theta: Floats) -> Entry:
         """The formula that the weights stand for, in the units of the data, and how well it does in training."""
         formula = self.formula(theta)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FernnWarning)  # what windows do at the edges, half-way through training
+        with quiet():
             wrong = losses(formula, self.data)
             margin = 0.0 if self.real else self.margin(formula, wrong == 0)
         return Entry(formula, length(formula), float(np.average(wrong, weights=self.weights)), nan, nan, margin)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import warnings
 from textwrap import wrap
 
 import numpy as np
 
 from ..data import Dataset
-from ..errors import FernnWarning
 from ..formula import Formula, thresholds, with_thresholds
 from ..semantics import satisfied
+from ..semantics.quiet import quiet
 
 FEWEST, MOST = 3, 15  # significant digits tried
 FIRM = "\u00a0"  # a blank that no line ends at
@@ -20,8 +19,7 @@ FIRM = "\u00a0"  # a blank that no line ends at
 def shortened(formula: Formula, data: Dataset) -> Formula:
     """The formula with its thresholds to three digits, or to as many more as leave every verdict on this data."""
     values = thresholds(formula)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FernnWarning)  # of empty windows, once for every try
+    with quiet():
         verdicts = satisfied(formula, data)
         for digits in range(FEWEST, MOST + 1):
             short = with_thresholds(formula, [float(f"{value:.{digits}g}") for value in values])

@@ -5,21 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
-from threading import get_ident
+
+from ..data.unbroken import unbroken
 
 
 def write(path: Path, text: str) -> None:
     """The file has its old content until it has all of the new, also after a loss of power."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.tmp")  # others may write it too
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with unbroken(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     _settle(path.parent)
 
 

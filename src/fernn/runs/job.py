@@ -81,8 +81,7 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
         check_vacant(out)
-    assert job.parts
-    learner_of(planned, data)
+    learner_of(planned, job.parts[0])
     return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
 
 

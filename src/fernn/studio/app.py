@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,13 @@ from fastapi.responses import Response
 from .. import __version__
 from ..data import Dataset, card
 from ..data.memory import shown
+from ..formula import Formula
 from ..report import view
 from ..runs import METHODS, Run, learner, parts, plan
 from . import earlier
 from .answers import Refused, body, explain, field, told, within, worked
 from .columns import columns, kind
-from .datasets import Datasets, Look, asked, held_out
+from .datasets import Datasets, Look, Mask, asked, held_out
 from .files import Files, data_sets
 from .guard import REPORT_POLICY, Guard
 from .jobs import Jobs
@@ -126,52 +127,36 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     async def all_traces(word: str, from_end: str = "0") -> Response:
         return told(await worked(lambda: viewed(view.traces, found(word, {})[1], None, from_end in ("1", "true"))))
 
-    @app.post("/api/data/{word}/read")
-    async def read(word: str, request: Request) -> Response:
-        given = await body(request)
+    def asked_of(what: str, answer: Callable[[dict[str, Any], Dataset, Mask | None], Any]) -> None:
+        """A route that takes what is asked, the data, and which of its cases the run kept for the test."""
 
-        def work() -> Any:
-            look, data, run = found(word, given)
-            formula = moved(fitted(field(given, "formula", str), data), given)
-            return viewed(view.reading, formula, data, held_out(look, run))
+        @app.post(f"/api/data/{{word}}/{what}", name=what)
+        async def route(word: str, request: Request) -> Response:
+            given = await body(request)
 
-        return told(await worked(work))
+            def work() -> Any:
+                look, data, run = found(word, given)
+                return answer(given, data, held_out(look, run))
 
-    @app.post("/api/data/{word}/lanes")
-    async def one_trace(word: str, request: Request) -> Response:
-        given = await body(request)
+            return told(await worked(work))
 
-        def work() -> Any:
-            _, data, _ = found(word, given)
-            case = field(given, "case", int)
-            if not 0 <= case < len(data):
-                raise Refused(f"'case' is the number of a trace, from 0 to {len(data) - 1}; found {str(case)[:30]}.")
-            return viewed(view.lanes, fitted(field(given, "formula", str), data), data, case)
+    def rule(given: dict[str, Any], data: Dataset, name: str = "formula") -> Formula:
+        return fitted(field(given, name, str), data)
 
-        return told(await worked(work))
+    def lanes(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+        case = field(given, "case", int)
+        if not 0 <= case < len(data):
+            raise Refused(f"'case' is the number of a trace, from 0 to {len(data) - 1}; found {str(case)[:30]}.")
+        return viewed(view.lanes, rule(given, data), data, case)
 
-    @app.post("/api/data/{word}/sensitivity")
-    async def moving(word: str, request: Request) -> Response:
-        given = await body(request)
+    def differ(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+        a, b = (viewed(view.reading, rule(given, data, name), data, test) for name in ("a", "b"))
+        return {"cases": differences(a["holds"], b["holds"], data), "a": a, "b": b}
 
-        def work() -> Any:
-            look, data, run = found(word, given)
-            formula = fitted(field(given, "formula", str), data)
-            return viewed(view.sensitivity, formula, data, held_out(look, run))
-
-        return told(await worked(work))
-
-    @app.post("/api/data/{word}/differ")
-    async def differ(word: str, request: Request) -> Response:
-        given = await body(request)
-
-        def work() -> Any:
-            look, data, run = found(word, given)
-            rules = [fitted(field(given, name, str), data) for name in ("a", "b")]
-            a, b = (viewed(view.reading, rule, data, held_out(look, run)) for rule in rules)
-            return {"cases": differences(a["holds"], b["holds"], data), "a": a, "b": b}
-
-        return told(await worked(work))
+    asked_of("read", lambda given, data, test: viewed(view.reading, moved(rule(given, data), given), data, test))
+    asked_of("sensitivity", lambda given, data, test: viewed(view.sensitivity, rule(given, data), data, test))
+    asked_of("lanes", lanes)
+    asked_of("differ", differ)
 
 
 def _about_jobs(app: FastAPI, studio: Studio) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...data.dataset import Floats, Ints
 from ...formula import Formula
-from ...semantics import Deciding
 from ..clock import Clock
 from ..marks import Mark, marks
 from ..thinning import decimated, enveloped, quantiles
@@ -41,16 +40,23 @@ class Rule:
     look: dict[str, Any]
 
 
+class Dot(NamedTuple):
+    """A sample, and the channels that it is read in."""
+
+    channels: tuple[str, ...]
+    sample: int
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Where one channel is drawn, each trace with `2 * bins` points; dots are the `decided` samples, by case."""
+    """Where one channel is drawn, each trace with `2 * bins` points; `dots` are the deciding samples, by case."""
 
     axes: Axes
     data: Dataset
     channel: str
     clock: Clock
     bins: int
-    decided: Mapping[int, Deciding]
+    dots: Mapping[int, Dot]
 
     def draw(self, shown: Sequence[Group], rules: Sequence[Rule]) -> list[tuple[Rule, Mark]]:
         """Draws it; gives the thresholds that are too far away to be drawn."""
@@ -87,7 +93,7 @@ class Panel:
         return np.asarray(self.data.values[case][self.data.channels.index(self.channel)])
 
     def _dot(self, case: int, **look: Any) -> None:
-        found = self.decided.get(case)
+        found = self.dots.get(case)
         if found is not None and self.channel in found.channels:
             row = self._row(case)
             self.axes.plot(self._places(np.array([found.sample]), len(row)), row[[found.sample]], **look)

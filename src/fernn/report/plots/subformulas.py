@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...data import Dataset
-from ...errors import FernnWarning
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
 from ...formula.nodes import children
 from ...semantics import Deciding, deciding, satisfied, signals
+from ...semantics.quiet import quiet
 from ..clock import Clock, clock
 from ..marks import marks
 from ..reach import window
@@ -85,8 +84,7 @@ def _judged(rule: Formula, at: int | str, samples: int) -> int:
 
 
 def _title(rule: Formula, one: Dataset, at: Any) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FernnWarning)  # of empty windows, which the picture shows
+    with quiet():
         holds = bool(satisfied(rule, one, at=at)[0])
     label = f" ({one.classes[int(one.labels[0])]})" if one.classes and one.labels is not None else ""
     return f"case {one.cases[0]}{label} {'satisfies' if holds else 'violates'} the rule"

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data import Dataset
+from ...data.dataset import Ints
 from ...errors import UnsupportedError
-from ...formula import Formula
+from ...formula import Atom, Formula, walk
 from ...formula.measures import channels as channels_of
 from ...learners.labels import is_real, losses
 from ...semantics import satisfied
 from ..clock import clock
-from ..deciders import deciders
+from ..deciding import decided
 from ..marks import Mark
 from ..wording import shortened
 from .groups import groups
 from .key import rows_of
-from .panel import Panel, Rule
+from .panel import Dot, Panel, Rule
 from .results import Rules, rules_in
 from .style import DASHES, RULES, SMALL, TEXT, figure, finished, gradient, tidy, whole_numbers
 
@@ -59,12 +60,12 @@ def against(
     grid = made.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     parts = groups(data, rules[0].holds if rules else None, rules[0].off if rules else None, most)
     drawn = np.unique(np.concatenate([cases for part in parts for cases in (part.thin, part.lifted)]))
-    decided = deciders(rules[0].formula, data, drawn) if rules and deciding else {}
+    dots = _dots(rules[0].formula, data, drawn) if rules and deciding else {}
     far: list[tuple[Rule, Mark]] = []
     for i, (axes, channel) in enumerate(zip(grid, shown, strict=False)):
         tidy(axes, time.label if i // columns == rows - 1 else "", channel)
         axes.tick_params(labelbottom=i + columns >= len(shown))
-        far += Panel(axes, data, channel, time, BINS // columns, decided).draw(parts, rules)
+        far += Panel(axes, data, channel, time, BINS // columns, dots).draw(parts, rules)
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     side = 0.025 * (time.end - time.start) or 0.5
@@ -73,7 +74,7 @@ def against(
         whole_numbers(grid[0])
     if is_real(data):
         _scale(made, grid, data)
-    return finished(made, rows_of(data, parts, rules, shown, far, bool(decided)))
+    return finished(made, rows_of(data, parts, rules, shown, far, bool(dots)))
 
 
 def _rule(place: int, name: str, formula: Formula, data: Dataset) -> Rule:
@@ -82,6 +83,13 @@ def _rule(place: int, name: str, formula: Formula, data: Dataset) -> Rule:
     dashes = DASHES[(place + place // len(RULES)) % len(DASHES)]
     look = {"color": RULES[place % len(RULES)], "linestyle": dashes}
     return Rule(name, formula, str(shortened(formula, data)), holds, off, look)
+
+
+def _dots(formula: Formula, data: Dataset, cases: Ints) -> dict[int, Dot]:
+    """Of these cases the deciding sample and the channels that it is read in; none where nothing decides."""
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    found = zip(cases.tolist(), *(each.tolist() for each in decided(formula, data.subset(cases))), strict=True)
+    return {case: Dot(atoms[atom].channels, sample) for case, atom, sample in found if atom >= 0}
 
 
 def _read(data: Dataset, rules: Sequence[Rule]) -> list[str]:

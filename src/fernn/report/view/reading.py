@@ -13,9 +13,9 @@ from ...formula.export import to_latex
 from ...semantics import robustness, satisfied
 from ...semantics.score import counted
 from ..clock import clock
+from ..deciding import decided
 from ..marks import sums
 from ..reach import merged, reach
-from .deciding import decided
 from .plain import Bools, bits, quietly, rounded_all
 
 PARTS = ("train", "test", "all")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...data import Dataset
-from ...data.dataset import Ints
-from ...errors import SignalError
-from ...formula import (
+from ..data import Dataset
+from ..data.dataset import Ints
+from ..errors import SignalError
+from ..formula import (
     Always,
     And,
     Atom,
@@ -32,7 +32,7 @@ from ...formula import (
     direction,
     walk,
 )
-from ...semantics import signals
+from ..semantics import signals
 
 Matrix = npt.NDArray[Any]
 BLOCK = 2_000_000  # samples looked at together

@@ -1,4 +1,4 @@
-"""What windows do at the edges is of no interest while rules are tried."""
+"""What windows do at the edges is of no interest while many rules are tried."""
 
 from __future__ import annotations
 
