@@ -1,6 +1,7 @@
 """The paper's recordings where they are at hand; and `oracle` and `strategies` can be imported by name."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,3 +14,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 def recordings():
     if not os.environ.get("FERNN_DATA"):
         pytest.skip("FERNN_DATA is not set: the paper's recordings are not at hand")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser without a screen, for the tests of one file. A process can drive but one at a time."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()

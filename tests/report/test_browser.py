@@ -2,16 +2,9 @@
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
-
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("chromium is not installed", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api")
-
 from made_runs import run_of, two_kinds
 
 from fernn.data import Dataset, from_arrays
@@ -20,21 +13,13 @@ from fernn.report.page import written
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def opened(browser):
+def opened(chromium):
     """Opens a report; `asked` has every request of the page, `said` all that it complained of."""
     contexts = []
 
     def look(path, width=1280, scheme="light"):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        contexts.append(chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
         page = contexts[-1].new_page()
         page.asked, page.said = [], []
         page.on("request", lambda request: page.asked.append(request.url))

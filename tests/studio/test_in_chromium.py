@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from math import inf, nan
 
 import pytest
@@ -11,10 +10,6 @@ from served import Served
 from fernn.formula import parse
 from fernn.learners import Entry, Fit, Front
 from fernn.runs import Run, plan
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-if shutil.which("chromium") is None:
-    pytest.skip("chromium is not installed", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +23,9 @@ def studio(tmp_path_factory):
     served.close()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as driver:
-        shown = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield shown
-        shown.close()
-
-
 @pytest.fixture
-def page(studio, browser):
-    opened = browser.new_page()
+def page(studio, chromium):
+    opened = chromium.new_page()
     opened.goto(f"{studio.address}/?token={studio.token}")
     yield opened
     opened.close()
