@@ -74,7 +74,7 @@ def test_what_failed_is_told_and_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(workers, "GRACE", 0.01)
     done = reproduce(tmp_path, ["bounds"], quick=True)
     assert len(done.failed) == 1
-    assert "intervals/0/exact, windows/2: its process ended" in done.page.read_text()
+    assert "intervals/0/exact, windows/2: its process was ended" in done.page.read_text()
     monkeypatch.undo()
     monkeypatch.setitem(experiments.EXPERIMENTS, "bounds", FEW)
     assert reproduction.reproduce(tmp_path, ["bounds"], quick=True).failed == ()

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,7 @@ def children():
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
-def test_a_process_that_dies_costs_one_unit_and_the_rest_goes_on():
+def test_a_process_that_dies_costs_nothing_but_time():
     before = set(children())
     found = {}
     for unit, answer in answered([*SMALL, Unit("intervals", "3", "fernn, windows", 2)], 30, workers=1):
@@ -37,9 +35,7 @@ def test_a_process_that_dies_costs_one_unit_and_the_rest_goes_on():
         if len(found) == 1:
             os.kill((set(children()) - before).pop(), signal.SIGKILL)
     assert len(found) == 4
-    lost = [answer for answer in found.values() if "problem" in answer]
-    assert len(lost) == 1
-    assert "status -9" in lost[0]["problem"]
+    assert all("problem" not in answer for answer in found.values())
     assert set(children()) <= before
 
 
@@ -56,22 +52,4 @@ def test_a_unit_that_never_ends_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     monkeypatch.setattr(workers, "GRACE", 0.05)
     ((_, found),) = answered(SMALL[:1], 30)
-    assert "status" in found["problem"]
-
-
-STUB = """
-import json, sys
-print("a word from some library", flush=True)
-for line in sys.stdin:
-    unit = json.loads(line)
-    print(json.dumps({"unit": "/".join(map(str, unit.values())), "mcr": 0.0, "split": unit["split"]}), flush=True)
-"""
-
-
-def test_what_else_a_process_says_is_not_taken_for_an_answer(monkeypatch):
-    def stub(limit, folder):
-        return subprocess.Popen([sys.executable, "-c", STUB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    monkeypatch.setattr(workers, "_started", stub)
-    for unit, found in answered(SMALL, 30, workers=1):
-        assert "problem" in found or found["split"] == unit.split
+    assert "was ended after" in found["problem"]

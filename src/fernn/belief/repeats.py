@@ -10,6 +10,7 @@ Copies and groups are one throw of the dice: they get their label together, are 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -22,10 +23,12 @@ from ..data import Dataset, folds
 from ..data.copies import copies
 from ..data.dataset import Ints
 from ..data.split import blocks
-from ..errors import DataError
+from ..engine import Local, Unit, results
+from ..errors import DataError, FernnWarning
 from ..formula import parse
 from ..formula.holes import without_holes
 from ..learners import Learner
+from ..learners.recipe import engine_for, made, recipe
 from ..plain import BROKEN, mapping, number, read_json, whole
 from ..runs.atomic import append
 from ..runs.learning import error
@@ -48,6 +51,9 @@ class Repeat:
     """Tested on."""
 
 
+Asked = tuple[Kind, int]
+Made = Repeat | None
+TASK = "fernn.belief.repeats:made_there"
 Told = Callable[[int, int], None]
 """How many are done, of how many."""
 
@@ -60,20 +66,49 @@ def repeats(
     keep: Path | None = None,
     told: Told = lambda done, of: None,
 ) -> Iterator[Repeat]:
-    """One after the other; those in the file `keep` are not made again, and new ones are added to it.
+    """One after the other, or several at once where the learner has an engine, and in the order asked for.
 
-    The seed of a fold is its number, of `parts`.
+    Those in the file `keep` are not made again, and new ones are added to it as soon as they are done. The seed of a
+    fold is its number, of `parts`.
     """
     known = {} if keep is None else _known(keep)
-    for done, (kind, seed) in enumerate(asked):
+    left = [each for each in dict.fromkeys(asked) if each not in known]
+    fresh = _made_all(learner, data, left, parts)
+    for done, each in enumerate(asked):
         told(done, len(asked))
-        found = known.get((kind, seed))
-        if found is None:
-            found = _made(learner, data, kind, seed, parts)
-            if keep is not None:
+        while each not in known:
+            at, found = next(fresh)
+            known[at] = found
+            if keep is not None and found is not None:
                 append(keep, json.dumps(asdict(found), ensure_ascii=False))
-        yield found
+        found = known[each]
+        if found is not None:
+            yield found
     told(len(asked), len(asked))
+
+
+def _made_all(learner: Learner, data: Dataset, asked: Sequence[Asked], parts: int) -> Iterator[tuple[Asked, Made]]:
+    """As they are done; None is for what failed on an engine again and again, which is told and left out."""
+    engine = engine_for(learner)
+    if isinstance(engine, Local):
+        yield from ((each, _made(learner, data, *each, parts)) for each in asked)
+        return
+    base = {"learner": recipe(learner), "parts": parts}
+    units = [Unit(base | {"kind": kind}, seed) for kind, seed in asked]
+    for answer in results(engine, TASK, data, units):
+        kind, seed = answer.unit.settings["kind"], answer.unit.seed
+        if answer.problem is not None:
+            warnings.warn(
+                f"{kind} of seed {seed} failed {answer.tries} times and is left out: {answer.problem}",
+                FernnWarning, stacklevel=3,
+            )  # fmt: skip
+        yield (kind, seed), None if answer.problem is not None else Repeat(**answer.found)
+
+
+def made_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """On a worker: one more fit."""
+    assert data is not None
+    return asdict(_made(made(settings["learner"]), data, settings["kind"], seed, settings["parts"]))
 
 
 def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) -> Repeat:
@@ -151,8 +186,8 @@ def redrawn(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")
 
 
-def _known(path: Path) -> dict[tuple[str, int], Repeat]:
-    found: dict[tuple[str, int], Repeat] = {}
+def _known(path: Path) -> dict[Asked, Made]:
+    found: dict[Asked, Made] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:

@@ -89,7 +89,7 @@ def compare(
     seeds = tuple(str(seed) for seed in range(splits))
     units = [Unit(DATA, seed, name, n) for seed in seeds for name in named for n in lengths]
     units += [Unit(DATA, seed, name, 0) for seed in seeds for name in baselines]
-    came = carried_out(units, ledger, limit, workers, watch)
+    came = carried_out(units, ledger, limit, workers, watch, data)
     found = Comparison(
         ledger.folder / PAGE, ledger, data, (*named, *baselines), tuple(lengths), seeds, came.failed, came.interrupted
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
+from ..data import Dataset
 from .ledger import Ledger
 from .methods import settings
 from .unit import Found, Unit
@@ -56,9 +57,9 @@ def silent(step: Step) -> None:
 
 def carried_out(
     units: Sequence[Unit], ledger: Ledger, limit: float, workers: int | None = None,
-    watch: Callable[[Step], None] = silent,
+    watch: Callable[[Step], None] = silent, data: Dataset | None = None,
 ) -> Outcome:  # fmt: skip
-    """Measures what the ledger does not have.
+    """Measures what the ledger does not have; of `data`, unless units name others.
 
     `limit` is the time in seconds that any method has for a fit. Ctrl-C ends it; the ledger is whole at every moment.
     """
@@ -66,7 +67,7 @@ def carried_out(
     failed: list[str] = []
     began, number, interrupted = monotonic(), 0, False
     try:
-        for number, (unit, found) in enumerate(answered(left, limit, workers, ledger.folder), 1):
+        for number, (unit, found) in enumerate(answered(left, limit, workers, data), 1):
             if "problem" in found:
                 failed.append(f"{unit.key}: {found['problem']}")
                 ledger.drop(unit)

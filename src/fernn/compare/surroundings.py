@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterable
 from hashlib import sha256
@@ -10,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .. import __version__
+from ..engine.processes import cores
 
 HOUSE = Path(__file__).resolve().parents[1]
 USED = ("numpy", "numba", "scikit-learn")
@@ -33,11 +33,6 @@ def source(rooms: Iterable[str]) -> str:
     inside = (file for folder in named for file in folder.rglob("*.py"))
     files = sorted([*inside, *(path for path in named if path.is_file())])
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
-
-
-def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _processor() -> str:

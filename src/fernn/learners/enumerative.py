@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..engine import Where
 from ..errors import UnsupportedError
 from ..exact.atoms import columns
 from ..exact.certificate import Certificate
@@ -25,8 +26,9 @@ from .front import Front
 from .labels import counts, that_count, two_classes, unavoidable, weighed
 from .memory import bytes_of
 from .published import Published
+from .recipe import WHERE
 from .space import looking_back
-from .validating import Validation, check_folds, validated
+from .validating import Validation, afar, check_folds, validated
 
 FEW = 256
 """Atoms up to which every threshold is tried, where the choice is left open."""
@@ -102,6 +104,7 @@ class Enumerative:
     """The error at which the published method ends."""
     seed: int = 0
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self,
@@ -235,4 +238,11 @@ class Enumerative:
 
         ground = job.explored.ground
         lengths = {entry.length for entry in job.entries.values()}
-        return validated(front, ground.data, ground.weights, lengths, self.folds, self.seed)
+        there = afar(self, job.pulse)
+        return validated(front, ground.data, ground.weights, lengths, self.folds, self.seed, there)
+
+    def alone(self, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, as validation asks."""
+        job = self._once._job(data, weights, Clock(0.0, None), silent)
+        self._searched(job)
+        return job.front()

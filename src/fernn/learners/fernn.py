@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from time import perf_counter
 from typing import Any, Literal
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.split import blocks
+from ..engine import Local, Where
 from ..errors import FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.measures import facing
@@ -28,6 +30,8 @@ from .front import Entry, Front, picked
 from .ground import ground
 from .labels import counts, is_real, losses, targets, unavoidable, weighed
 from .moves import Moves
+from .recipe import WHERE, engine_for
+from .restarts import Afar
 from .rounding import rounded
 from .search import Search, in_turn
 from .space import Branch, formula_of, looking_back, space
@@ -72,6 +76,7 @@ class Fernn:
     guesses: tuple[Formula, ...] = ()
     seed: int = 0
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self,
@@ -94,6 +99,7 @@ class Fernn:
                 self._guess(search)
             search.deadline = clock.deadline
             search.pulse = lambda: self._tell(watch, search, clock, 0.5)
+            search.afar = self._afar(data, weights)
             while not self._is_done(search):
                 if self.atoms == "linear" and search.rounds and search.rounds % STAGE == 0:
                     search = self._turned(search, data, weights)
@@ -127,6 +133,16 @@ class Fernn:
             _restore(search, state)
         return search
 
+    def _afar(self, data: Dataset, weights: Floats | None) -> Afar | None:
+        engine = engine_for(self)
+        return None if isinstance(engine, Local) else Afar(engine, self, data, weights)
+
+    def search_over(self, data: Dataset, given: Floats | None, sums: Sequence[Any]) -> Search:
+        """A search with nothing in it that reads these sums of channels, as a worker needs it."""
+        template, future = self._template()
+        columns = columns_of(data, template).with_([_sum(total, data) for total in sums])
+        return self._built(data, given, template, future, columns)
+
     def _built(self, data: Dataset, given: Floats | None, template: Formula, future: bool, columns: Columns) -> Search:
         real, labels = is_real(data), targets(data)
         weights = counts(data, given)
@@ -149,7 +165,7 @@ class Fernn:
         columns = columns_of(data, template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
         turned = self._built(data, given, template, future, columns)
         turned.archive, turned.rounds, turned.quiet = search.archive, search.rounds, search.quiet
-        turned.deadline, turned.pulse = search.deadline, search.pulse
+        turned.deadline, turned.pulse, turned.afar = search.deadline, search.pulse, search.afar
         return turned
 
     def _template(self) -> tuple[Formula, bool]:

@@ -20,7 +20,7 @@ from .fit import Fit, Watch, silent
 from .front import Entry, Front, front_of
 from .labels import Floats, counts, losses, that_count, weighed
 from .underway import Underway
-from .validating import Validation, validated
+from .validating import Validation, afar, validated
 
 
 class Growing(Underway):
@@ -62,11 +62,19 @@ class Growing(Underway):
             self.run()
             lengths = [entry.length for entry in self.front()]
             validation = validated(
-                self._part, self.data, self.weights, lengths, self.settings.folds, self.settings.seed
-            )
+                self._part, self.data, self.weights, lengths, self.settings.folds, self.settings.seed,
+                afar(self.settings, self.pulse),
+            )  # fmt: skip
         front = self.front(validation)
         self.tell_last(front)
         return Fit(front, self.clock.seconds, self.ended, self.state())
+
+    @classmethod
+    def alone(cls, settings: Any, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, whose weights say all that costs and classes say."""
+        job = cls(settings, data, weights, Clock(0.0, None), silent)
+        job.run()
+        return job.front()
 
     def advance(self, share: float) -> None:
         """So much of the search itself is done; each part of the validation is another such search."""

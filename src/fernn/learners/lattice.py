@@ -7,7 +7,7 @@ the parameters of each are found by exact sweeps, or by simulated annealing in t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import inf
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
+from ..engine import Where
 from ..errors import UnsupportedError
 from ..exact.widening import widened
 from ..formula import length
@@ -26,9 +27,10 @@ from ..lattice.saved import plain, restored
 from ..lattice.sweep import Windows
 from .clock import Clock
 from .fit import Fit, Watch, silent
-from .front import Entry
+from .front import Entry, Front
 from .growing import Growing
 from .labels import Floats, two_classes, unavoidable
+from .recipe import WHERE
 from .validating import check_folds
 
 EQUALS = 8
@@ -81,6 +83,7 @@ class Lattice:
     """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -94,6 +97,10 @@ class Lattice:
         fit = growth.finish(resume)
         nodes = tuple(growth.graph.nodes.values())
         return LatticeFit(**vars(fit), graph=nodes, said=told(fit.formula, growth.data))
+
+    def alone(self, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, as validation asks."""
+        return _Growth.alone(self, data, weights)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "the lattice method")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ..data import Dataset
+from ..engine import Where
 from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
 from ..formula.holes import without_holes
 from ..formula.measures import facing
 from .clock import Clock
 from .fit import Fit, Watch, silent
-from .front import Entry
+from .front import Entry, Front
 from .growing import Growing
 from .labels import Floats, two_classes, unavoidable
+from .recipe import WHERE
 from .validating import check_folds
 
 Best = Callable[[int, Callable[[], None]], list[Formula]]
@@ -65,6 +67,7 @@ class MaxSat:
     """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -105,6 +108,10 @@ class MaxSat:
             return [(n, None)]
         still = 1 if n == 1 else n - 1 if n % 2 == 0 and n > 2 else 0
         return [*([(n, True)] if n > 1 else []), *([(still, False)] if still else [])]
+
+    def alone(self, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, as validation asks."""
+        return _Search.alone(self, data, weights)
 
     def _check(self, data: Dataset) -> None:
         """That the settings have a meaning, and that the data are propositional traces of two classes."""

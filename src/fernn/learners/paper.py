@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, nan
 from time import perf_counter
 from typing import Any, Literal, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..engine import Where
 from ..errors import DataError, FernnError, UnsupportedError
 from ..formula import Atom, Constant, Formula, direction, length, simplify, walk
 from ..formula.holes import windows_open
@@ -32,6 +33,7 @@ from .cells import Cells
 from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent
 from .front import Entry, Front
 from .labels import counts, is_real, losses, targets
+from .recipe import WHERE
 from .scales import Scaling, scales
 
 SCHEMA = 1
@@ -83,6 +85,7 @@ class PaperFernn:
     """Channels to [0, 1]; or divided by their range, the zero left where it is, as the paper's code does."""
     seed: int = 0
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None

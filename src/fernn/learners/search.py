@@ -19,6 +19,7 @@ from ..network.matching import State
 from ..semantics.machine import PARALLEL_WORK, spread
 from .archive import Archive, Specimen
 from .moves import Moves
+from .restarts import Afar
 from .space import Branch, Space, formula_of
 from .tasks import Task
 
@@ -49,6 +50,8 @@ class Search:
     """When to stop, on the clock of `perf_counter`."""
     pulse: Callable[[], None] = lambda: None
     """Called between restarts, in the thread of the caller, so that a long round does not look dead."""
+    afar: Afar | None = None
+    """Where restarts are settled, if not here."""
 
     def round(self) -> None:
         """Draw, train, polish and file one set of restarts.
@@ -102,7 +105,12 @@ class Search:
         return self.moves.changed(parent.origin, others, rng)
 
     def settle(self, starts: list[Start]) -> None:
-        """Trains, polishes and files, on all cores, as many as there is time for."""
+        """Trains, polishes and files, on all cores or on an engine, as many as there is time for."""
+        if self.afar is not None:
+            seeds = [self._seed(i) for i in range(len(starts))]
+            for state, loss in self.afar.settle(self, starts, seeds, self.pulse):
+                self.file(state, loss)
+            return
         caller, finished = get_ident(), deque[tuple[State, float]]()
 
         def one(i: int) -> None:

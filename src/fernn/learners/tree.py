@@ -7,13 +7,14 @@ it. Several trees, each grown on what the ones before got wrong, vote.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 from typing import Any, Literal
 
 import numpy as np
 
 from ..data import Dataset
+from ..engine import Where
 from ..errors import UnsupportedError
 from ..formula import FALSE, TRUE, Formula, parse
 from ..formula.holes import without_holes
@@ -23,10 +24,11 @@ from .branches import Branches, grown, prunings, reaching, voted
 from .clock import Clock
 from .enumerative import Enumerative
 from .fit import Fit, Watch, silent
-from .front import Entry
+from .front import Entry, Front
 from .growing import Growing
 from .labels import Floats, losses, two_classes
 from .memory import bytes_of
+from .recipe import WHERE
 from .splitting import IMPURITY, Splitting
 from .validating import check_folds
 
@@ -71,6 +73,7 @@ class Tree:
     seed: int = 0
     """Deals the traces to the folds."""
     time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -81,6 +84,10 @@ class Tree:
         """
         self._check(data)
         return _Growth.begun(self, data, watch, resume, weights).finish(resume)
+
+    def alone(self, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, as validation asks."""
+        return _Growth.alone(self, data, weights)
 
     def _check(self, data: Dataset) -> None:
         two_classes(data, "a tree")

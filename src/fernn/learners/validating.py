@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 
 from ..data import Dataset
 from ..data.split import blocks
 from ..data.split import folds as parts
-from ..errors import UnsupportedError
+from ..engine import Engine, Local, Unit, results
+from ..errors import FernnWarning, UnsupportedError
+from .fit import Learner
 from .front import Front
 from .labels import Floats, losses
+from .recipe import engine_for, made, recipe
 
+TASK = "fernn.learners.validating:part_front"
 Validation = dict[int, tuple[float, float]]
 """By length: the error on traces not seen, and one standard error of it."""
 
@@ -25,24 +32,70 @@ def validated(
     lengths: Iterable[int],
     folds: int,
     seed: int,
+    afar: Afar | None = None,
 ) -> Validation:
     """The error of what `front(part, weights)` finds up to each length, tested on the rest; copies and groups together.
 
-    Empty where there are too few traces to part, and without the lengths for which some part has no formula.
+    Empty where there are too few traces to part, and without the lengths for which some part has no formula. With
+    `afar`, its engine does what `front` would do here.
     """
     if folds < 2 or len(np.unique(blocks(data))) < folds:
         return {}
     place = {case: i for i, case in enumerate(data.cases)}
     wrong = {n: np.full(len(data), nan) for n in lengths}
-    for part, held in parts(data, folds, seed):
-        if part.positive.all() or not part.positive.any():
-            return {}
-        found = front(part, weights[[place[case] for case in part.cases]])
+    cut = parts(data, folds, seed)
+    if any(part.positive.all() or not part.positive.any() for part, _ in cut):
+        return {}
+    fronts: Iterator[Front]
+    if afar is None:
+        fronts = (front(part, weights[[place[case] for case in part.cases]]) for part, _ in cut)
+    else:
+        fronts = afar.fronts(data, weights, folds, seed)
+    for (_, held), found in zip(cut, fronts, strict=False):
         at = [place[case] for case in held.cases]
         for n in wrong:
             if len(found) and found[0].length <= n:
                 wrong[n][at] = losses(found.within(n).formula, held)
     return {n: _estimated(each, weights) for n, each in wrong.items() if not np.isnan(each).any()}
+
+
+@dataclass(frozen=True)
+class Afar:
+    """An engine on which the parts are learned from, at once."""
+
+    engine: Engine
+    learner: Learner
+    pulse: Callable[[], None]
+
+    def fronts(self, data: Dataset, weights: Floats, folds: int, seed: int) -> Iterator[Front]:
+        """Of one part after the other, up to the first that failed."""
+        told = {"learner": recipe(self.learner), "weights": weights.tolist(), "folds": folds}
+        units = [Unit(told | {"fold": fold}, seed) for fold in range(folds)]
+        for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse):
+            if answer.problem is not None:
+                warnings.warn(
+                    f"no validation: fold {answer.unit.settings['fold']} of seed {seed} failed {answer.tries} times: "
+                    f"{answer.problem}", FernnWarning, stacklevel=2,
+                )  # fmt: skip
+                return
+            yield Front.from_json(answer.found)
+
+
+def afar(learner: Any, pulse: Callable[[], None]) -> Afar | None:
+    """The engine of a learner; None where that is this process."""
+    engine = engine_for(learner)
+    return None if isinstance(engine, Local) else Afar(engine, learner, pulse)
+
+
+def part_front(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """On a worker: what is found on all parts but one."""
+    assert data is not None
+    learner: Any = made(settings["learner"])
+    place = {case: i for i, case in enumerate(data.cases)}
+    part, _ = parts(data, settings["folds"], seed)[settings["fold"]]
+    weights = np.array(settings["weights"])[[place[case] for case in part.cases]]
+    found: Front = learner.alone(part, weights)
+    return found.to_json()
 
 
 def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:

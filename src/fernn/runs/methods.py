@@ -11,6 +11,8 @@ from ..data import Dataset
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
 from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
+from ..learners.recipe import is_setting
+from ..learners.recipe import plain as as_plain
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Method:
     def defaults(self) -> dict[str, Any]:
         """Every setting as plain data: formulas are text, tuples are lists."""
         plain = self.kind()
-        return {each.name: _plain(getattr(plain, each.name)) for each in fields(plain)}
+        return {each.name: as_plain(getattr(plain, each.name)) for each in fields(plain) if is_setting(each)}
 
 
 METHODS: dict[str, Method] = {
@@ -70,9 +72,9 @@ def settled(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
         if key in ("seed", "time_limit") and isinstance(value, (int, float)) and value < 0:
             raise UnsupportedError(f"{key} is 0 or more; found {value}")
         wanted = get_type_hints(way.kind).get(key, Any)
-        if not _fits(_plain(value), wanted):
+        if not _fits(as_plain(value), wanted):
             raise UnsupportedError(f"{key} of the method {name} is {_told(wanted)}; found {value!r}")
-        chosen[key] = _plain(value)
+        chosen[key] = as_plain(value)
     return chosen
 
 
@@ -126,9 +128,3 @@ def _read(what: str, text: str, data: Dataset) -> Formula:
         if name not in data.channels:
             raise FormulaError(f"the {what} {text} reads {name!r}, {data.name} has {', '.join(data.channels)}")
     return formula
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Formula):
-        return str(value)
-    return [_plain(inner) for inner in value] if isinstance(value, (tuple, list)) else value

@@ -14,7 +14,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Literal
 
-from ..compare.surroundings import cores
+from ..engine.processes import cores
 from ..errors import FernnError, RunError
 from ..runs import Run, new_folder
 from ..runs.folders import SETTINGS

@@ -1,0 +1,84 @@
+"""Work done by a Dask cluster: one that is there, or a small one on this machine."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from typing import Any
+
+from ..data import Dataset
+from ..errors import UnsupportedError
+from .doing import done_there
+from .executors import settle
+from .packing import mark_of
+from .processes import cores
+from .seam import Unit
+
+
+class Dask:
+    """`dask` is a new cluster here; an address, `tcp://...`, one that is there.
+
+    The data are scattered to all workers. Dask itself gives the units of a lost worker to another one, up to its own
+    setting `allowed-failures`.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise UnsupportedError("the engine dask needs the package distributed: pip install 'fernn[dask]'") from None
+        self._distributed: Any = distributed
+        self.name = address or "dask"
+        self._cluster: Any = None
+        if address is None:
+            self._cluster = distributed.LocalCluster(
+                n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
+                silence_logs=50,
+            )  # fmt: skip
+        try:
+            self.client = distributed.Client(self._cluster or address, timeout=30, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise UnsupportedError(f"no Dask scheduler answers at {address}: {error}") from error
+        self._placed: dict[str, Any] = {}
+        self._at: dict[Future[str], Any] = {}
+
+    @property
+    def workers(self) -> int:
+        """As many as the cluster has threads just now."""
+        return max(1, sum(map(int, self.client.nthreads().values())))
+
+    def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
+        future: Future[str] = Future()
+        inner = self.client.submit(
+            done_there, task, self._scattered(data), json.dumps(unit.settings), unit.seed, pure=False
+        )
+        self._at[future] = inner
+        lost = (self._distributed.scheduler.KilledWorker, self._distributed.CancelledError)
+
+        def over(_: Any) -> None:
+            self._at.pop(future, None)
+            if inner.status != "finished":
+                self._placed.clear()  # the data may be gone with a worker
+            settle(future, inner, lost)
+
+        inner.add_done_callback(over)
+        return future
+
+    def _scattered(self, data: Dataset | None) -> Any:
+        if data is None:
+            return None
+        mark = mark_of(data)
+        if mark not in self._placed:
+            self._placed[mark] = self.client.scatter(data, broadcast=True, hash=False)
+        return self._placed[mark]
+
+    def drop(self, futures: list[Future[str]]) -> None:
+        self.client.cancel([inner for future in futures if (inner := self._at.pop(future, None)) is not None])
+        for future in futures:
+            future.cancel()
+
+    def close(self) -> None:
+        self._placed.clear()
+        self.client.close()
+        if self._cluster is not None:
+            self._cluster.close()

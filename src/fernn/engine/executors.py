@@ -1,0 +1,65 @@
+"""Work done by any `concurrent.futures.Executor`: of the standard library, of loky, of MPI."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from typing import Any
+
+from ..data import Dataset
+from .doing import done, done_there
+from .packing import Packed, mark_of, packed
+from .seam import Lost, Unit
+
+
+class Executing:
+    """What the executor does with it is its own affair; it is not closed here, since others may use it."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+        self.name = type(executor).__name__
+        known = getattr(executor, "_max_workers", None)
+        self.workers = known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
+        self._near = isinstance(executor, ThreadPoolExecutor)
+        self._packed: Packed | None = None
+
+    def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
+        future: Future[str] = Future()
+        settings = json.dumps(unit.settings)
+        try:
+            if self._near:
+                inner: Any = self.executor.submit(done, task, data, settings, unit.seed)
+            else:
+                inner = self.executor.submit(done_there, task, self._sent(data), settings, unit.seed)
+        except (BrokenExecutor, RuntimeError) as error:
+            future.set_exception(Lost(f"the executor takes no more work: {error}"))
+            return future
+        future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
+        inner.add_done_callback(lambda over: settle(future, over, BrokenExecutor))
+        return future
+
+    def _sent(self, data: Dataset | None) -> Packed | None:
+        """As bytes, packed once; nothing is known of places that workers share."""
+        if data is not None and (self._packed is None or self._packed.mark != mark_of(data)):
+            self._packed = packed(data)
+        return None if data is None else self._packed
+
+    def drop(self, futures: list[Future[str]]) -> None:
+        for future in futures:
+            future.cancel()
+
+    def close(self) -> None:
+        """Whoever made the executor closes it."""
+
+
+def settle(future: Future[str], over: Any, lost: Any) -> None:
+    """Gives on what came of another future; errors of the kinds `lost` say that the worker is gone."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(over.result())
+    except lost as error:
+        future.set_exception(Lost(f"its worker is gone ({type(error).__name__})"))
+    except BaseException as error:  # whoever waits for the result has to hear of it
+        future.set_exception(error)

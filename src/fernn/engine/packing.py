@@ -1,0 +1,76 @@
+"""A dataset as bytes, for workers that share no memory with us: exact, and without pickled objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import DataError
+
+TEXTS = ("classes", "channels", "cases", "groups")
+KEPT = 4
+"""Datasets that a worker keeps."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Bytes, or the file that holds them; `mark` is the same for the same data."""
+
+    mark: str
+    content: bytes | None = None
+    path: str | None = None
+
+    def unpacked(self) -> Dataset:
+        """Read once in this process, however often it is asked for."""
+        known = _known.get(self.mark)
+        if known is None:
+            source = BytesIO(self.content) if self.content is not None else Path(str(self.path))
+            known = _read(source)
+            if mark_of(known) != self.mark:
+                raise DataError(f"the data came as others than {self.mark}; they were changed on the way.")
+            while len(_known) >= KEPT:
+                _known.pop(next(iter(_known)))
+            _known[self.mark] = known
+        return known
+
+
+_known: dict[str, Dataset] = {}
+
+
+def mark_of(data: Dataset) -> str:
+    return f"{data.fingerprint} {data.name}"
+
+
+def packed(data: Dataset, path: Path | None = None) -> Packed:
+    """With a path, written there."""
+    many = isinstance(data.values, tuple)
+    arrays: dict[str, Any] = {"values": np.concatenate(data.values, axis=1) if many else data.values}
+    if many:
+        arrays["lengths"] = data.lengths
+    if data.labels is not None:
+        arrays["labels"] = data.labels
+    arrays |= {name: np.array(getattr(data, name), np.str_) for name in TEXTS if getattr(data, name) is not None}
+    arrays |= {name: np.array(getattr(data, name)) for name in ("dt", "time_unit", "name") if getattr(data, name)}
+    if path is None:
+        content = BytesIO()
+        np.savez(content, allow_pickle=False, **arrays)
+        return Packed(mark_of(data), content.getvalue())
+    with open(path, "wb") as handle:
+        np.savez(handle, allow_pickle=False, **arrays)
+    return Packed(mark_of(data), path=str(path))
+
+
+def _read(source: BytesIO | Path) -> Dataset:
+    with np.load(source, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    values: Any = arrays.pop("values")
+    if "lengths" in arrays:
+        values = tuple(np.split(values, np.cumsum(arrays.pop("lengths"))[:-1], axis=1))
+    facts: dict[str, Any] = {name: tuple(array.tolist()) if name in TEXTS else array for name, array in arrays.items()}
+    facts |= {name: facts[name].item() for name in ("dt", "time_unit", "name") if name in facts}
+    return Dataset(values, **facts)

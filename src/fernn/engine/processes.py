@@ -1,0 +1,184 @@
+"""Work done by other processes on this machine, each on one core.
+
+A process that dies takes with it the unit it was at, and another one is begun in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import Future
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from threading import Lock, Thread, Timer
+from typing import Any
+
+from ..data import Dataset
+from .doing import ONE_THREAD
+from .packing import mark_of, packed
+from .seam import Lost, Overtime, Unit
+
+Asked = tuple[dict[str, Any], Future[str]]
+"""Words for a process, and what it will answer."""
+
+
+class Processes:
+    """As many as there are cores, or as are asked for; they are begun with the first unit and wait for more.
+
+    With `patience`, a unit that takes so many seconds is ended.
+    """
+
+    def __init__(self, workers: int | None = None, patience: float | None = None) -> None:
+        self.workers = workers or cores()
+        self.name = "processes" if workers is None else f"processes:{workers}"
+        self._folder = TemporaryDirectory(prefix="fernn-")
+        self._files: dict[str, str] = {}
+        self._asked: SimpleQueue[Asked | None] = SimpleQueue()
+        self._crew: list[_Worker] = []
+        self._patience = patience
+
+    def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
+        if not self._crew:
+            self._crew = [_Worker(self._asked, self._patience) for _ in range(self.workers)]
+        future: Future[str] = Future()
+        words = {"task": task, "data": self._placed(data), "settings": json.dumps(unit.settings), "seed": unit.seed}
+        self._asked.put((words, future))
+        return future
+
+    def _placed(self, data: Dataset | None) -> list[str] | None:
+        """Where the data are, written once."""
+        if data is None:
+            return None
+        mark = mark_of(data)
+        if mark not in self._files:
+            path = Path(self._folder.name) / f"{len(self._files)}.npz"
+            packed(data, path)
+            self._files[mark] = str(path)
+        return [mark, self._files[mark]]
+
+    def drop(self, futures: list[Future[str]]) -> None:
+        """What waits is taken back; who works on one is ended, and another begun when there is need."""
+        for future in futures:
+            future.cancel()
+        for worker in self._crew:
+            if worker.at in futures:
+                worker.end()
+
+    def close(self) -> None:
+        for worker in self._crew:
+            worker.stop()
+        for _ in self._crew:
+            self._asked.put(None)
+        self._crew = []
+        self._folder.cleanup()
+        self._files = {}
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the processes that are there."""
+        return [worker.process.pid for worker in self._crew if worker.process is not None]
+
+
+class _Worker(Thread):
+    """Feeds one process, and begins another where it ends too soon."""
+
+    def __init__(self, asked: SimpleQueue[Asked | None], patience: float | None) -> None:
+        super().__init__(daemon=True)
+        self._asked, self._patience, self._number = asked, patience, 0
+        self._over, self._changing = False, Lock()
+        self.process: subprocess.Popen[str] | None = None
+        self.at: Future[str] | None = None
+        """What it works on."""
+        self.start()
+
+    def run(self) -> None:
+        while not self._over:
+            waiting = self._asked.get()
+            if waiting is None:
+                break
+            words, future = waiting
+            if not future.set_running_or_notify_cancel():
+                continue
+            self.at = future
+            try:
+                future.set_result(self._answered(words))
+            except Exception as error:  # nothing may keep the others waiting
+                future.set_exception(error)
+            self.at = None
+        self.end()
+
+    def stop(self) -> None:
+        self._over = True
+        self.end()
+
+    def _answered(self, words: dict[str, Any]) -> str:
+        process = self._begun()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._number += 1
+        clock = _Clock(self._patience, process)
+        try:
+            process.stdin.write(json.dumps(words | {"number": self._number}) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        finally:
+            clock.cancel()
+        with suppress(ValueError, TypeError, KeyError):
+            said = json.loads(line)
+            if said["number"] == self._number:
+                return str(said["answer"])
+        self.end()  # what it says next may be the answer to something else
+        if clock.struck:
+            raise Overtime(f"its process was ended after {self._patience:g} s")
+        raise Lost(f"its process ended with status {process.returncode}")
+
+    def _begun(self) -> subprocess.Popen[str]:
+        """The process there is, or a new one; none is begun once all is over."""
+        with self._changing:
+            if self._over:
+                raise Lost("all is over")
+            if self.process is None or self.process.poll() is not None:
+                self.process = _started()
+            return self.process
+
+    def end(self) -> None:
+        with self._changing:
+            if self.process is not None:
+                self.process.kill()
+                self.process.wait()
+                self.process = None
+
+
+class _Clock(Timer):
+    """Ends a process after so many seconds, if any."""
+
+    def __init__(self, seconds: float | None, process: subprocess.Popen[str]) -> None:
+        super().__init__(inf if seconds is None else seconds, self._strike)
+        self.daemon, self.struck, self._process = True, False, process
+        if seconds is not None:
+            self.start()
+
+    def _strike(self) -> None:
+        self.struck = True
+        self._process.kill()
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _started() -> subprocess.Popen[str]:
+    """In a session of its own, so that Ctrl-C reaches only the parent, which knows what to do."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "fernn.engine.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env=os.environ | ONE_THREAD, start_new_session=True,
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""Work done by jobs of a queue, through submitit: a job for every unit, files in a folder that all nodes see."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from ..data import Dataset
+from ..errors import UnsupportedError
+from .doing import done_there
+from .packing import Packed, mark_of, packed
+from .seam import Lost, Unit
+
+LOOK = 0.5
+"""Seconds between two looks at the jobs."""
+MANY = 1000
+"""Jobs at the queue at once."""
+
+
+class Slurm:
+    """Settings are submitit's own, such as `slurm_partition`, `timeout_min` and `mem_gb`.
+
+    `cluster="local"` runs the jobs as processes of this machine, to try it out.
+    """
+
+    def __init__(
+        self, folder: str | Path = "fernn-jobs", cluster: str = "slurm", workers: int = 64, **wanted: Any
+    ) -> None:
+        try:
+            import submitit
+        except ImportError:
+            raise UnsupportedError("the engine slurm needs the package submitit: pip install 'fernn[slurm]'") from None
+        self._submitit: Any = submitit
+        self.name, self.workers = "slurm", min(workers, MANY)
+        self._folder = Path(folder).resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._executor = submitit.AutoExecutor(self._folder, cluster=cluster)
+            self._executor.update_parameters(**({"cpus_per_task": 1} | wanted))
+        except (RuntimeError, NameError, ValueError, TypeError) as error:
+            raise UnsupportedError(f"the queue takes no jobs: {error}") from error
+        self._placed: dict[str, Packed] = {}
+        self._at: dict[Future[str], Any] = {}
+        self._over = False
+        Thread(target=self._look, daemon=True).start()
+
+    def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
+        future: Future[str] = Future()
+        job = self._executor.submit(done_there, task, self._written(data), json.dumps(unit.settings), unit.seed)
+        self._at[future] = job
+        return future
+
+    def _written(self, data: Dataset | None) -> Packed | None:
+        if data is None:
+            return None
+        mark = mark_of(data)
+        if mark not in self._placed:
+            self._placed[mark] = packed(data, self._folder / f"data-{len(self._placed)}.npz")
+        return self._placed[mark]
+
+    def _look(self) -> None:
+        while not self._over:
+            for future, job in list(self._at.items()):
+                if job.done():
+                    self._at.pop(future, None)
+                    self._settle(future, job)
+            sleep(LOOK)
+
+    def _settle(self, future: Future[str], job: Any) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(job.result())
+        except Exception as error:  # of the queue: what a unit does wrong comes back as a result
+            future.set_exception(Lost(f"job {job.job_id} ended without a result ({type(error).__name__})"))
+
+    def drop(self, futures: list[Future[str]]) -> None:
+        for future in futures:
+            job = self._at.pop(future, None)
+            if job is not None:
+                job.cancel()
+            future.cancel()
+
+    def close(self) -> None:
+        self.drop(list(self._at))
+        self._over = True

@@ -1,0 +1,71 @@
+"""A learner as plain data, to be made again where the work is."""
+
+from __future__ import annotations
+
+from dataclasses import Field, fields
+from typing import Any, cast
+
+from ..engine import Engine, engine_of
+from ..errors import UnsupportedError
+from ..formula import Formula, parse
+from .fit import Learner
+
+WHERE = {"where": True}
+"""Marks the field of a learner that says which engine it uses: no part of what it is, so runs go on with another."""
+
+
+def is_setting(each: Field[Any]) -> bool:
+    """Whether a field says what is learned, and not where."""
+    return "where" not in each.metadata
+
+
+def engine_for(learner: Any) -> Engine:
+    """The one that a learner names, itself or within what is known of the rule; else the one chosen for all."""
+    inner = getattr(learner, "learner", learner)
+    return engine_of(getattr(inner, "engine", None))
+
+
+def recipe(learner: Learner) -> dict[str, Any]:
+    """From which `made` makes an equal one, which works where it is."""
+    from .informed import Informed
+
+    if isinstance(learner, Informed):
+        return {"kind": "Informed", "learner": recipe(learner.learner), "prior": learner.prior.to_json()}
+    kind = type(learner).__name__
+    if _kinds().get(kind) is not type(learner):
+        raise UnsupportedError(f"only fernn's own learners can be sent to an engine, not {kind}; use engine='local'")
+    named = [each for each in fields(cast(Any, learner)) if is_setting(each)]
+    return {"kind": kind, "settings": {each.name: plain(getattr(learner, each.name)) for each in named}}
+
+
+def made(told: dict[str, Any]) -> Learner:
+    from .informed import informed
+    from .prior import Prior
+
+    if told["kind"] == "Informed":
+        return informed(made(told["learner"]), Prior.from_json(told["prior"]))
+    given = dict(told["settings"])
+    if given.get("template") is not None:
+        given["template"] = parse(given["template"])
+    if "guesses" in given:
+        given["guesses"] = tuple(parse(text) for text in given["guesses"])
+    found: Learner = _kinds()[told["kind"]](**given, engine="local")
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Formulas are text, tuples are lists."""
+    if isinstance(value, Formula):
+        return str(value)
+    return [plain(inner) for inner in value] if isinstance(value, (tuple, list)) else value
+
+
+def _kinds() -> dict[str, Any]:
+    from .enumerative import Enumerative
+    from .fernn import Fernn
+    from .lattice import Lattice
+    from .maxsat import MaxSat
+    from .paper import PaperFernn
+    from .tree import Tree
+
+    return {kind.__name__: kind for kind in (Enumerative, Fernn, Lattice, MaxSat, PaperFernn, Tree)}
