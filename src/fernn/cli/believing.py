@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,11 +11,13 @@ import typer
 
 from .output import as_json, complain, counted, table
 from .reading import Json, warned
+from .where import EngineName
 
 if TYPE_CHECKING:
     from ..belief import Relation, Rivalry
 
 SHOWN = 10
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 RunFolder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
 
@@ -26,16 +30,23 @@ def rivals(
         int, typer.Option(help="Tell rivals apart on all traces of up to so many samples (needs z3).", min=0)
     ] = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for proofs, at most.", min=0)] = 20.0,
+    seeds: Annotated[int, typer.Option(help="Learn again from so many other seeds, for more rivals.", min=0)] = 0,
+    engine: EngineName = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> int:
     """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
     from ..belief import rivalry
     from ..runs import reopened
     from ..runs.rivals import candidates
+    from ..runs.seeds import try_seeds
 
     job = reopened(run, warned=warned)
     assert job.run is not None
     train, _ = job.parts
+    if seeds:
+        with _noting(quiet) as doing:
+            try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
     found, are_all = candidates(job.run, train, tolerance)
     judged = rivalry(found, job.data, are_all, prove, time_limit)
     question = judged.decisive()
@@ -86,7 +97,8 @@ def believe(
     seconds: Annotated[
         float | None, typer.Option(help="For each of these fits, at most (as long as the run took).", min=0)
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    engine: EngineName = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> int:
     """Say what speaks for and against the rule of a run. Exits with 1 if it should not be believed.
@@ -96,23 +108,31 @@ def believe(
     from ..belief import account
     from ..errors import UnsupportedError
     from ..runs import reopened
-    from .progress import Redrawn, Silent, can_redraw
 
     if folds == 1:
         raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
     job = reopened(run, warned=warned)
-    shown = Redrawn() if can_redraw() and not quiet else Silent()
-
-    def doing(what: str, done: int, of: int) -> None:
-        shown.note = f"{what}: {done} of {of}"
-
-    with shown:
+    with _noting(quiet) as doing:
         found = account(job, shuffles, bootstraps, folds, seconds, doing)
     if json:
         typer.echo(as_json(found.to_json()))
     else:
         typer.echo("\n".join([str(found.formula), "", *found.lines()]))
     return 1 if found.refusal else 0
+
+
+@contextmanager
+def _noting(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how many are done, of how many."""
+    from .progress import Redrawn, Silent, can_redraw
+
+    shown = Redrawn() if can_redraw() and not quiet else Silent()
+
+    def doing(what: str, done: int, of: int) -> None:
+        shown.note = f"{what}: {done} of {of}"
+
+    with shown:
+        yield doing
 
 
 def equiv(

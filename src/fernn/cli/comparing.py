@@ -14,6 +14,7 @@ from .learning import INTERRUPTED, Quiet
 from .output import as_json, complain, counted, table
 from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording
+from .where import EngineName
 
 if TYPE_CHECKING:
     from ..compare.running import Step
@@ -31,6 +32,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Where the page, the runs and the figures go.")] = Path("reproduction"),
     limit: Limit = None,
     workers: Workers = None,
+    engine: EngineName = None,
     keep: Annotated[bool, typer.Option("--keep", help="Runs of another version of fernn count as done.")] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -71,6 +73,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="The folder of the comparison; comparison/NAME if none.")] = None,
     limit: Limit = None,
     workers: Workers = None,
+    engine: EngineName = None,
     quiet: Quiet = False,
     json: Json = False,
     options: Any = None,

@@ -15,6 +15,7 @@ from .output import as_json, complain
 from .reading import Json, noting, reads_a_file, recording
 from .report import NoReport, kept_report
 from .result import printed, told
+from .where import EngineName
 
 if TYPE_CHECKING:
     from ..data import Dataset, Problem
@@ -87,6 +88,7 @@ def learn(
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     no_report: NoReport = False,
+    engine: EngineName = None,
     quiet: Quiet = False,
     json: Json = False,
     options: Any = None,

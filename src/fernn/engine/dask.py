@@ -18,8 +18,8 @@ from .seam import Unit
 class Dask:
     """`dask` is a new cluster here; an address, `tcp://...`, one that is there.
 
-    The data are scattered to all workers. Dask itself gives the units of a lost worker to another one, up to its own
-    setting `allowed-failures`.
+    The data are scattered to all workers. A cluster that is there gives the units of a lost worker to another one
+    itself, up to its own setting `allowed-failures`; in a new one a lost unit comes back here, where it is counted.
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
@@ -31,10 +31,13 @@ class Dask:
         self.name = address or "dask"
         self._cluster: Any = None
         if address is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
-                silence_logs=50,
-            )  # fmt: skip
+            import dask
+
+            with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+                self._cluster = distributed.LocalCluster(
+                    n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
+                    silence_logs=50,
+                )  # fmt: skip
         try:
             self.client = distributed.Client(self._cluster or address, timeout=30, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

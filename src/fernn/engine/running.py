@@ -59,7 +59,7 @@ def results(
                 number = at.pop(future)
                 answer, again = _answer(units[number], future, tried[number])
                 if again and tried[number] < tries:
-                    left.append((number, units[number]))
+                    left.insert(len(left) if in_order else 0, (number, units[number]))  # at once, or after all others
                 else:
                     ready[number] = answer
             pulse()

@@ -17,6 +17,7 @@ from ..learners.labels import Floats, losses, weighed
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told
 from ..semantics import satisfied
 from .run import Run
+from .seeds import of_seeds
 
 RIVALS = "rivals.json"
 TINY = 1e-9
@@ -28,9 +29,9 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     """The formulas that explain the data of the run as well as the best, within the tolerance; by default the run's.
 
     Those of an exact search are its rivals; any other method's are all that ever joined its front, of FERNN also what
-    its archive keeps, and err no more than the picked one. Those that err least come first, of equals the shortest. Of
-    formulas that differ in thresholds only, and judge all of the data alike, one is enough. And whether it is known
-    that its space has no others.
+    its archive keeps and what other seeds found, and err no more than the picked one. Those that err least come first,
+    of equals the shortest. Of formulas that differ in thresholds only, and judge all of the data alike, one is enough.
+    And whether it is known that its space has no others.
     """
     front = run.front()
     if tolerance is None:
@@ -50,6 +51,7 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
             found += [(without_holes(parse(row["formula"])), float(row["train"])) for row in known]
             if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
                 found += _archived(run, front, data, front.picked.train + tolerance)
+            found += _elsewhere(run, data, front.picked.train + tolerance)
         best, are_all = front.picked.train, False
     found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}
@@ -84,6 +86,15 @@ def _weights(run: Run, data: Dataset) -> Floats:
     return weighed(
         data, even, given.get("class_weight"), given.get("miss_cost", 1.0), given.get("false_alarm_cost", 1.0)
     )
+
+
+def _elsewhere(run: Run, data: Dataset, worst: float) -> Iterator[Judged]:
+    """What the same learner found from other seeds, if they were tried."""
+    weights = _weights(run, data)
+    for formula in map(parse, of_seeds(run)):
+        wrong = float(np.average(losses(formula, data), weights=weights))
+        if wrong <= worst + TINY:
+            yield formula, wrong
 
 
 def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[Judged]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data import Dataset
 from ...data.dataset import Floats
+from ...engine import Where
 from ..classes import OnePerClass, Ordered, Ranked, RulesFit
 from ..fernn import Fernn
 from ..fit import Learner, Watch
@@ -35,7 +36,7 @@ class ClassesLearned(ClassifierMixin, Learned):  # type: ignore[misc]
         A whole number is the seed: the same seed gives the same result. None draws a new one at each fit.
     time_limit
         Seconds for all classes together.
-    warm_start, callbacks, channels, verbose
+    warm_start, callbacks, channels, engine, verbose
         As in `FernnClassifier`.
 
     Attributes
@@ -61,6 +62,7 @@ class ClassesLearned(ClassifierMixin, Learned):  # type: ignore[misc]
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())
@@ -83,7 +85,8 @@ class ClassesLearned(ClassifierMixin, Learned):  # type: ignore[misc]
         data = Dataset(at(found, where), labels[where], _names(classes), self.channels_)
         self.seed_ = self._seed() if earlier is None else self.seed_
         inner: Any = Fernn() if self.learner is None else self.learner
-        way = self._way(replace(inner, seed=self.seed_), time_limit=self.time_limit)
+        inner = replace(inner, seed=self.seed_, engine=inner.engine if self.engine is None else self.engine)
+        way = self._way(inner, time_limit=self.time_limit)
         state = None if earlier is None else earlier.state
         fit: RulesFit = way.fit(data, watching(self.callbacks, self.verbose), state, counts)
         self.fit_, self.rules_ = fit, fit.rules  # type: ignore[assignment]

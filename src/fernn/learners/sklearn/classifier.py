@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...engine import Where
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch
@@ -41,6 +42,8 @@ class FernnClassifier(Classifying, FernnLearned):
         Functions told of `Progress`; one that raises KeyboardInterrupt ends the fit with the best so far.
     channels
         The names used in formulas: `x` for one channel, `x0`, `x1`, ... for more, unless given here.
+    engine
+        Where restarts are settled: "local", "processes", "ray", "dask", an address or an executor; see `fernn.engine`.
     verbose
         1 prints a line when the picked formula changes, 2 whenever there is progress.
 
@@ -85,6 +88,7 @@ class FernnClassifier(Classifying, FernnLearned):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

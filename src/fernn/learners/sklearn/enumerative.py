@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ...engine import Where
 from ...exact.certificate import Certificate
 from ...exact.rivals import Rivals
 from ...formula import Formula
@@ -29,7 +30,7 @@ class EnumerativeClassifier(Classifying):
         As in `Enumerative`. A template may be text.
     random_state
         Deals the traces to the folds.
-    class_weight, model_selection, warm_start, callbacks, channels, verbose
+    class_weight, model_selection, warm_start, callbacks, channels, engine, verbose
         As in `FernnClassifier`.
 
     Attributes
@@ -82,6 +83,7 @@ class EnumerativeClassifier(Classifying):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

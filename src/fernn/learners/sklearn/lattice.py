@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ...engine import Where
 from ..fit import Watch
 from ..lattice import Lattice, LatticeFit
 from .base import keep
@@ -25,7 +26,7 @@ class LatticeClassifier(Classifying):
         As in `Lattice`.
     random_state
         Deals the traces to the folds; of the preset also the seed of the annealing.
-    class_weight, model_selection, warm_start, callbacks, channels, verbose
+    class_weight, model_selection, warm_start, callbacks, channels, engine, verbose
         As in `FernnClassifier`.
 
     Attributes
@@ -61,6 +62,7 @@ class LatticeClassifier(Classifying):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ...engine import Where
 from ..fit import Watch
 from ..maxsat import MaxSat, MaxSatFit
 from .base import keep
@@ -25,7 +26,7 @@ class MaxSatClassifier(Classifying):
         As in `MaxSat`.
     random_state
         Seeds the solver.
-    class_weight, model_selection, warm_start, callbacks, channels, verbose
+    class_weight, model_selection, warm_start, callbacks, channels, engine, verbose
         As in `FernnClassifier`.
 
     Attributes
@@ -58,6 +59,7 @@ class MaxSatClassifier(Classifying):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

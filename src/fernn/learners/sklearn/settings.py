@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ...engine import Where
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch
@@ -38,6 +39,7 @@ class FernnLearned(Learned):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ...engine import Where
 from ..fit import Watch
 from ..tree import Tree
 from .base import keep
@@ -25,7 +26,7 @@ class TreeClassifier(Classifying):
         As in `Tree`.
     random_state
         Deals the traces to the folds.
-    class_weight, model_selection, warm_start, callbacks, channels, verbose
+    class_weight, model_selection, warm_start, callbacks, channels, engine, verbose
         As in `FernnClassifier`.
 
     Attributes
@@ -64,6 +65,7 @@ class TreeClassifier(Classifying):
         warm_start: bool = False,
         callbacks: Sequence[Watch] | None = None,
         channels: Sequence[str] | None = None,
+        engine: Where = None,
         verbose: int = 0,
     ) -> None:
         keep(self, locals())

@@ -1,0 +1,31 @@
+"""Small works for engines to do, found by workers under this name."""
+
+import os
+import signal
+import time
+
+from fernn.errors import FernnError
+
+
+def shape(data, settings, seed):
+    return {"cases": len(data), "mark": data.fingerprint, "name": data.name, "seed": seed, **settings}
+
+
+def who(data, settings, seed):
+    time.sleep(settings.get("seconds", 0.0))
+    return os.getpid()
+
+
+def deadly(data, settings, seed):
+    """Kills its worker if it is the seed that does."""
+    if seed == settings["deadly"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return seed
+
+
+def wrong(data, settings, seed):
+    if seed == 1:
+        raise ZeroDivisionError("one over nothing")
+    if seed == 2:
+        raise FernnError("this will not do")
+    return seed

@@ -1,0 +1,91 @@
+"""Which engine is meant."""
+
+from dataclasses import fields
+
+import pytest
+
+from fernn.engine import Local, engine_of, use
+from fernn.engine.choosing import check
+from fernn.errors import FernnError, UnsupportedError
+from fernn.learners import Enumerative, Fernn, Tree
+from fernn.learners.recipe import made, recipe
+from fernn.runs.methods import METHODS, settings
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen(monkeypatch, tmp_path):
+    monkeypatch.delenv("FERNN_ENGINE", raising=False)
+    monkeypatch.delenv("FERNN_SETTINGS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    use(None)
+    yield
+    use(None)
+
+
+def test_work_is_done_here_unless_something_else_is_said():
+    assert isinstance(engine_of(), Local)
+
+
+def test_an_argument_goes_before_the_program_before_the_environment_before_the_file(monkeypatch, tmp_path):
+    (tmp_path / "fernn.toml").write_text('engine = "processes:5"\n')
+    assert engine_of().workers == 5
+    monkeypatch.setenv("FERNN_ENGINE", "processes:4")
+    assert engine_of().workers == 4
+    use("processes:3")
+    assert engine_of().workers == 3
+    assert engine_of("processes:2").workers == 2
+
+
+def test_an_engine_of_a_name_is_begun_once():
+    assert engine_of("processes:6") is engine_of("processes:6")
+
+
+@pytest.mark.parametrize("name", ["spark", "ray2", "processes:0", "processes:two", "local:2", "http://host", "", 3, []])
+def test_what_is_no_engine_is_refused_before_anything_is_begun(name):
+    with pytest.raises(UnsupportedError, match=r"found"):
+        check(name)
+
+
+@pytest.mark.parametrize("name", ["local", "processes:9", "ray", "ray://h:10001", "ray:h:6379", "dask", "tcp://h:8786"])
+def test_names_and_addresses_are_understood(name):
+    check(name)
+
+
+def test_a_settings_file_that_is_missing_or_broken_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("FERNN_SETTINGS", str(tmp_path / "none.toml"))
+    with pytest.raises(FernnError, match="not there"):
+        engine_of()
+    (tmp_path / "bad.toml").write_text("engine = ")
+    monkeypatch.setenv("FERNN_SETTINGS", str(tmp_path / "bad.toml"))
+    with pytest.raises(FernnError, match=r"bad\.toml cannot be read as TOML"):
+        engine_of()
+
+
+def test_where_is_no_part_of_what():
+    assert Fernn(engine="ray") == Fernn()
+    assert repr(Tree(engine="dask")) == repr(Tree())
+    for name in METHODS:
+        assert "engine" not in settings(name, {})
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_learner_is_made_again_from_its_recipe(name):
+    learner = METHODS[name].kind()
+    again = made(recipe(learner))
+    assert again == learner
+    assert {each.name for each in fields(again)} == {each.name for each in fields(learner)}
+
+
+def test_formulas_travel_as_text():
+    from fernn.formula import parse
+
+    learner = Fernn(template=parse("G (?p)"), guesses=(parse("G (v <= 3)"),), engine="processes")
+    assert made(recipe(learner)) == learner
+
+
+def test_learners_of_others_cannot_be_sent():
+    class Own(Enumerative):
+        pass
+
+    with pytest.raises(UnsupportedError, match="only fernn's own learners"):
+        recipe(Own())

@@ -1,0 +1,159 @@
+"""Real workers in real processes, on clusters that are begun here: what they find is what is found in this process."""
+
+import os
+import signal
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from fernn.belief.repeats import repeats
+from fernn.data import from_arrays, load, split
+from fernn.engine import Unit, engine_of, results
+from fernn.engine.choosing import close_all
+from fernn.learners import Enumerative, Fernn, Lattice, Tree
+from fernn.semantics.quiet import quiet
+
+NAMES = ("processes:2", "ray:2", "dask:2")
+NEEDS = {"ray:2": "ray", "dask:2": "distributed"}
+HERE = str(Path(__file__).parent)
+FERNN = Fernn(max_length=4, rounds=5, restarts=24, seed=3)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def engine(request):
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, *([before] if before else [])])
+    sys.path.insert(0, HERE)
+    try:
+        yield engine_of(request.param)
+    finally:
+        close_all()
+        sys.path.remove(HERE)
+        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+
+
+@pytest.fixture(scope="module")
+def data():
+    with quiet():
+        return split(load("cruise", cases=60))[0]
+
+
+def answers(engine, task, data, units, **more):
+    return list(results(engine, f"chores:{task}", data, units, **more))
+
+
+def test_there_are_two_workers_and_both_work(engine):
+    assert engine.workers == 2
+    found = answers(engine, "who", None, [Unit({"seconds": 0.2}, seed) for seed in range(8)])
+    assert len({answer.found for answer in found}) == 2
+    assert os.getpid() not in {answer.found for answer in found}
+
+
+def test_data_arrive_as_they_are(engine, data):
+    ragged = from_arrays([[[1.0, 2.0]], [[3.0, 0.1, 1e-300]]], ["bad", "good"], name="two", groups=["g", "h"])
+    for sent in (data, ragged):
+        found = answers(engine, "shape", sent, [Unit({"more": [1.5, None]}, seed) for seed in range(5)])
+        for answer in found:
+            told = {"cases": len(sent), "mark": sent.fingerprint, "name": sent.name, "more": [1.5, None]}
+            assert answer.found == told | {"seed": answer.unit.seed}
+
+
+def test_answers_come_in_order_where_that_is_asked(engine):
+    units = [Unit({"seconds": 0.3 if seed == 0 else 0.0}, seed) for seed in range(6)]
+    assert [answer.unit.seed for answer in answers(engine, "who", None, units, in_order=True)] == list(range(6))
+
+
+def test_a_unit_that_kills_every_worker_is_told_with_its_seed_and_the_rest_is_done(engine):
+    found = answers(engine, "deadly", None, [Unit({"deadly": 2}, seed) for seed in range(6)], tries=2)
+    assert sorted(answer.found for answer in found if answer.problem is None) == [0, 1, 3, 4, 5]
+    (lost,) = [answer for answer in found if answer.problem is not None]
+    assert (lost.unit.seed, lost.tries) == (2, 2)
+
+
+def test_an_error_is_tried_again_but_not_one_of_ours(engine):
+    found = {answer.unit.seed: answer for answer in answers(engine, "wrong", None, [Unit({}, s) for s in range(4)])}
+    assert (found[1].problem.split(" (")[0], found[1].tries) == ("ZeroDivisionError: one over nothing", 3)
+    assert (found[2].problem, found[2].tries) == ("this will not do", 1)
+    assert [found[0].found, found[3].found] == [0, 3]
+
+
+def test_who_leaves_early_leaves_an_engine_that_still_works(engine):
+    first = next(results(engine, "chores:who", None, [Unit({"seconds": 0.1}, seed) for seed in range(20)]))
+    assert first.problem is None
+    assert answers(engine, "wrong", None, [Unit({}, 0)])[0].found == 0
+
+
+def test_fernn_finds_the_same_though_a_worker_is_killed_in_the_middle(engine, data):
+    here = FERNN.fit(data)
+    pids = {answer.found for answer in answers(engine, "who", None, [Unit({"seconds": 0.3}, s) for s in range(4)])}
+    killed = []
+
+    def kill(progress):
+        if not killed and progress.restarts:
+            killed.append(min(pids))
+            os.kill(killed[0], signal.SIGKILL)
+
+    there = replace(FERNN, engine=engine).fit(data, kill)
+    assert killed
+    assert there.front == here.front
+    assert there.state["archive"] == here.state["archive"]
+
+
+def test_a_fit_goes_on_with_another_engine(engine, data):
+    half = replace(FERNN, rounds=2).fit(data)
+    assert replace(FERNN, engine=engine).fit(data, resume=half.state).front == FERNN.fit(data).front
+
+
+@pytest.mark.parametrize("learner", [Tree(depth=2, folds=3), Enumerative(max_length=2, folds=3), Lattice(folds=3)])
+def test_folds_learned_elsewhere_validate_alike(engine, data, learner):
+    there = replace(learner, engine=engine).fit(data).front
+    assert there == learner.fit(data).front
+    assert there.picked.validation == there.picked.validation  # known, not NaN
+
+
+def test_bootstraps_and_shuffles_are_those_of_this_process(engine, data, tmp_path):
+    asked = [("as it is", 0), *(("shuffle", i) for i in range(3)), *(("bootstrap", i) for i in range(3)), ("fold", 1)]
+    learner = Enumerative(max_length=2, folds=0)
+    kept = tmp_path / "repeats.jsonl"
+    there = list(repeats(replace(learner, engine=engine), data, asked, keep=kept))
+    assert there == list(repeats(learner, data, asked))
+    assert Counter(kept.read_text().splitlines()).most_common(1)[0][1] == 1
+    assert len(kept.read_text().splitlines()) == len(asked)
+
+
+def in_processes():
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), in_processes], ids=["threads", "processes"])
+def test_any_executor_will_do(make, data):
+    with make() as executor:
+        assert replace(FERNN, engine=executor).fit(data).front == FERNN.fit(data).front
+
+
+def test_an_executor_that_is_broken_is_told():
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    (answer,) = results(engine_of(executor), "chores:who", None, [Unit({}, 7)])
+    assert "takes no more work" in answer.problem
+    assert answer.unit.seed == 7
+
+
+def test_jobs_of_a_queue_do_the_same(data, tmp_path):
+    pytest.importorskip("submitit")
+    from fernn.engine.slurm import Slurm
+
+    queue = Slurm(tmp_path / "jobs", cluster="local", workers=2, timeout_min=5)
+    try:
+        asked = [("bootstrap", 0), ("bootstrap", 1)]
+        learner = Enumerative(max_length=2, folds=0)
+        assert list(repeats(replace(learner, engine=queue), data, asked)) == list(repeats(learner, data, asked))
+    finally:
+        queue.close()
