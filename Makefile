@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes reproduce screenshots aeon fuzz bounds clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale reproduce screenshots aeon fuzz bounds clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-belief  measure whether promises about rules are kept; writes docs/promises.md"
 	@echo "make bench-report  measure how soon a report, an edited formula and a large file are seen"
 	@echo "make bench-classes measure rules for classes on aeon's series; writes the table in docs/classes.md"
+	@echo "make bench-scale   measure how cost grows with size and workers; writes docs/scale.md"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
@@ -85,6 +86,9 @@ bench-report: $(VENV)/.test
 	$(BIN)/python -m bench.report
 	$(BIN)/python -m bench.studio
 	$(BIN)/python -m bench.large
+
+bench-scale: $(VENV)/.test
+	$(BIN)/python -m bench.scale $(ARGS)
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

@@ -12,6 +12,7 @@ from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
 from .online import SAMPLES, Live
 from .peers import NAMES
 from .results import Results
+from .scale.page import section
 
 
 def page(results: Results) -> str:
@@ -64,6 +65,8 @@ def _sections(results: Results) -> Iterator[str]:
         "beside rtamt's online specification, which is timed only where its values are fernn's."
     )
     yield _live(results.live)
+    if grows := section():
+        yield grows
     yield "## The fastest formulations"
     yield _ways(results.rows)
     yield "## Not timed"
