@@ -54,8 +54,9 @@ class Restarts:
         """A training that goes on as this restart does. Of its losses it knows the last one."""
         row = {each.name: getattr(self, each.name)[i] for each in fields(self)}
         vectors = {name: row.pop(name).copy() for name in VECTORS}
-        losses = (float(row.pop("loss")),) if row["epoch"] else ()
         plain = {name: value.item() for name, value in row.items()}
+        last = plain.pop("loss")
+        losses = (last,) if plain["epoch"] else ()
         return Training(**vectors, **(plain | {"stopped": bool(plain["stopped"]), "losses": losses}))
 
     @classmethod

@@ -1,7 +1,7 @@
 """Epochs of all restarts at once, on tensors: the batches of the compiled loops, Adam, and what follows from a loss.
 
-On a card the operations of an epoch are recorded once and played back, as a CUDA graph: there are some two hundred, each
-too short to be worth sending one by one.
+On a card the operations of an epoch are recorded once and played back, as a CUDA graph: there are hundreds, each too
+short to be worth sending one by one.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ ROOM = 2**30
 
 _HEAD = """
 def network(
-    X, LABELS, COUNTS, WEIGHTS, ROOM, LOSS, FOUND, OUT, work, tiles, samples, lanes, BLOCK: tl.constexpr, KIND: tl.constexpr
+    X, LABELS, COUNTS, WEIGHTS, ROOM, LOSS, FOUND, OUT, work, tiles, samples, lanes,
+    BLOCK: tl.constexpr, KIND: tl.constexpr,
 ):
     program = tl.program_id(0).to(tl.int64)
     lane = tl.arange(0, BLOCK)
@@ -32,11 +33,12 @@ def network(
     low = zero - float("inf")
     high = zero + float("inf")
     for item in range(tl.program_id(0), work, tl.num_programs(0)):
-        restart = item // tiles
-        at = (item % tiles) * BLOCK + lane
+        piece = item + 0 * program
+        restart = piece // tiles
+        at = (piece % tiles) * BLOCK + lane
 """
 _LOSS = """
-OUT_AT = OUT + restart.to(tl.int64) * row + at
+OUT_AT = OUT + restart * row + at
 tl.store(OUT_AT, out)
 if KIND >= 0:
     label = tl.load(LABELS + at).to(tl.float64)
@@ -52,7 +54,7 @@ if KIND >= 0:
         value = tl.abs(label - wide)
         slope = tl.where(wide > label, 1.0, tl.where(wide < label, -1.0, 0.0))
     g = (slope * count).to(zero.dtype)
-    tl.store(LOSS + item, tl.sum(value * count, axis=0))
+    tl.store(LOSS + piece, tl.sum(value * count, axis=0))
     tl.debug_barrier()
 """
 
@@ -75,7 +77,7 @@ def _source(code: Text) -> str:
         before = f"tl.load({place[i]} - BLOCK, mask=(lane >= 0) & (t > 0), other=float('{'-' if lowest else ''}inf'))"
         back += _in([f"s{n} = y{n}", f"b{n} = {before}"])
     back += _in([f"g{code.root} = g", *code.back, "g = zero", *(f"y{n} = b{n}" for n in code.along)])
-    found = f"FOUND + item.to(tl.int64) * {code.weights}"
+    found = f"FOUND + piece * {code.weights}"
     back += [f"tl.store({found} + {j}, tl.sum(d{j}, axis=0))" for j in range(code.weights)]
     return _HEAD.strip() + "\n" + "\n".join(_in(_in([*body, *_in(back)]))) + "\n"
 
@@ -99,7 +101,7 @@ def block(cases: int) -> int:
 def losses(wiring: Wiring, weights: Any, x: Any, labels: Any, counts: Any, loss: int) -> tuple[Any, Any, Any]:
     """As `loops.losses`, on a card. The number of cases is a multiple of 32."""
     code, run = compiled(wiring)
-    channels, samples, lanes = x.shape
+    _, samples, lanes = x.shape
     size = block(lanes)
     tiles, restarts = lanes // size, weights.shape[0]
     bytes_each = max(1, len(code.along)) * samples * size * x.element_size()

@@ -57,7 +57,8 @@ def losses(wiring: Wiring, weights: Any, x: Any, labels: Any, counts: Any, loss:
     """(sum of losses `[restart]`, its derivative by each weight `[restart, weight]`, outputs `[restart, case]`).
 
     `weights[restart, weight]`; `x[channel, time, case]`, judged at the last sample; `counts` is how much each case
-    counts. With `loss` negative only the outputs are computed. Losses are float64: whether one improves may hang on little.
+    counts. With `loss` negative only the outputs are computed. Losses are float64: whether one improves may hang on
+    the last digits.
     """
     code, forward, back = _functions(wiring)
     w = tuple(weights.T.unsqueeze(-1))

@@ -1,4 +1,4 @@
-"""One sample of a network as straight-line code: forward, and back. Every node has a name, so all of it is in registers.
+"""One sample of a network as straight-line code, forward and back. Every node has a name, so all is in registers.
 
     w3  a weight, the same for all traces of a restart      x0  a channel at this sample      s5  the signal of node 5
     y5  the result of an operator along time so far         b5  the one before this sample
