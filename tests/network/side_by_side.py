@@ -49,8 +49,7 @@ class Pair:
 
     def gradients(self, theta: Any) -> tuple[float, float]:
         """(the largest difference of losses and gradients, of outputs)."""
-        cases = self.loops.deal.cases(0)
-        filled = np.append(cases, np.full(-len(cases) % 32, len(self.loops.traces)))
+        filled = self.tensors.filled(self.loops.deal.cases(0))
         device = self.tensors.device
         at = torch.from_numpy(theta).to(device)
         loss, grad = self.tensors.loss_and_gradient(at, torch.from_numpy(filled).to(device))

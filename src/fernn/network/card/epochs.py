@@ -66,15 +66,16 @@ class Epochs:
         first = restarts.epochs
         epochs = min(epochs, AHEAD, self.setting.schedule.epochs - first)
         self._take(restarts)
-        table = np.full((epochs, *self.dealt.shape[1:]), self.x.shape[2] - 1)  # that one is empty
-        for k in range(epochs):
-            for i, cases in enumerate(_batches(self.setting.deal, first + k)):
-                table[k, i, : len(cases)] = cases
-        self.dealt[:epochs] = torch.from_numpy(table).to(self.device)
+        dealt = [[self.filled(cases) for cases in _batches(self.setting.deal, first + k)] for k in range(epochs)]
+        self.dealt[:epochs] = torch.from_numpy(np.array(dealt)).to(self.device)
         self.turn.zero_()
         for _ in range(epochs):
             self._epoch()
         return Restarts(**{name: each.cpu().numpy().copy() for name, each in self.at.items()})
+
+    def filled(self, cases: Any) -> Any:
+        """The cases of a batch, and as many of the empty one as it takes to fill its lanes."""
+        return np.append(cases, np.full(self.lanes - len(cases), self.x.shape[2] - 1))
 
     def outputs(self, theta: Any) -> Any:
         """What each restart computes for every trace, `[restart, case]`."""

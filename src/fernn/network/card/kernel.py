@@ -111,7 +111,7 @@ def losses(wiring: Wiring, weights: Any, x: Any, labels: Any, counts: Any, loss:
         return torch.empty(*shape, dtype=x.dtype, device=x.device)
 
     room, found = empty(programs * bytes_each // x.element_size()), empty(restarts, tiles, code.weights)
-    total, out = empty(restarts, tiles).double(), empty(restarts, lanes)
+    total, out = torch.empty(restarts, tiles, dtype=torch.float64, device=x.device), empty(restarts, lanes)
     run[(programs,)](
         x, labels, counts, weights, room, total, found, out, restarts * tiles, tiles, samples, lanes,
         BLOCK=size, KIND=loss if loss < 0 else int(loss != TANH), num_warps=size // 32,
