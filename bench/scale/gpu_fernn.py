@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .gpu_fernn_parts import CORES, Size, beside, on_card, processes, threads, whole_fit
+from .gpu_fernn_parts import CORES, Size, beside, fernn_time, on_card, processes, threads, whole_fit
 
 LIMIT, EACH = 280.0, 2.0
 """Seconds for everything, and of training that one figure is taken from."""
@@ -124,6 +124,8 @@ def main(arguments: list[str]) -> None:
             for count in COUNTS:
                 bench.measure("card", size, partial(on_card, size, count, chosen.each, base))
             bench.measure("card, float64", size, partial(on_card, size, 4096, chosen.each, base, "float64"))
+    for intervals in (False, True):
+        bench.measure("where Fernn's time goes", SIZES[1], partial(fernn_time, SIZES[1], intervals))
     if card:
         plain = partial(on_card, SIZES[0], 512, chosen.each, nan, kernel=False)
         bench.measure("card, torch's own operations instead of the kernel", SIZES[0], plain)

@@ -97,8 +97,8 @@ def on_card(
     epochs = _epochs(settings, made, dtype, kernel)
     at = started(made.engine.size, settings.schedule, 0, count)
     told = pace(epochs.run, at, size, seconds)
-    more = {"times two cores": told["rate"] / base, "dtype": dtype, "memory": torch.cuda.max_memory_allocated()}
-    return told | more
+    times = told["rate"] / base if base > 0 else None
+    return told | {"times two cores": times, "dtype": dtype, "memory": torch.cuda.max_memory_allocated()}
 
 
 def _epochs(settings: Any, made: Any, dtype: str, kernel: bool = True) -> Any:
@@ -165,3 +165,33 @@ def whole_fit(size: Size, device: str, restarts: int, epochs: int) -> dict[str, 
     fit = replace(settings, restarts=restarts, epochs=epochs, device=device).fit(made.data)
     front = [(entry.length, entry.train, str(entry.formula)) for entry in fit.front]
     return {"device": device, "restarts": restarts, "epochs": epochs, "seconds": perf_counter() - began, "front": front}
+
+
+def fernn_time(size: Size, intervals: bool) -> dict[str, Any]:
+    """Where the time of `Fernn` goes, in its first rounds: seconds of both cores together."""
+    from fernn.learners import Fernn
+    from fernn.learners.tasks import Classifying
+
+    spent = {"train": 0.0, "polish": 0.0}
+    whole = {name: getattr(Classifying, name) for name in spent}
+
+    def timed(name: str) -> Callable[..., Any]:
+        def run(*args: Any, **more: Any) -> Any:
+            began = perf_counter()
+            try:
+                return whole[name](*args, **more)
+            finally:
+                spent[name] += perf_counter() - began
+
+        return run
+
+    data = planted(size.traces, size.samples, size.channels)
+    try:
+        for name in spent:
+            setattr(Classifying, name, timed(name))
+        fit = Fernn(rounds=4, intervals=intervals, time_limit=10.0).fit(data)
+    finally:
+        for name, was in whole.items():
+            setattr(Classifying, name, was)
+    share = spent["train"] / sum(spent.values())
+    return {"intervals": intervals, "seconds": fit.seconds, **spent, "share of training": share}
