@@ -105,6 +105,25 @@ def test_the_kernel_computes_the_same_in_tritons_interpreter():
     assert max(map(float, told.values())) < 2 * NOISE, told
 
 
+@pytest.mark.skipif(find_spec("triton") is None, reason="triton is not installed")
+@pytest.mark.parametrize("kind", ["fp32", "fp64"])
+def test_the_kernel_compiles_for_a_card_that_is_not_there(kind):
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    from fernn.network.card.kernel import compiled
+
+    _, kernel = compiled(wired(paper_length(6), ("a", "b"), paper_since=True))
+    fixed = {"BLOCK": 64, "KIND": 0}
+    types = dict.fromkeys(("X", "LABELS", "COUNTS", "WEIGHTS", "ROOM", "FOUND", "OUT"), f"*{kind}") | {"LOSS": "*fp64"}
+    types |= dict.fromkeys(("work", "tiles", "samples", "lanes"), "i32") | dict.fromkeys(fixed, "constexpr")
+    names = kernel.arg_names
+    source = ASTSource(kernel, {name: types[name] for name in names}, fixed)
+    made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 2})
+    assert made.asm["cubin"]
+
+
 @needs_card
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("case", CASES)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .paper import PaperFernn
 
 SCHEMA = 1
-BRIEF = 0.1
-"""Seconds: epochs are trained together, twice as many each time, while they take less than this."""
+BRIEF, MOST = 0.1, 64
+"""Epochs are trained together, twice as many each time while they take fewer seconds than this, up to so many."""
 FEW = 8
 """Restarts, those of the least loss, whose formulas are read while the others are trained."""
 TELLING = 0.05
@@ -99,7 +99,10 @@ def fitted(settings: PaperFernn, network: Network, watch: Watch, resume: dict[st
             began = perf_counter()
             at = runner.run(at, together)
             took = perf_counter() - began
-            together = 2 * together if took < BRIEF else max(1, together // 2) if took > 4 * BRIEF else together
+            if took < BRIEF:
+                together = min(2 * together, MOST)
+            elif took > 4 * BRIEF:
+                together = max(together // 2, 1)
             if not told or perf_counter() - told > max(EVERY, cost / TELLING):
                 began = told = perf_counter()
                 share = max(at.epochs / max(settings.epochs, 1), clock.share)

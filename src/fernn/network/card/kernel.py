@@ -105,7 +105,7 @@ def losses(wiring: Wiring, weights: Any, x: Any, labels: Any, counts: Any, loss:
     size = block(lanes)
     tiles, restarts = lanes // size, weights.shape[0]
     bytes_each = max(1, len(code.along)) * samples * size * x.element_size()
-    programs = max(1, min(restarts * tiles, 8 * _processors(x.device), ROOM // bytes_each))
+    programs = max(1, min(restarts * tiles, 16 * _processors(x.device), ROOM // bytes_each))
 
     def empty(*shape: int) -> Any:
         return torch.empty(*shape, dtype=x.dtype, device=x.device)
