@@ -17,7 +17,8 @@ from fernn.data import Dataset, load
 from fernn.errors import FernnError
 from fernn.formula import Always, AnyAtom, Constant, Eventually, Historically, Once, parse, thresholds, walk
 from fernn.learners import PaperFernn
-from fernn.learners.paper import _Task, output
+from fernn.learners.paper import output
+from fernn.learners.paper_network import Network
 from fernn.learners.scales import scales
 from fernn.network.training import epochs, start
 
@@ -270,7 +271,7 @@ def test_a_constant_is_the_one_that_errs_less():
 def test_the_network_computes_what_is_printed(cruise):
     """After training: the formula over the data has the sign of the network's output, trace by trace."""
     settings = PaperFernn(length=6, epochs=40, rate=0.02, seed=2)
-    task = _Task(settings, cruise, None)
+    task = Network(settings, cruise, None)
     *_, at = epochs(task.engine, start(task.engine.size, settings.schedule, 2), settings.schedule)
     out = task.engine.robustness(at.theta)
     clear = np.abs(out) > 1e-6 * np.abs(out).max()

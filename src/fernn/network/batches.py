@@ -76,6 +76,17 @@ class Traces:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
+    def aligned(self) -> tuple[Floats, Floats, Floats]:
+        """(values `[case, channel, time]`, labels, weights), and one more case, empty, at the end.
+
+        Every trace ends at the last sample, its first one repeated before it: operators over all time take no notice.
+        """
+        values = self._values.astype(np.float64)
+        for i, end in enumerate(self._ends[:-1]):
+            gap = self.samples - 1 - end
+            values[i] = np.concatenate([np.repeat(values[i, :, :1], gap, 1), values[i, :, : end + 1]], 1)
+        return values, self._labels.astype(np.float64), self._weights.astype(np.float64)
+
     def batch(self, cases: Ints) -> Batch:
         """These cases, in this order."""
         filled = np.append(cases, np.full(-len(cases) % LANES, -1, np.int64)).reshape(-1, LANES)

@@ -63,7 +63,7 @@ class Mixture(Compiled):
         )
 
     def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
-        loss, grad, _ = self._ran(theta, self.traces.batch(self.deal.cases(number)), self.loss)
+        loss, grad, _ = self._ran(theta, self.batch(number), self.loss)
         return loss, self.network.pulled(theta, grad)
 
     def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:

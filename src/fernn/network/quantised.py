@@ -20,6 +20,7 @@ from ..formula.nodes import walk
 from .batches import Deal, Traces
 from .engine import loss_and_gradient, outputs
 from .forward import Weights
+from .gradient import Batch
 from .masks import offsets_allowed, settle
 from .readout import read, scaled_atoms
 from .wiring import Wiring
@@ -46,8 +47,9 @@ class Quantised:
             for number, (over, base) in enumerate(zip(wiring.windows, wiring.masks, strict=True))
             if isinstance(over, OpenInterval)
         ]
-        self._options = _options(wiring)
-        self._as_is, self._by_size = _sides(wiring)
+        self.options = _options(wiring)
+        self.sides = _sides(wiring)
+        self._as_is, self._by_size = self.sides
 
     @property
     def size(self) -> int:
@@ -61,7 +63,7 @@ class Quantised:
         for number, base, allowed, pieces in self._masks:
             settle(real[base : base + self.width], allowed, pieces, self._spans[number])
         weights = np.concatenate([folded, self.wiring.constants])
-        return Weights(sizes[self._options].argmax(1), weights, self._spans, False)
+        return Weights(sizes[self.options].argmax(1), weights, self._spans, False)
 
     def pulled(self, theta: Floats, grad: Floats) -> Floats:
         """From the gradient by the quantised weights to that by theta."""
@@ -85,6 +87,7 @@ class Compiled:
 
     def __init__(self, network: Quantised, traces: Traces, deal: Deal, loss: int) -> None:
         self.network, self.traces, self.deal, self.loss = network, traces, deal, loss
+        self._last: tuple[int, Batch] | None = None
 
     @property
     def batches(self) -> int:
@@ -95,9 +98,14 @@ class Compiled:
         return self.network.size
 
     def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
-        batch = self.traces.batch(self.deal.cases(number))
-        loss, grad = loss_and_gradient(self.network.wiring, self.network.at(theta), batch, self.loss)
+        loss, grad = loss_and_gradient(self.network.wiring, self.network.at(theta), self.batch(number), self.loss)
         return loss, self.network.pulled(theta, grad)
+
+    def batch(self, number: int) -> Batch:
+        """The batch of this number, laid out once for all restarts that ask for it in turn."""
+        if self._last is None or self._last[0] != number:
+            self._last = number, self.traces.batch(self.deal.cases(number))
+        return self._last[1]
 
     def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:
         """What the network computes for every trace."""

@@ -116,8 +116,13 @@ def epochs(backend: Backend, at: Training, schedule: Schedule) -> Iterator[Train
     Each is whole: who stops listening, or is interrupted, has in the last one all that is needed to go on.
     """
     while at.epoch < schedule.epochs and not at.stopped:
-        at = _judged(_epoch(backend, at), schedule)
+        at = after_epoch(backend, at, schedule)
         yield at
+
+
+def after_epoch(backend: Backend, at: Training, schedule: Schedule) -> Training:
+    """The training after one more epoch."""
+    return _judged(_epoch(backend, at), schedule)
 
 
 def _epoch(backend: Backend, at: Training) -> Training:
