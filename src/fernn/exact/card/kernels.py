@@ -59,9 +59,10 @@ def asked(
                 either = a | b
                 x = b | (a & ((either + b + carry) ^ either ^ b))
                 carry = x >> TOP
+                shown = words(looked + at, WIDE)
+                x &= shown
                 if TURNED:
-                    x = ~x
-                x &= words(looked + at, WIDE)
+                    x ^= shown
             met |= x.to(tl.uint32)
             if WIDE:
                 met |= (x >> 32).to(tl.uint32)
@@ -119,9 +120,11 @@ def scout(
                     wrong = (x ^ words(should + row, False)) & words(counts + row, False)
                     error += ones(wrong) * tl.load(weight + row)
                     if LIMITS:
+                        bad = words(passing + row, False)
+                        x &= bad
                         if TURNED:
-                            x = ~x
-                        passed += ones(x & words(passing + row, False)) * tl.load(weight + row)
+                            x ^= bad
+                        passed += ones(x) * tl.load(weight + row)
                 else:
                     yes = asked(left + i0, right + j0, looked, row, pitch_left, pitch_right, KIND, WORDS, WIDE, TURNED,
                                 LEFT, RIGHT)  # fmt: skip
@@ -153,10 +156,12 @@ def scout(
                         sure &= (missed <= sure_missed) & (passed <= sure_passed)
                     if MIXED:
                         own = tl.load(lengths_left + i0 + di) + tl.load(lengths_right + j0 + dj) + longer
-                        for length in range(shortest, longest + 1):
+                        length = shortest
+                        while length <= longest:
                             least = tl.min(tl.where(sure & (own == length), error, FAR)) + slack
                             met = least + tl.zeros([LENGTHS], tl.int32)
                             tl.atomic_min(bounds + lengths, met, mask=lengths >= length)
+                            length += 1
                     else:
                         met = tl.min(tl.where(sure, error, FAR)) + slack + tl.zeros([LENGTHS], tl.int32)
                         tl.atomic_min(bounds + lengths, met, mask=lengths >= longest)

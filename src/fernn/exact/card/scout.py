@@ -20,7 +20,7 @@ Work = Callable[[int, int, Any, bool, Any], None]
 
 
 class Scout:
-    """`again(lefts, rights, bounds, tighten, into)` judges listed pairs; the processor takes `block` rights together."""
+    """`again(lefts, rights, bounds, tighten, into)` judges listed pairs; `block` rights are taken together."""
 
     def __init__(self, launch: Launch, again: Callable[..., None], block: int) -> None:
         self.launch, self.again, self.block = launch, again, block
