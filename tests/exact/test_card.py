@@ -7,9 +7,9 @@ import os
 from importlib.util import find_spec
 
 import numpy as np
+import plain_card
 import pytest
 
-import plain_card
 from brute import noisy
 from checks import spikes
 from fernn.errors import UnsupportedError

@@ -1,0 +1,1 @@
+"""How cost grows, and what a card is worth."""
