@@ -132,8 +132,9 @@ def scout(
                     if LIMITS:
                         passed += yes * tl.load(passing + row)
             done += 1
+            # Warps may read different bounds. What all of them go by is the one result of a reduction.
             bound = tl.max(tl.load(bounds + lengths, mask=fits, other=-1, volatile=True))
-            alive = (done < rounds) & (tl.min(error) + tl.load(base + done) <= bound)
+            alive = (done < rounds) & (tl.min(error - bound) + tl.load(base + done) <= 0)
         if done == rounds:
             error += tl.load(base + rounds)
             hit = is_pair & (error <= bound)

@@ -12,6 +12,7 @@ a & b, a | b, ...   verdicts alone, thirty-two traces a word
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -116,8 +117,8 @@ class Asking:
         """`left & right`, `left | right` or `left -> right` of verdicts. Words whose traces weigh differently are asked
         several times, once for each binary digit of the weights."""
         turned = op != AND  # a | b is not (not a and not b), a -> b is not (a and not b)
-        good, care = (np.ascontiguousarray(bits).view(np.uint32) for bits in (self.judge.good, self.judge.care))
-        at, masks, worth = _planes(self.units.each.reshape(-1, 32), care)
+        good = np.ascontiguousarray(self.judge.good).view(np.uint32)
+        at, masks, worth = self._asked_words
         lefts, rights, step = sizes(BITS)
         rounds = -(-len(at) // step)
         spare = rounds * step - len(at)
@@ -132,6 +133,10 @@ class Asking:
             BITS, a, b, weight.astype(np.int32), passing.view(np.int32), none, none, None, should.view(np.int32),
             counts.view(np.int32), turned=turned,
         )  # fmt: skip
+
+    @cached_property
+    def _asked_words(self) -> tuple[Any, Any, Any]:
+        return _planes(self.units.each.reshape(-1, 32), np.ascontiguousarray(self.judge.care).view(np.uint32))
 
     def _placed(self, bits: Bits, at: Any, spare: int, multiple: int, inverted: bool) -> Any:
         """`[word asked, 1, row]`"""
