@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ..packed import Words
 from ..shelf import Ids, Shelf
 
-BLOCK = 4096
-"""Rows turned around at a time."""
+BLOCK = 1 << 28
+"""Bytes turned around at a time."""
 
 
 class Content:
@@ -32,6 +32,7 @@ class Content:
         self._shape = layout.words, layout.places
         self._rows = torch.empty((0, *self._shape), dtype=self._plain, device=device)
         self._have = 0
+        self._block = max(1, BLOCK // shelf.bytes)
         self.valid = self.of_words(layout.valid)
 
     def of_words(self, words: Words) -> Any:
@@ -59,8 +60,8 @@ class Content:
             wider = torch.empty((max(2 * len(self._rows), count), *self._shape), dtype=self._plain, device=self.device)
             wider[: self._have] = self._rows[: self._have]
             self._rows = wider
-        for start in range(self._have, count, BLOCK):
-            new = self.shelf.rows.content[start : min(start + BLOCK, count)].view(self.shelf.layout.dtype)
+        for start in range(self._have, count, self._block):
+            new = self.shelf.rows.content[start : min(start + self._block, count)].view(self.shelf.layout.dtype)
             self._rows[start : start + len(new)] = self._given(new.reshape(len(new), *self._shape))
         self._have = max(self._have, count)
 
@@ -72,8 +73,8 @@ class Content:
         width = -(-len(ids) // multiple) * multiple
         out = torch.zeros((self.padded, self.words, width), dtype=self.dtype, device=self.device)
         at = torch.from_numpy(ids).to(self.device)
-        for start in range(0, len(ids), BLOCK):
-            part = at[start : start + BLOCK]
+        for start in range(0, len(ids), self._block):
+            part = at[start : start + self._block]
             out[: self.traces, :, start : start + len(part)] = self._turned(self._rows.index_select(0, part))
         return out
 
