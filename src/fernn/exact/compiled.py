@@ -7,7 +7,7 @@ from typing import Any
 from numba import njit
 
 from ..semantics.ondisk import is_kept, texts
-from . import filing, hits, lanes, operators, scoring
+from . import filing, hits, lanes, listed, operators, scoring
 
 
 def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
@@ -56,12 +56,24 @@ def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
         sources  # noqa: B018
         return scoring.score_singles(*args)
 
-    return file_atom, grow, refiled, absorb, costs, score_bit_pairs, score_word_pairs, seen, score_singles
+    @njit(nogil=True, cache=True)
+    def score_listed_bits(*args: Any) -> Any:
+        sources  # noqa: B018
+        return listed.score_listed_bits(*args)
+
+    @njit(nogil=True, cache=True)
+    def score_listed_words(*args: Any) -> Any:
+        sources  # noqa: B018
+        return listed.score_listed_words(*args)
+
+    pairs = score_bit_pairs, score_word_pairs, score_listed_bits, score_listed_words
+    return file_atom, grow, refiled, absorb, costs, seen, score_singles, *pairs
 
 
-file_atom, grow, refiled, absorb, costs, score_bit_pairs, score_word_pairs, seen, score_singles = _loops(
-    texts(filing, hits, lanes, operators, scoring)
-)
+(
+    file_atom, grow, refiled, absorb, costs, seen, score_singles, score_bit_pairs, score_word_pairs, score_listed_bits,
+    score_listed_words,
+) = _loops(texts(filing, hits, lanes, listed, operators, scoring))  # fmt: skip
 
 
 def is_compiled() -> bool:

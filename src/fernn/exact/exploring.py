@@ -62,6 +62,8 @@ class Exploration:
     memory: int
     prune: bool = True
     pulse: Callable[[], None] = lambda: None
+    device: str = "cpu"
+    """Where large jobs are scored: "cpu", or "cuda" for a card. What is found is the same."""
     columns: tuple[at.Column, ...] = ()
     counts: dict[int, Counts] = field(default_factory=dict)
     dropped: dict[int, int] = field(default_factory=dict)
@@ -73,7 +75,9 @@ class Exploration:
     def __post_init__(self) -> None:
         self.columns = self.columns or at.columns(self.ground.data, self.space.differences)
         self.shelf = Shelf(self.ground.layout, self.memory)
-        self.search = Search(self.ground.layout, self.shelf, self.ground.judge, prune=self.prune, pulse=self.pulse)
+        self.search = Search(
+            self.ground.layout, self.shelf, self.ground.judge, prune=self.prune, pulse=self.pulse, device=self.device
+        )
         self.reader = Reader(self.search)
         self.bounds = np.full(self.space.longest + 1, inf)
         self.families: dict[int, Ids] = {}

@@ -20,6 +20,8 @@ import numpy.typing as npt
 from ..formula.interval import ALL_TIME, Interval, interval
 from ..semantics.machine import PARALLEL_WORK, spread
 from . import compiled
+from .card.card import Card, card
+from .card.scout import Scout, Work
 from .hits import Hits, hits
 from .jobs import EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, splits
 from .operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
@@ -63,9 +65,12 @@ class Search:
     prune: bool = True
     pulse: Callable[[], None] = lambda: None
     """Called often; what it raises ends the search."""
+    device: str = "cpu"
+    """Where large jobs are scored; what is found is the same."""
     _known_lengths: dict[int, tuple[Ids, tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.card: Card | None = card(self.device, self.shelf)
         self.views = Views(self.layout, self.shelf, self.judge, self.windows)
         self._scopes = 0
         self.lead = hits(1, self.layout.lines)
@@ -187,7 +192,15 @@ class Search:
                 job.longer, self.judge, bounds, tighten, into,
             )  # fmt: skip
 
-        self._score(len(b.ids), work, bounds, found, len(a.ids) * 8 * a.bits.shape[1])
+        def again(lefts: Ids, rights: Ids, bounds: Floats, tighten: bool, into: Hits) -> None:
+            compiled.score_listed_bits(
+                lefts, rights, op, a.bits, a.ids, b.bits, b.ids, rows.lengths, rows.gaps, _made(job), job.longer,
+                self.judge, bounds, tighten, into,
+            )  # fmt: skip
+
+        cost = len(a.ids) * 8 * a.bits.shape[1]
+        scout = self.card.bit_pairs(op, a, b, paired, job.longer, self.judge, again, cost) if self.card else None
+        self._score(len(b.ids), work, bounds, found, cost, scout)
         return Counts(total, total - kept, kept - scored, scored)
 
     def _possible(self, op: int, a: Side, b: Side, bound: float) -> tuple[Side, Side]:
@@ -218,7 +231,20 @@ class Search:
                 rows.gaps, _made(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
             )  # fmt: skip
 
-        self._score(len(right), work, bounds, found, len(left) * self.shelf.bytes)
+        def again(lefts: Ids, rights: Ids, bounds: Floats, tighten: bool, into: Hits) -> None:
+            compiled.score_listed_words(
+                lefts, rights, op, mode, mask, rows.content, left, right, self.shelf.frame, rows.lengths, rows.gaps,
+                _made(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
+            )  # fmt: skip
+
+        cost = len(left) * self.shelf.bytes
+        scout = None
+        if self.card is not None:
+            looked = self.views.looked(window)
+            scout = self.card.word_pairs(
+                op, mode, window, looked, left, right, paired, job.longer, self.judge, again, cost
+            )  # fmt: skip
+        self._score(len(right), work, bounds, found, cost, scout)
         return Counts(total, 0, total - scored, scored)
 
     def _likely(self, job: Pairs, mode: int, window: int, bound: float) -> tuple[Ids, Ids]:
@@ -243,21 +269,28 @@ class Search:
             return same, same
         return left[keep[0]], right[keep[1]]
 
-    def _score(self, count: int, work: Callable[..., None], bounds: Floats, found: Hits | None, cost: int = 64) -> None:
-        """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time."""
+    def _score(
+        self, count: int, work: Work, bounds: Floats, found: Hits | None, cost: int = 64, scout: Scout | None = None,
+    ) -> None:  # fmt: skip
+        """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time; with a
+        scout, only for what it leaves."""
         chunk = max(1, min(count, CHUNK // max(cost, 1)))
         for start in range(0, count, chunk):
             size = min(chunk, count - start)
             parts: list[tuple[Floats, Hits]] = []
+            todo = work if scout is None else scout.work(start, start + size, bounds, found is None, work)
+            if todo is None:
+                self.pulse()
+                continue
 
-            def stretch(low: int, high: int, start: int = start, parts: Any = parts) -> int:
+            def stretch(low: int, high: int, start: int = start, parts: Any = parts, todo: Work = todo) -> int:
                 own = bounds.copy(), hits(1 if found is None else len(found.errors), self.layout.lines)
                 parts.append(own)
-                work(start + low, start + high, own[0], found is None, own[1])
+                todo(start + low, start + high, own[0], found is None, own[1])
                 return 0
 
             if size * cost < SHORT:
-                work(start, start + size, bounds, found is None, self.lead if found is None else found)
+                todo(start, start + size, bounds, found is None, self.lead if found is None else found)
             else:
                 spread(stretch, size, PARALLEL_WORK)
             for own, kept in parts:

@@ -37,6 +37,7 @@ def smallest(
     past: bool = False,
     time_limit: float | None = None,
     memory: int = 2 * 10**9,
+    device: str = "cpu",
 ) -> Smallest:
     """The smallest formula of at most `max_length` that holds of all good traces and of no bad one.
 
@@ -45,7 +46,7 @@ def smallest(
     """
     start = perf_counter()
     space = Space(max_length, since=until, windows=(interval(1, 1),) if next else (), thresholds="exact")
-    explored = Exploration(ground(data, np.ones(len(data)), not past), space, memory)
+    explored = Exploration(ground(data, np.ones(len(data)), not past), space, memory, device=device)
 
     def pulse() -> None:
         if time_limit is not None and perf_counter() - start > time_limit:

@@ -50,6 +50,11 @@ class Views:
             self._masks.append((words, int(words.ctypes.data)))
         return self._masks[number][1]
 
+    def looked(self, number: int) -> Words:
+        """The samples themselves, `[word, place]`."""
+        self.mask(number)
+        return self._masks[number][0]
+
     def all_seen(self, family: Ids, name: object, mode: int, window: int) -> Side:
         """Of every row of the family, also where verdicts are the same."""
         key = ("all", name, mode, window)

@@ -97,6 +97,8 @@ class Enumerative:
     """The search is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     memory: str = "2GB"
     """For behaviours kept."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where large numbers of candidates are scored; the same is found on a card, sooner."""
     preset: Literal["published"] | None = None
     """The enumerative method as its authors describe it, to compare with; it takes only `max_length`, `direction`,
     `since`, `target`, `seed` and `time_limit`."""
@@ -159,7 +161,7 @@ class Enumerative:
             inf if self.max_false_alarms is None else self.max_false_alarms * float(weights[good].sum()),
             inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
         )  # fmt: skip
-        explored = Exploration(made, space, bytes_of(self.memory))
+        explored = Exploration(made, space, bytes_of(self.memory), device=self.device)
         return Enumeration(self, explored, unavoidable(data, weights), whole, clock, watch)
 
     @property

@@ -26,7 +26,7 @@ class EnumerativeClassifier(Classifying):
     ----------
     max_length, intervals, pieces, next, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
     miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
-    preset, target
+    device, preset, target
         As in `Enumerative`. A template may be text.
     random_state
         Deals the traces to the folds.
@@ -77,6 +77,7 @@ class EnumerativeClassifier(Classifying):
         exhaust: bool = Enumerative.exhaust,
         folds: int = Enumerative.folds,
         memory: str = Enumerative.memory,
+        device: Literal["cpu", "cuda"] = Enumerative.device,
         preset: Literal["published"] | None = Enumerative.preset,
         target: float = Enumerative.target,
         model_selection: Literal["one_se", "accurate", "simplest"] = "one_se",

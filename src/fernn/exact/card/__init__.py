@@ -1,0 +1,1 @@
+"""The scoring of pairs on one NVIDIA card: it says which may be within the bounds, the processor judges these again."""

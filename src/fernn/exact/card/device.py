@@ -1,0 +1,38 @@
+"""Which device scores: the processor, or a card."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from ...errors import UnsupportedError
+
+Device = Literal["cpu", "cuda"]
+INSTEAD = "Use device='cpu', which finds the same."
+
+
+def interpreted() -> bool:
+    """Whether Triton runs kernels in its interpreter, on the processor: for tests, where there is no card."""
+    return os.environ.get("TRITON_INTERPRET", "") == "1"
+
+
+def opened(device: str) -> Any:
+    """The torch device; None for the processor. What is missing is said."""
+    if device == "cpu":
+        return None
+    if device != "cuda":
+        raise UnsupportedError(f"device is 'cpu' or 'cuda', got {device!r}")
+    for name, how in (("torch", "pip install 'fernn[torch]'"), ("triton", "it comes with the CUDA builds of torch")):
+        if find_spec(name) is None:
+            raise UnsupportedError(f"device='cuda' needs {name}, which is not installed: {how}. {INSTEAD}")
+    import torch
+
+    if interpreted():
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        why = "it is built without CUDA" if torch.version.cuda is None else "nvidia-smi says whether the driver does"
+        raise UnsupportedError(
+            f"device='cuda' needs an NVIDIA card, and torch {torch.__version__} finds none ({why}). {INSTEAD}"
+        )
+    return torch.device("cuda")
