@@ -189,6 +189,11 @@ def _moved(parts: Roles, used: list[int]) -> Roles:
 
 def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, list[str]]]:
     """Rows and columns of each file."""
+    if not sys.executable:  # Python inside of another program
+        pl = polars()
+        with readable():
+            return [(pl.scan_parquet(f, glob=False).select(pl.len()).collect().item(), list(pl.read_parquet_schema(f)))
+                    for f in files]  # fmt: skip
     paths = json.dumps([str(file.resolve()) for file in files])
     words = [sys.executable, "-c", TRIAL]
     tried = subprocess.run(words, input=paths, capture_output=True, text=True, errors="replace")
