@@ -35,6 +35,8 @@ from .ts import SUFFIX as SERIES
 from .ts import read_ts
 from .wide import wide
 
+FOLDER = "Name one file in it; of folders of Parquet files, eval, check and watch read all (--stream)."
+
 
 def read(
     path: str | PathLike[str],
@@ -155,7 +157,7 @@ def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft |
 
 def _is_file(file: Path, ledger: Ledger) -> bool:
     if file.is_dir():
-        ledger.add("folder", "error", f"{str(file)!r} is a folder", "Name one file in it.")
+        ledger.add("folder", "error", f"{str(file)!r} is a folder", FOLDER)
     elif not file.exists():
         what = f"there is no file {str(file)!r}{_near(file)}"
         ledger.add("not-found", "error", what, "Check the path.")

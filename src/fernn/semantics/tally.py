@@ -164,6 +164,10 @@ class Judged:
             return False
         return trace.satisfied != (self.of[trace.label or ""] == self.classes[1])
 
+    def is_wrong_class(self, trace: Trace) -> bool:
+        """The same of a trace as `shown` gives it."""
+        return len(self.classes) == 2 and trace.satisfied != (trace.label == self.classes[1])
+
     def shown(self, most: int = CLOSEST) -> list[Trace]:
         """Wrong verdicts first, then the closest calls; their labels are classes."""
         traces = [trace for some in self.tally.closest.values() for trace in some]

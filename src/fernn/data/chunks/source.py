@@ -28,6 +28,7 @@ from ..table import Table, text_blocks
 PARQUET = (".parquet", ".pq")
 WHOLE = (".npz", ".ts", ".trace", ".traces")
 """Endings of files that are only read as a whole."""
+PACKED = 50  # Parquet files are this much smaller than their columns, at most, but for odd ones
 LOOK = 1_000  # rows by which columns of words are told
 TRIAL = """
 import json, sys, polars as pl
@@ -85,7 +86,7 @@ def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
     allowed = most(limit)
     if allowed is None or file.stat().st_size > allowed:
         return allowed is not None
-    if file.suffix.lower() not in PARQUET:
+    if file.suffix.lower() not in PARQUET or file.stat().st_size * PACKED < allowed:
         return False
     try:
         ((rows, names),) = _looked_at((file,), {file: file.name})

@@ -50,6 +50,7 @@ class Stream:
         )
         self.channels = with_changes(named, options.steps, source.name)
         self._pieces = pieces(source, self.ledger, rows) if number is None else owned(source, number, rows)
+        self._is_part = number is not None
         self._units: set[str | None] = set()
         self._begun = Spilled()
         self._dropped: list[str] = []
@@ -108,12 +109,12 @@ class Stream:
         lot = clean_lot(piece, options, self.channels, self.pace) if isinstance(piece, Frame) else None
         if lot is None:
             found = gathered(piece.table(), source.roles, options, piece.name, self.ledger)
-            if self.ledger.failed:
-                return None
             if found.rows.time is not None and found.names:
                 self.pace.take(found.rows.time, found.bounds, found.names, found.rows.line, piece.where)
                 self._units.add(found.unit)
                 self._check_units(int(found.rows.line[0]))
+            if self.ledger.failed:
+                return None
             names = channel_names(source.header, source.roles)
             lot = self._repaired(Draft(found.traces, found.names, names, found.labels, found.groups))
         elif source.roles.time is not None:
@@ -179,7 +180,7 @@ class Stream:
             names = listed(self._dropped, 5) if self._lost <= 5 else f"{listed(self._dropped[:5], 5)} and others"
             what = f"{self._lost} of {total} cases with missing or infinite values are dropped: {names}"
             self.ledger.add("dropped", "warning", what, "Repair the file to keep them.")
-        if not self.cases and not self.ledger.failed:
+        if not self.cases and not self.ledger.failed and not self._is_part:  # no case may begin in a file
             self.ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
         self.pace.tell(self.ledger)
         self._check()
