@@ -88,8 +88,10 @@ def test_copies_and_contradictions_are_counted_in_pieces(called, tmp_path):
     assert whole | {"fingerprint": ""} == told
 
 
-def test_time_units_go_by_the_time_of_all_rows(called, cruise):
-    asked = ("eval", "F[0,20] (v >= 30)", "cruise.csv", "--time-units", "--json")
+def test_time_units_go_by_the_time_of_all_rows(called, tmp_path):
+    rows = [f"c{i},{t / 4},{(7 * i + t) % 5},{i % 2}" for i in range(30) for t in range(9)]
+    (tmp_path / "x.csv").write_text("\n".join(["case,time,v,label", *rows]))
+    asked = ("eval", "F[0,1] (v >= 4)", "x.csv", "--time-units", "--json")
     whole, parts = (json.loads(called(*asked, flag).out) for flag in ("--no-stream", "--stream"))
     assert parts["formula"] == whole["formula"]
     assert parts["score"] == whole["score"]

@@ -1,0 +1,1 @@
+"""How cost grows with the data."""
