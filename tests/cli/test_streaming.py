@@ -117,3 +117,26 @@ def test_watch_in_pieces_says_what_watch_says(called, cruise):
     whole = json.loads(called("watch", "run", "cruise.parquet", "cruise.csv", "--json").out)
     asked = ("watch", "run", "cruise.parquet", "cruise.csv", "--json", "--stream", "--piece-rows", "777")
     assert json.loads(called(*asked).out) == whole
+
+
+def test_what_was_counted_before_a_ctrl_c_is_given(called, cruise, monkeypatch):
+    monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda self, stream: stream.cases >= 10)
+    done = called("eval", RULE, "cruise.parquet", "--stream", "--piece-rows", "505", "--json", "--out", "x.csv")
+    told = json.loads(done.out)
+    assert done.code == 130
+    assert "interrupted" in done.err
+    assert told["complete"] is False
+    assert 10 <= told["count"] < len(cruise)
+    assert len(Path("x.csv").read_text().splitlines()) == told["count"] + 1
+
+
+def test_ids_with_blanks_and_bytes_of_another_encoding_are_read_as_they_are_as_a_whole(called, tmp_path):
+    (tmp_path / "x.csv").write_text("case,time,v\na  b,0,1\na  b,1,2\nc,0,3\n")
+    whole, parts = (
+        json.loads(called("eval", "F (v >= 2)", "x.csv", "--json", f).out) for f in ("--no-stream", "--stream")
+    )
+    assert sorted(t["case"] for t in parts["traces"]) == sorted(t["case"] for t in whole["traces"]) == ["a b", "c"]
+    (tmp_path / "y.csv").write_bytes("case,time,v\nä,0,1\n".encode("latin-1"))
+    done = called("eval", "F (v >= 2)", "y.csv", "--stream")
+    assert done.code == 2
+    assert "--encoding" in done.err

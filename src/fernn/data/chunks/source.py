@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -133,7 +134,15 @@ def _source(file: Path, options: Options, ledger: Ledger) -> Source | None:
         return None
     if file.suffix.lower() in PARQUET:
         return _parquet(file, (file,), options, ledger)
-    return _text(file, options, ledger)
+    try:
+        return _text(file, options, ledger)
+    except UnicodeError:
+        what = f"a byte among its first lines is not {options.encoding}"
+        ledger.add("encoding", "error", what, "Pass the --encoding that the file was written in.")
+    except csv.Error as error:
+        what = f"its first lines are not readable as CSV ({error})"
+        ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.")
+    return None
 
 
 def _inside(folder: Path) -> tuple[Path, ...]:

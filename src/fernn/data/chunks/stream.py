@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ...errors import DataError
+from ..dataset import plain_names
 from ..draft import Draft, repaired
 from ..problems import Ledger, Problem, listed
 from ..tidy import channel_names, gathered
@@ -78,7 +80,7 @@ class Stream:
                 self._check()
                 if lot is not None and not self.ledger.failed and len(lot):
                     self.cases += len(lot)
-                    yield lot
+                    yield replace(lot, cases=plain_names("case", lot.cases))
         except DataError as error:
             self.ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
             if self.strict:
