@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from fernn.data import read
 from fernn.data.chunks import Stream, can_stream, is_large, opened
+from fernn.data.chunks.middle import Middle
 from fernn.data.chunks.returns import Spilled
 from fernn.errors import DataError
 
@@ -208,3 +209,23 @@ def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(keys, 
     assert (kept.again() is None) == (not pairs)
     if pairs:
         assert kept.again() in pairs
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=60),
+    st.integers(1, 20),
+    st.integers(1, 9),
+)
+def test_going_through_numbers_a_few_times_finds_the_one_at_any_place(numbers, bits, kept):
+    values = np.array(numbers) + 0.0
+    for rank in (0, (len(values) - 1) // 2, len(values) // 2, len(values) - 1):
+        middle = Middle(bits, kept)
+        for step in range(65):
+            for part in np.array_split(values, 3):
+                middle.take(part)
+            if step == 0:
+                middle.rank = rank
+            middle.narrow()
+            if middle.value is not None:
+                break
+        assert middle.value == np.sort(values)[rank]
