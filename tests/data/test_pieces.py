@@ -201,6 +201,7 @@ def test_a_file_is_large_where_its_columns_are_more_than_is_allowed(tmp_path):
 
 
 @given(st.lists(st.integers(0, 60), max_size=80), st.integers(1, 10))
+@settings(deadline=None)
 def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(keys, at_once):
     kept = Spilled(at_once)
     for i, key in enumerate(keys):
@@ -214,9 +215,10 @@ def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(keys, 
 
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=60),
-    st.integers(1, 20),
+    st.integers(1, 12),
     st.integers(1, 9),
 )
+@settings(deadline=None, max_examples=40)
 def test_going_through_numbers_a_few_times_finds_the_one_at_any_place(numbers, bits, kept):
     values = np.array(numbers) + 0.0
     for rank in (0, (len(values) - 1) // 2, len(values) // 2, len(values) - 1):

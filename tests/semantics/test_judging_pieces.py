@@ -82,6 +82,7 @@ def test_parts_judged_one_by_one_add_up_to_the_whole(frame, rows, data, tmp_path
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.sampled_from("abc")), min_size=1, max_size=90), st.data())
+@settings(deadline=None)
 def test_a_tally_does_not_know_where_it_was_cut(traces, data):
     values = np.array([value for value, _ in traces], float)
     labels = [label for _, label in traces]
