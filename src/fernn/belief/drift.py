@@ -9,7 +9,7 @@ wrong yet.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from typing import Any, Literal
@@ -17,9 +17,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
+from ..data.chunks import Source, Stream
 from ..errors import DataError
 from ..formula import Formula, channels
 from ..semantics import robustness, satisfied
+from ..semantics.chunks import settled, verdicts
+from ..semantics.tally import Tally
 from .betting import Bets, EvennessBets, RateBets
 from .interval import clopper_pearson
 
@@ -83,23 +86,53 @@ class Watched:
             if name not in data.channels:
                 raise DataError(f"{data.name} has no channel {name!r}, which the rule reads; it has {data.channels}")
         values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
-        good = self._good(data)
-        for i in self._random.permutation(len(data)).tolist():
+        yield from self.taken(data.cases, values, holds, self._good(data), file or data.name)
+
+    def taken(self, cases: Sequence[str], values: Any, holds: Any, good: Any, file: str) -> Iterator[Seen]:
+        """The same of traces that were judged already; `good` says which are of the good class, None if unknown."""
+        for i in self._random.permutation(len(cases)).tolist():
             wrong = None if good is None else bool(holds[i] != good[i])
             errors = None if wrong is None else self._rate.take(wrong)
             strange = self._even.take(self._rank(float(values[i])))
-            seen = Seen(data.cases[i], file or data.name, bool(holds[i]), float(values[i]), wrong, errors, strange)
+            seen = Seen(cases[i], file, bool(holds[i]), float(values[i]), wrong, errors, strange)
             self.seen.append(seen)
             yield seen
+
+    def take_stream(
+        self, source: Source, rows: int | None = None, watch: Callable[[Stream], bool] | None = None
+    ) -> Iterator[Seen]:
+        """The traces of a recording larger than memory; a few numbers are kept of each, no sample."""
+        stream = Stream(source, rows)
+        cases: list[str] = []
+        parts: list[Any] = []
+        labels: list[str] = []
+        tally = Tally()
+        for found in verdicts(self.formula, stream):
+            cases += found.lot.cases
+            parts.append((found.robustness, found.satisfied))
+            labels += found.lot.labels or []
+            tally += found.tally
+            if watch is not None and watch(stream):
+                break
+        told = settled(tally, source)
+        good = None
+        if labels:
+            self._check_classes(told.classes, source.name)
+            good = np.array([told.of[label] == self.classes[1] for label in labels])
+        values, holds = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        yield from self.taken(cases, values, holds, good, str(source.path))
 
     def _good(self, data: Dataset) -> Any:
         if data.labels is None:
             return None
-        if not data.classes:
-            raise DataError(f"{data.name} has real-valued labels, the rule tells {self.classes} apart.")
-        if set(data.classes) - set(self.classes):
-            raise DataError(f"{data.name} has the classes {data.classes}, the rule tells {self.classes} apart.")
+        self._check_classes(data.classes, data.name)
         return np.array([data.classes[int(k)] == self.classes[1] for k in data.labels])
+
+    def _check_classes(self, classes: tuple[str, ...], name: str) -> None:
+        if not classes:
+            raise DataError(f"{name} has real-valued labels, the rule tells {self.classes} apart.")
+        if set(classes) - set(self.classes):
+            raise DataError(f"{name} has the classes {classes}, the rule tells {self.classes} apart.")
 
     def _rank(self, value: float) -> float:
         """Where the value stands among all before it, 0 to 1, ties broken at random: even where nothing has changed.

@@ -15,6 +15,8 @@ from .output import as_json, complain
 from .reading import Json, noting, reads_a_file, recording
 from .report import NoReport, kept_report
 from .result import printed, told
+from .sampled import judged_by_all, sample_of
+from .streaming import is_streamed
 from .where import EngineName
 
 if TYPE_CHECKING:
@@ -85,6 +87,10 @@ def learn(
         float | None, typer.Option(help="--one-class: share of the traces that may violate the rule (0).", min=0, max=1)
     ] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
+    sample: Annotated[
+        float | None,
+        typer.Option(help="Megabytes to learn from, of data larger than memory (32).", min=0.001),
+    ] = None,
     out: Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     no_report: NoReport = False,
@@ -96,7 +102,8 @@ def learn(
     """Learn short rules that tell good traces from bad ones.
 
     Prints the best rule of each length, with its error on traces kept for the test. Of more than two classes each
-    gets a rule. Ctrl-C keeps the best so far.
+    gets a rule. Ctrl-C keeps the best so far. Of a folder of Parquet files, or a file larger than memory, a sample is
+    learned from, and all of it judges the rules.
     """
     given: dict[str, Any] = {
         "max_length": max_length, "template": template, "direction": "past" if past else None,
@@ -121,7 +128,8 @@ def learn(
     else:
         kind = _kind(classes, order, one_class, share)
         test = 0.2 if test is None else test
-        done = _begun(file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order)
+        done = _begun(file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order, sample)
+    done = judged_by_all(done)
     typer.echo(_shown(done, json, met, not no_report))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
@@ -129,11 +137,13 @@ def learn(
 def _begun(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: Path | None,
     options: Any, quiet: bool, met: list[Problem], kind: str | None = None, order: str | None = None,
+    sample: float | None = None,
 ) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
     from ..learners import read_prior
     from ..runs import begun, plan, rules_begun, rules_plan
-    from ..runs.folders import check_vacant
+    from ..runs.folders import check_vacant, new_folder
+    from ..runs.large import SAMPLE, kept_sample, planned_sample
 
     if file is None:
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
@@ -145,17 +155,25 @@ def _begun(
     planned = plan(file, options, method, given, test, known) if kind != "one" else {}
     if out is not None:
         check_vacant(out)  # told before a long file is read
-    data = recording(file, options, met)
+    taken = None
+    if is_streamed(file, options, True if sample is not None else None):
+        taken = sample_of(file, options, sample, given.get("seed", 0))
+        data = taken.data
+        out = out if out is not None else new_folder(data.name)
+    else:
+        data = recording(file, options, met)
     if kind is None and len(data.classes) > 2:
         kind = "each"
         if known is not None:
             raise UnsupportedError(f"--prior is for two classes, {data.name} has {len(data.classes)}; see --good NAME")
-    if kind is None:
-        job = begun(data, planned, file, out)
-    else:
+    if kind is not None:
         planned = rules_plan(kind, file, options, method, given, test)
         data, planned = _in_order(data, order, planned)
-        job = rules_begun(data, planned, file, out)
+    if taken is not None and out is not None:
+        planned, file = planned_sample(planned, taken, file, out), str(out / SAMPLE)
+    job = begun(data, planned, file, out) if kind is None else rules_begun(data, planned, file, out)
+    if taken is not None and out is not None:
+        kept_sample(data, out)
     try:
         return carried_out(job, quiet) if kind is None else rules_learned(job, quiet)
     except Exception:

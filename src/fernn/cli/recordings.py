@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .output import as_json, counted
 from .reading import File, Json, reads_a_file
+from .streaming import InPieces, PieceRows, followed, is_streamed
+
+if TYPE_CHECKING:
+    from ..data import Card, Problem
 
 
 @reads_a_file
-def check(file: File, json: Json = False, options: Any = None) -> int:
-    """Show what a recording holds and everything that is wrong with it."""
+def check(
+    file: File, stream: InPieces = None, piece_rows: PieceRows = None, json: Json = False, options: Any = None
+) -> int:
+    """Show what a recording holds and everything that is wrong with it.
+
+    A folder of Parquet files, and a file larger than memory, is read in pieces.
+    """
     from ..data import card, looked_at
 
-    dataset, problems = looked_at(file, options)
-    facts = card(dataset) if dataset is not None else None
+    facts: Card | None
+    if is_streamed(file, options, stream):
+        facts, problems = _in_pieces(file, options, piece_rows)
+    else:
+        dataset, problems = looked_at(file, options)
+        facts = card(dataset) if dataset is not None else None
     if json:
         told = [
             {"kind": p.kind, "severity": p.severity, "where": p.where, "what": p.what, "fix": p.fix,
@@ -34,7 +47,25 @@ def check(file: File, json: Json = False, options: Any = None) -> int:
         errors = sum(p.count for p in problems if p.severity == "error")
         others = sum(p.count for p in problems if p.severity != "error")
         typer.echo(f"{counted(errors, 'error')}, {counted(others, 'warning')}" if problems else "no problems")
-    return 0 if dataset is not None else 2
+    return 0 if facts is not None else 2
+
+
+def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[Card | None, tuple[Problem, ...]]:
+    from ..data.chunks import opened
+    from ..data.chunks.card import Interrupted, card_of
+    from ..errors import DataError
+
+    try:
+        source = opened(file, options)
+    except DataError as error:
+        if not error.problems:
+            raise
+        return None, tuple(error.problems)
+    with followed("checked") as wants_end:
+        try:
+            return card_of(source, rows, wants_end)
+        except Interrupted:
+            raise KeyboardInterrupt from None
 
 
 @reads_a_file

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shlex
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import UnsupportedError
+from .evaluating import counts_text, evaluated, place_of, rows_to, score_json
 from .output import as_json, short, table
 from .reading import File, FormulaText, Json, TimeUnits, judged, reads_a_file
+from .streaming import InPieces, PieceRows, is_streamed
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from ..formula import Formula
-    from ..semantics import Deciding, Score
+    from ..semantics import Deciding
 
 At = Annotated[str, typer.Option(help="verdict, first, last, or the number of a sample.")]
 SHOWN = 20
@@ -27,10 +30,22 @@ def evaluate(
     at: At = "verdict",
     every: Annotated[bool, typer.Option("--all", help="List every trace, not only the first ones.")] = False,
     time_units: TimeUnits = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Write every trace to this CSV file.")] = None,
+    stream: InPieces = None,
+    piece_rows: PieceRows = None,
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Robustness and verdict of every trace; the error rate where there are labels. Exits with 1 if any violates."""
+    """Robustness and verdict of every trace; the error rate where there are labels. Exits with 1 if any violates.
+
+    A folder of Parquet files, and a file larger than memory, is read in pieces. Ctrl-C then gives what was counted.
+    """
+    if is_streamed(file, options, stream):
+        if every:
+            raise UnsupportedError(
+                "--all lists all traces on the screen; of data read in pieces, --out FILE.csv has them"
+            )
+        return evaluated(formula, file, at, time_units, json, options, piece_rows, out)
     rule, data = judged(formula, file, options, time_units)
     import numpy as np
 
@@ -39,13 +54,16 @@ def evaluate(
     from ..semantics.robustness import robustness, satisfied
     from ..semantics.score import counted
 
-    where = _place_of(at, rule)
+    where = place_of(at, rule)
     values = robustness(rule, data, at=where)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say, the line above has said
         verdicts = satisfied(rule, data, at=where)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     found = counted(verdicts, data.positive) if len(data.classes) == 2 else None
+    if out is not None:
+        with rows_to(out) as write:
+            write(data.cases, values, verdicts, labels)
     sentence = to_sentence(rule, data.dt, data.time_unit) if at == "verdict" else f"Judged at: {at}."
     if json:
         rows = [
@@ -53,7 +71,7 @@ def evaluate(
             for i, (case, value, verdict) in enumerate(zip(data.cases, values, verdicts, strict=True))
         ]
         told = {"formula": str(rule), "sentence": sentence, "satisfied": int(verdicts.sum()), "traces": rows}
-        typer.echo(as_json(told | ({"score": _score(found)} if found else {})))
+        typer.echo(as_json(told | ({"score": score_json(found)} if found else {})))
     else:
         typer.echo(f"{rule}\n{sentence}\n")
         wrong = verdicts != data.positive if found else np.zeros(len(data), bool)
@@ -69,27 +87,12 @@ def evaluate(
             typer.echo(f"({first}the closest calls; --all lists all {len(data)} traces)")
         typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
         if found:
-            typer.echo(_counts(found, data))
+            typer.echo(counts_text(found, data.classes))
         asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else []), *flags(options)]
         case = lines[0][0] if wrong.any() else data.cases[int(values.argmin())]
         words = ["fernn", "explain", *asked, "--case", str(case), "--", formula, file]
         typer.echo(f"why? {shlex.join(words if formula.startswith('-') else [w for w in words if w != '--'])}")
     return 0 if verdicts.all() else 1
-
-
-def _score(found: Score) -> dict[str, object]:
-    return {
-        "mcr": found.mcr, "traces": found.count, "true_good": found.true_good, "false_good": found.false_good,
-        "true_bad": found.true_bad, "false_bad": found.false_bad,
-    }  # fmt: skip
-
-
-def _counts(found: Score, data: Dataset) -> str:
-    bad, good = data.classes
-    return (
-        f"MCR {found.mcr:.4f}: {found.false_bad} {good!r} traces violate the rule, "
-        f"{found.false_good} {bad!r} traces satisfy it"
-    )
 
 
 @reads_a_file
@@ -108,7 +111,7 @@ def explain(
     from ..semantics import deciding, satisfied, signals
 
     one = data.subset([_place(data, case)])
-    where = _place_of(at, rule)
+    where = place_of(at, rule)
     verdict = bool(satisfied(rule, one, at=where)[0])
     (found,) = deciding(rule, one, at=where)
     parts = {part: values[0] for part, values in signals(rule, one).items()}
@@ -128,20 +131,6 @@ def explain(
                 f"robustness {short(found.robustness)}"
             )
     return 0 if verdict else 1
-
-
-def _place_of(at: str, rule: Formula) -> Any:
-    """Where to judge, from the word of the command line."""
-    from ..errors import UnsupportedError
-    from ..formula import direction
-
-    if at.lstrip("-").isdigit():
-        return int(at)
-    if at not in ("verdict", "first", "last"):
-        raise UnsupportedError(f"--at is verdict, first, last or the number of a sample; found {at!r}")
-    if at == "verdict" and direction(rule) == "mixed":
-        raise UnsupportedError(f"{rule} looks both back and ahead: pass --at first, last or the number of a sample")
-    return at
 
 
 def _place(data: Dataset, case: str) -> int:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import as_json, counted, table
+from .output import as_json, complain, counted, table
 from .reading import Json, warned
+from .streaming import INTERRUPTED, InPieces, PieceRows, is_streamed
+from .streaming import followed as progress
 
 if TYPE_CHECKING:
     from ..belief.drift import Watched
@@ -20,14 +22,18 @@ def watch(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
     files: Annotated[list[str], typer.Argument(help="New recordings, the oldest first.", metavar="FILE...")],
     alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
+    stream: InPieces = None,
+    piece_rows: PieceRows = None,
     json: Json = False,
 ) -> int:
     """Apply a learned rule to new recordings, with or without labels, and say when it no longer holds.
 
-    Exits with 1 if it does not. Files are read as the data of the run were.
+    Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
+    than memory, are read in pieces.
     """
     from ..belief.drift import Watched
     from ..data import recorded
+    from ..data.chunks import opened
     from ..errors import UnsupportedError
     from ..runs import as_found, error, reopened
 
@@ -42,14 +48,25 @@ def watch(
     rule = found.front.picked.formula
     wrong = 0 if held is None else round(error(rule, held) * len(held))
     followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
+    stopped = False
     for file in files:
-        for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
-            pass
+        if is_streamed(file, job.reading, stream):
+            source = opened(file, job.reading, forgiving=True)
+            with progress(f"watched {file}") as wants_end:
+                for _ in followed.take_stream(source, piece_rows, wants_end):
+                    pass
+            stopped = wants_end.stop is not None and wants_end.stop.asked
+        else:
+            for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
+                pass
+        if stopped:
+            complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
+            break
     if json:
         typer.echo(as_json(followed.to_json()))
     else:
         typer.echo(_printed(followed))
-    return 1 if followed.alarms else 0
+    return INTERRUPTED if stopped else 1 if followed.alarms else 0
 
 
 def _printed(followed: Watched) -> str:

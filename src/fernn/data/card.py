@@ -29,7 +29,8 @@ class Card:
     """Facts about a dataset. `classes` are (name, count), the positive class last.
 
     `contradictions` counts distinct traces that occur in more than one class; `floor` is the error
-    rate they force on every classifier. `label_range` is there for real-valued labels.
+    rate they force on every classifier. `label_range` is there for real-valued labels. Of data read in pieces no
+    `fingerprint` is taken.
     """
 
     name: str
@@ -74,7 +75,8 @@ class Card:
             lines.append(f"{said}; no rule errs less than {self.floor:.4g}")
         if self.groups is not None:
             lines.append(f"groups: {self.groups}")
-        lines.append(f"fingerprint: {self.fingerprint[:16]}")
+        if self.fingerprint:
+            lines.append(f"fingerprint: {self.fingerprint[:16]}")
         return "\n".join(lines)
 
     def _labels(self) -> str:

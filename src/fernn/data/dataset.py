@@ -244,6 +244,14 @@ def _frozen(array: Floats) -> Floats:
     return array
 
 
+def plain_names(what: str, names: list[str]) -> list[str]:
+    """Names as a dataset has them, blanks inside as one; an error for one that cannot be printed."""
+    text = "".join(names)
+    if text.isprintable() and "  " not in text and all(names):
+        return names
+    return [_name(what, name) for name in names]
+
+
 def _name(what: str, name: object) -> str:
     text = " ".join(str(name).split())
     if not text or not text.isprintable():

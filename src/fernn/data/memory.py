@@ -23,7 +23,8 @@ def within(size: int, limit: int | None, ledger: Ledger) -> bool:
         return True
     source = "a quarter of the free memory" if limit is None else "the memory limit"
     what = f"{shown(size)} of data, more than {source} ({shown(allowed)})"
-    fix = "Take some of its cases (fernn sample FILE -o PART.csv), or raise the limit with --memory-limit BYTES."
+    fix = "Take some of its cases (fernn sample FILE -o PART.csv), or raise the limit with --memory-limit BYTES. "
+    fix += "eval, check and watch can read it in pieces (--stream)."
     ledger.add("too-large", "error", what, fix)
     return False
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from ..errors import FernnError
 from ..plain import told
-from .dataset import Floats
+from .dataset import Floats, Ints
 from .memory import most, within
 from .options import Options
 from .problems import Ledger, refusal
@@ -39,15 +41,28 @@ PANIC = "pyo3_runtime"
 
 def parquet_table(path: Path, options: Options, ledger: Ledger) -> tuple[Table, Roles] | None:
     """The file's columns and their parts; `lines` are row numbers, from 1."""
+    pl = polars()
+    if not within(_unpacked(path, options.memory_limit), options.memory_limit, ledger):
+        return None
+    with readable():
+        return _table(pl, pl.read_parquet(path), options, ledger)
+
+
+def polars() -> Any:
+    """The library, or what to do about its absence."""
     try:
         import polars as pl
     except ImportError as error:
         what = "reading Parquet needs polars, which is not installed"
         raise refusal("no-polars", what, "Run: pip install 'fernn[io]', or convert the file to CSV.") from error
-    if not within(_unpacked(path, options.memory_limit), options.memory_limit, ledger):
-        return None
+    return pl
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Whatever polars gives up with becomes an error of ours."""
     try:
-        return _table(pl, pl.read_parquet(path), options, ledger)
+        yield
     except FernnError:
         raise
     except BaseException as error:
@@ -90,14 +105,33 @@ def _table(pl: Any, frame: Any, options: Options, ledger: Ledger) -> tuple[Table
     parts = roles(frame.columns, options, ledger)
     if parts is None:
         return None
+    return frame_table(pl, frame, parts, np.arange(1, frame.height + 1, dtype=np.int64)), parts
+
+
+def frame_table(pl: Any, frame: Any, parts: Roles, lines: Ints) -> Table:
+    """A polars frame as a table of numbers and texts."""
     columns: list[list[Floats | list[str]]] = []
     for i, column in enumerate(frame.iter_columns()):
-        if i not in parts.words and (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-            columns.append([np.array(column.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)])
-        elif column.dtype == pl.Datetime or column.dtype == pl.Date:
-            stamps = column.cast(pl.Datetime("us")).cast(pl.Int64)
-            columns.append([np.array(stamps.cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6)])
-        else:
-            columns.append([["" if cell is None else str(cell).strip() for cell in column.to_list()]])
-    lines = np.arange(1, frame.height + 1, dtype=np.int64)
-    return Table(tuple(frame.columns), tuple(columns), lines), parts
+        numbers = None if i in parts.words and not is_moment(pl, column) else column_numbers(pl, column)
+        columns.append([column_texts(column) if numbers is None else numbers])
+    return Table(tuple(frame.columns), tuple(columns), lines)
+
+
+def column_numbers(pl: Any, column: Any) -> Floats | None:
+    """NaN where there is no value; None for a column of texts. Moments are seconds since 1970."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return np.array(column.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    if is_moment(pl, column):
+        stamps = column.cast(pl.Datetime("us")).cast(pl.Int64)
+        return np.array(stamps.cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6)
+    return None
+
+
+def is_moment(pl: Any, column: Any) -> bool:
+    """Whether the column holds dates or times of day on a date."""
+    return bool(column.dtype == pl.Datetime or column.dtype == pl.Date)
+
+
+def column_texts(column: Any) -> list[str]:
+    """Empty where there is no value."""
+    return ["" if cell is None else str(cell).strip() for cell in column.to_list()]

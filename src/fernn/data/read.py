@@ -15,27 +15,27 @@ from .checks import check
 from .dataset import Dataset
 from .disguise import told_binary, told_special
 from .draft import Draft, finished
+from .heading import heading, tell_no_rows
 from .labels import LabelKind
-from .layout import is_tidy
 from .leftovers import without_leftovers
 from .marks import check_no_marks
 from .memory import fits
 from .npz import read_npz
-from .numbers import is_number
 from .options import BadRows, Layout, Nonfinite, Options, as_tuple
 from .parquet import parquet_table
 from .problems import Ledger, Problem
 from .propositional import SUFFIXES, read_propositional
 from .quotes import broken_line
-from .roles import roles
-from .sniff import Start, has_header, start
+from .sniff import Start, start
 from .sources import SOURCES, bundled
 from .steps import with_steps
-from .table import MISSING, text_table
+from .table import text_table
 from .tidy import tidy
 from .ts import SUFFIX as SERIES
 from .ts import read_ts
-from .wide import headerless_roles, wide
+from .wide import wide
+
+FOLDER = "Name one file in it; of folders of Parquet files, eval, check and watch read all (--stream)."
 
 
 def read(
@@ -144,45 +144,20 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
 
 
 def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft | None:
-    named = has_header(begin, options, ledger)
-    header = begin.first if named else None
-    if header and not header[-1]:  # a delimiter closes each line
-        header = header[:-1]
-    long = is_tidy(header, begin, options, ledger)
-    if header is None and (long or (options.layout == "auto" and _has_words_inside(begin))):
-        what = f"the first line holds no column names ({', '.join(begin.first)[:40]!r})"
-        fix = "Write a header line such as case,time,v,label, or pass --layout wide."
-        ledger.add("no-header", "error", what, fix, line=begin.skip + 1)
+    found = heading(begin, options, ledger)
+    if found is None:
         return None
-    if not long:
-        check_no_marks(options, "each row is a trace")
-    parts = roles(header, options, ledger, wide=not long) if header else headerless_roles(begin, options, ledger)
-    if parts is None:
-        return None
-    table = text_table(file, begin, header, parts, options, ledger)
+    table = text_table(file, begin, found.names, found.roles, options, ledger)
     if not len(table.lines):
-        if not ledger.failed:
-            what = "there is a header, but no row under it"
-            ledger.add("empty", "error", what, "Check how the file was written.", line=begin.skip + 1)
+        tell_no_rows(begin, ledger)
         return None
-    parts = without_leftovers(table, parts, options, ledger, wide=not long)
-    return tidy(table, parts, options, file.stem, ledger) if long else wide(table, parts, options, ledger)
-
-
-def _has_words_inside(begin: Start) -> bool:
-    """Words in several columns of a file without names: rows of a tidy file, not traces."""
-    rows = [row for row in (begin.first, begin.second) if len(row) == len(begin.first)]
-    words = [all(_is_word(row[i].strip()) for row in rows) for i in range(len(begin.first))]
-    return sum(words) > 1
-
-
-def _is_word(cell: str) -> bool:
-    return cell.casefold() not in MISSING and not is_number(cell) and not is_number(cell, ",")
+    parts = without_leftovers(table, found.roles, options, ledger, wide=not found.tidy)
+    return tidy(table, parts, options, file.stem, ledger) if found.tidy else wide(table, parts, options, ledger)
 
 
 def _is_file(file: Path, ledger: Ledger) -> bool:
     if file.is_dir():
-        ledger.add("folder", "error", f"{str(file)!r} is a folder", "Name one file in it.")
+        ledger.add("folder", "error", f"{str(file)!r} is a folder", FOLDER)
     elif not file.exists():
         what = f"there is no file {str(file)!r}{_near(file)}"
         ledger.add("not-found", "error", what, "Check the path.")

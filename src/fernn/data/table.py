@@ -6,7 +6,7 @@ at cell by cell, to say where. So a clean file is read fast and a bad one is exp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
@@ -23,6 +23,7 @@ from .roles import Roles
 from .sniff import END, Start, open_text, split_rows
 
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
+POOL = 100_000  # texts of ids that are kept so that a repeated one is one string
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
 
@@ -43,6 +44,10 @@ class Table:
         for block in self.columns[column]:
             cells += block if isinstance(block, list) else [repr(x) for x in block.tolist()]
         return cells
+
+    def part(self, low: int, high: int) -> Table:
+        """The rows from `low` up to `high`."""
+        return Table(self.header, tuple(_part(blocks, low, high) for blocks in self.columns), self.lines[low:high])
 
     def numbers(
         self, column: int, options: Options, ledger: Ledger, cases: Sequence[str]
@@ -91,10 +96,21 @@ def text_table(
     ledger: Ledger,
 ) -> Table:
     """All rows of the file; case, label and group stay text. Without a header, columns are numbered from 1."""
-    names = tuple(header or (str(i + 1) for i in range(len(start.first))))
+    names = _names(header, start)
+    return joined(names, text_blocks(path, start, header, roles, options, ledger))
+
+
+def text_blocks(
+    path: Path,
+    start: Start,
+    header: Sequence[str] | None,
+    roles: Roles,
+    options: Options,
+    ledger: Ledger,
+) -> Iterator[Table]:
+    """The same a block of rows at a time."""
+    names = _names(header, start)
     keep = frozenset(roles.words)
-    columns: tuple[list[Floats | list[str]], ...] = tuple([] for _ in names)
-    lines: list[int] = []
     pool: dict[str, str] = {}  # a repeated id is one string
     wanted = "the header has" if header else "the first row has"
     with open_text(path, options.encoding) as handle:
@@ -113,12 +129,28 @@ def text_table(
                 block.pop()
             rows, at = _full_rows(block, range(line, after), names, wanted, start, roles, options, ledger)
             line = after
-            lines += at
-            for j, cells in enumerate(zip(*rows, strict=True)):
-                columns[j].append(
-                    [pool.setdefault(c, c) for c in map(str.strip, cells)] if j in keep else _block(cells, options)
-                )
-    return Table(names, columns, np.array(lines, dtype=np.int64))
+            if len(pool) > POOL:
+                pool.clear()
+            columns: list[Floats | list[str]] = [
+                [pool.setdefault(c, c) for c in map(str.strip, cells)] if j in keep else _block(cells, options)
+                for j, cells in enumerate(zip(*rows, strict=True))
+            ]
+            yield Table(names, tuple([c] for c in columns) or tuple([] for _ in names), np.array(at, dtype=np.int64))
+
+
+def joined(names: tuple[str, ...], tables: Iterable[Table]) -> Table:
+    """Tables of the same columns, one under the other."""
+    columns: tuple[list[Floats | list[str]], ...] = tuple([] for _ in names)
+    lines: list[Ints] = [np.empty(0, np.int64)]
+    for table in tables:
+        for all_blocks, blocks in zip(columns, table.columns, strict=True):
+            all_blocks += blocks
+        lines.append(table.lines)
+    return Table(names, columns, np.concatenate(lines))
+
+
+def _names(header: Sequence[str] | None, start: Start) -> tuple[str, ...]:
+    return tuple(header or (str(i + 1) for i in range(len(start.first))))
 
 
 def _full_rows(
@@ -191,6 +223,17 @@ def _block(cells: tuple[str, ...], options: Options) -> Floats | list[str]:
         return np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
         return [c.strip() for c in cells]
+
+
+def _part(blocks: list[Floats | list[str]], low: int, high: int) -> list[Floats | list[str]]:
+    found: list[Floats | list[str]] = []
+    at = 0
+    for block in blocks:
+        first, last = max(low - at, 0), min(high - at, len(block))
+        if first < last:
+            found.append(block[first:last])
+        at += len(block)
+    return found
 
 
 def _each(cells: list[str], decimal: str) -> Floats:

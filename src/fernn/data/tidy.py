@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,36 @@ class Rows:
         )
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """Rows in order; `bounds[i]:bounds[i+1]` are those of the case `names[i]`."""
+
+    rows: Rows
+    names: list[str]
+    bounds: Ints
+    unit: str | None
+    labels: list[str] | None
+    groups: list[str] | None
+
+    @property
+    def traces(self) -> list[Floats]:
+        """`[channel, time]` each."""
+        return [part.T for part in np.split(self.rows.values, self.bounds[1:-1])] if self.names else []
+
+
 def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger) -> Draft:
     """Cases gathered from their rows; a file without a case column is one case called `name`."""
+    found = gathered(table, roles, options, name, ledger)
+    dt = None
+    if found.rows.time is not None:
+        dt = sampling(found.rows.time, found.bounds, found.names, found.rows.line, ledger)
+    return Draft(
+        found.traces, found.names, channel_names(table.header, roles), found.labels, found.groups, dt, found.unit
+    )
+
+
+def gathered(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger) -> Gathered:
+    """The same before anything is said of all cases together."""
     rows, cases, unit = _rows(table, roles, options, name, ledger)
     by_time = (rows.code,) if rows.time is None else (rows.time, rows.code)
     order = np.lexsort(by_time)  # stable: without times the order of the file stays
@@ -50,18 +79,14 @@ def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
     codes, starts = np.unique(rows.code, return_index=True)
     names = [cases[c] for c in codes]
     bounds = np.append(starts, len(rows.code)).astype(np.int64)
-    dt = None
-    if rows.time is not None:
-        dt = sampling(rows.time, bounds, names, rows.line, ledger)
-    return Draft(
-        traces=[part.T for part in np.split(rows.values, starts[1:])] if len(starts) else [],
-        cases=names,
-        channels=[table.header[i] for i in (*roles.channels, *([] if roles.mark is None else [roles.mark]))],
-        labels=_one_each(rows.label, rows, bounds, names, "label", roles.case is not None, ledger),
-        groups=_one_each(rows.group, rows, bounds, names, "group", roles.case is not None, ledger),
-        dt=dt,
-        unit=unit,
-    )
+    labels = _one_each(rows.label, rows, bounds, names, "label", roles.case is not None, ledger)
+    groups = _one_each(rows.group, rows, bounds, names, "group", roles.case is not None, ledger)
+    return Gathered(rows, names, bounds, unit, labels, groups)
+
+
+def channel_names(header: Sequence[str], roles: Roles) -> list[str]:
+    """A mark of faults comes after the channels."""
+    return [header[i] for i in (*roles.channels, *([] if roles.mark is None else [roles.mark]))]
 
 
 def _rows(

@@ -137,6 +137,13 @@ class Run:
         if self._lock is not None:
             self._lock.release()
 
+    def add_notes(self, notes: Sequence[str], papers: Mapping[str, dict[str, Any]]) -> None:
+        """What is known only after the fit was finished, beside its other notes; and files that tell of it."""
+        found = self._read(FRONT) or {}
+        self._write(FRONT, found | {"notes": [*found.get("notes", ()), *notes]})
+        for name, paper in papers.items():
+            self._write(name, paper)
+
     def finish_rules(self, told: Mapping[str, Any], state: dict[str, Any]) -> None:
         """The last word on rules for classes: `told` has them, `ended` and `seconds`. Lets go of the run."""
         self._write_state(told["seconds"], state)

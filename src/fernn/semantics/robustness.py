@@ -88,6 +88,15 @@ def _judged(
     return values if at == "all" else _picked(values, at)
 
 
+def both(formula: Formula, made: Batch, at: At = "verdict") -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Robustness and verdict of each trace of a batch, `[case]`; nothing is said of windows that are empty."""
+    if at == "verdict":
+        values, closed = (_verdicts(formula, made, end, warns=False) for end in (False, True))
+    else:
+        values, closed = (_picked(made.split(_everywhere_flat(formula, made, end)), at) for end in (False, True))
+    return values, closed >= 0
+
+
 def _picked(values: Values, at: At) -> npt.NDArray[Any]:
     place = {"first": 0, "last": -1}.get(at, at) if isinstance(at, str) else at
     if not isinstance(place, int) or isinstance(place, bool):
@@ -98,12 +107,12 @@ def _picked(values: Values, at: At) -> npt.NDArray[Any]:
         raise SignalError(f"there is no sample {place} in some trace") from None
 
 
-def _verdicts(formula: Formula, made: Batch, closed: bool) -> npt.NDArray[Any]:
+def _verdicts(formula: Formula, made: Batch, closed: bool, warns: bool = True) -> npt.NDArray[Any]:
     packed = _tables(formula, made, True, closed)
     out = np.empty(made.count, made.flat.dtype)
     met = _run(packed, made, out, True)
-    if met:
-        _report(formula, made, met, out)
+    if met & (NONFINITE | INFINITE * warns):
+        _report(formula, made, met & (NONFINITE | INFINITE * warns), out)
     return out
 
 

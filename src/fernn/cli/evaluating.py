@@ -1,0 +1,166 @@
+"""What `eval` says of traces: rows of a file, counts, and all of it for data that are read in pieces."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import UnsupportedError
+from .output import as_json, complain, table
+from .reading import warn_of_compiling, warned
+from .streaming import INTERRUPTED, followed
+
+if TYPE_CHECKING:
+    from ..data.chunks import Stream
+    from ..formula import Formula
+    from ..semantics import Score
+    from ..semantics.tally import Judged
+
+
+@contextmanager
+def rows_to(out: Path | None) -> Iterator[Callable[[Sequence[str], Any, Any, Sequence[str] | None], None]]:
+    """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
+    from ..data.unbroken import unbroken
+
+    if out is None:
+        yield lambda *_: None
+        return
+    with unbroken(out) as part, open(part, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["case", "robustness", "satisfied", "label"])
+
+        def write(cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
+            words = labels if labels is not None else [""] * len(cases)
+            numbers = (map(repr, values.tolist()), holds.astype(int).tolist())
+            writer.writerows(zip(cases, *numbers, words, strict=True))
+
+        yield write
+
+
+def score_json(found: Score) -> dict[str, object]:
+    return {
+        "mcr": found.mcr, "traces": found.count, "true_good": found.true_good, "false_good": found.false_good,
+        "true_bad": found.true_bad, "false_bad": found.false_bad,
+    }  # fmt: skip
+
+
+def counts_text(found: Score, classes: tuple[str, ...]) -> str:
+    """The error rate, and what it is made of."""
+    bad, good = classes
+    return (
+        f"MCR {found.mcr:.4f}: {found.false_bad} {good!r} traces violate the rule, "
+        f"{found.false_good} {bad!r} traces satisfy it"
+    )
+
+
+def place_of(at: str, rule: Formula) -> Any:
+    """Where to judge, from the word of the command line."""
+    from ..formula import direction
+
+    if at.lstrip("-").isdigit():
+        return int(at)
+    if at not in ("verdict", "first", "last"):
+        raise UnsupportedError(f"--at is verdict, first, last or the number of a sample; found {at!r}")
+    if at == "verdict" and direction(rule) == "mixed":
+        raise UnsupportedError(f"{rule} looks both back and ahead: pass --at first, last or the number of a sample")
+    return at
+
+
+def evaluated(
+    text: str, file: str, at: str, time_units: bool, json: bool, options: dict[str, Any], rows: int | None,
+    out: Path | None,
+) -> int:  # fmt: skip
+    """`eval` in pieces. Counts are of all traces; listed are those that are wrong or close."""
+    from ..data.chunks import Stream, opened
+    from ..data.options import flags
+    from ..formula import parse
+    from ..semantics.chunks import check_step, settled, step_of, verdicts
+    from ..semantics.tally import Tally
+
+    if not time_units:
+        parse(text)
+    source = opened(file, options)
+    dt = step_of(source) if time_units else None
+    rule = parse(text, dt=dt)
+    where = place_of(at, rule)
+    warn_of_compiling()
+    tally = Tally()
+    stream = Stream(source, rows)
+    with rows_to(out) as write, followed("judged") as wants_end:
+        for found in verdicts(rule, stream, where):
+            tally += found.tally
+            write(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
+            if wants_end(stream):
+                break
+    if dt is not None and stream.is_over:
+        check_step(stream, dt)
+    if problems := stream.problems():
+        warned(shlex.join(["fernn", "check", file, *flags(options)]), problems)
+    told = settled(tally, source)
+    _tell_empty(rule, told)
+    if json:
+        typer.echo(as_json(_as_json(told, stream, rule, at)))
+    else:
+        _print(told, stream, rule, at)
+    if not stream.is_over:
+        complain("interrupted: all of the above is of the rows read so far")
+        return INTERRUPTED
+    return 0 if tally.satisfied == tally.traces else 1
+
+
+def _tell_empty(rule: Formula, told: Judged) -> None:
+    from ..formula.nodes import FUTURE, PAST, walk
+
+    late = any(node.over.start > 0 for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
+    if told.tally.infinite and late:
+        complain(
+            f"warning: for {told.tally.infinite} of {told.tally.traces} traces an empty window decides the verdict: "
+            "the trace ends before the window starts, which counts as violated for F, O, U, S and as satisfied for G, H"
+        )
+
+
+def _sentence(rule: Formula, stream: Stream, at: str) -> str:
+    from ..formula import to_sentence
+
+    return to_sentence(rule, stream.dt, stream.unit) if at == "verdict" else f"Judged at: {at}."
+
+
+def _as_json(told: Judged, stream: Stream, rule: Formula, at: str) -> dict[str, Any]:
+    tally, score = told.tally, told.score
+    rows = [
+        {"case": t.case, "robustness": t.robustness, "satisfied": t.satisfied}
+        | ({"label": t.label} if told.classes else {})
+        for t in told.shown()
+    ]
+    return {
+        "formula": str(rule), "sentence": _sentence(rule, stream, at), "satisfied": tally.satisfied,
+        "traces": rows, "streamed": True, "complete": stream.is_over, "count": tally.traces,
+        "samples": tally.samples,
+    } | ({"score": score_json(score)} if score else {})  # fmt: skip
+
+
+def _print(told: Judged, stream: Stream, rule: Formula, at: str) -> None:
+    tally, score = told.tally, told.score
+    typer.echo(f"{rule}\n{_sentence(rule, stream, at)}\n")
+    labelled = bool(told.classes)
+    lines = [
+        [t.case, t.robustness, "satisfied" if t.satisfied else "violated"]
+        + ([t.label, "wrong" if told.is_wrong_class(t) else ""] if labelled else [])
+        for t in told.shown()
+    ]
+    typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labelled else [])], lines))
+    if tally.traces > len(lines):
+        first = "wrong verdicts first, then " if score else ""
+        typer.echo(f"({first}the closest calls; --out FILE.csv writes all {tally.traces} traces)")
+    typer.echo(f"\nsatisfied by {tally.satisfied} of {tally.traces} traces")
+    if score:
+        typer.echo(counts_text(score, told.classes))
+    typer.echo(f"read in pieces: {stream.rows:,} rows, {tally.samples:,} samples")
+    sys.stdout.flush()

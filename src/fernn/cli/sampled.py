@@ -1,0 +1,51 @@
+"""Learning from data larger than memory: the sample that is learned from, and what all of it says then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .output import complain
+from .streaming import followed
+
+if TYPE_CHECKING:
+    from ..data.chunks.drawing import Drawn
+    from ..runs import Outcome, RulesOutcome
+
+MEGABYTES = 32.0
+
+
+def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed: int) -> Drawn:
+    """Whole traces, the same share of each label; what there is to say of it goes to standard error."""
+    from ..data.chunks import opened
+    from ..data.chunks.drawing import drawn
+
+    source = opened(file, options)
+    with followed("sampling") as wants_end:
+        found = drawn(source, int((megabytes or MEGABYTES) * 1e6), seed, watch=wants_end)
+        stopped = wants_end.stop is not None and wants_end.stop.asked
+    if stopped:
+        raise KeyboardInterrupt
+    complain(f"{file} is larger than memory, or read in pieces: learning from {found}")
+    return found
+
+
+def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
+    """With the errors on all the data, where what was learned from is a sample of them."""
+    from ..runs import Outcome
+    from ..runs.large import on_all
+
+    sample = done.job.settings.get("sample")
+    if sample is None or not isinstance(done, Outcome):
+        return done
+    total, kept = sum(sample["met"].values()), sum(sample["kept"].values())
+    notes = [f"learned from a sample: {kept} of {total} traces of {sample['of']}"]
+    papers = {}
+    if len(done.job.data.classes) == 2:
+        with followed("judged by all") as wants_end:
+            found = on_all(done.front, done.job.data, sample, watch=wants_end)
+        notes += found.notes(done.front)
+        papers["all.json"] = found.to_json()
+    if done.job.run is not None:
+        done.job.run.add_notes(notes, papers)
+    return replace(done, notes=(*done.notes, *notes))

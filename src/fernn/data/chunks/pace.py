@@ -1,0 +1,70 @@
+"""The time between samples of a file that is never in memory as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..dataset import Floats, Ints
+from ..problems import Ledger
+from ..times import EVEN
+
+
+@dataclass
+class Pace:
+    """How many steps there were, how long they took, and the shortest and the longest of them with their place."""
+
+    steps: int = 0
+    total: float = 0.0
+    shortest: tuple[float, str, int, str] = (inf, "", 0, "")
+    longest: tuple[float, str, int, str] = (-inf, "", 0, "")
+
+    def take(self, time: Floats, bounds: Ints, cases: list[str], lines: Ints | int, where: str) -> bool:
+        """The rows of whole cases; `lines` are theirs, or that of the first. False where times do not rise."""
+        steps = np.diff(time)
+        count = len(steps) - (len(bounds) - 2)
+        if count <= 0:
+            return True
+        between = bounds[1:-1] - 1  # from a case to the next
+        steps[between] = inf
+        low = int(steps.argmin())
+        if not steps[low] > 0:
+            return False
+        steps[between] = -inf
+        high = int(steps.argmax())
+        for name, at in (("shortest", low), ("longest", high)):
+            line = lines + at + 1 if isinstance(lines, int) else int(lines[at + 1])
+            case = cases[int(np.searchsorted(bounds, at + 1, side="right")) - 1]
+            better = min if name == "shortest" else max
+            found = (float(steps[at]), where, line, case)
+            setattr(self, name, better(getattr(self, name), found, key=lambda step: step[0]))
+        self.steps += count
+        self.total += float((time[bounds[1:] - 1] - time[bounds[:-1]]).sum())
+        return True
+
+    @property
+    def dt(self) -> float | None:
+        """The step, the same everywhere; None where steps vary or there are none."""
+        return float(f"{self.mean:.9g}") if self.steps and self.is_even else None
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.steps
+
+    @property
+    def is_even(self) -> bool:
+        ends = (self.shortest[0], self.longest[0])
+        return not any(abs(step - self.mean) > EVEN * abs(self.mean) for step in ends)
+
+    def tell(self, ledger: Ledger) -> None:
+        """A warning where steps vary."""
+        if not self.steps or self.is_even:
+            return
+        worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
+        what = f"sampling is irregular: the mean step is {self.mean:g}, here it is {worst[0]:g}"
+        fix = "Rules will count samples, not time. Resample, or pass --dt if the steps are meant to be even."
+        before, ledger.file = ledger.file, worst[1]
+        ledger.add("irregular", "warning", what, fix, line=worst[2], case=worst[3])
+        ledger.file = before

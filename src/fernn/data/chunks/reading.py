@@ -1,0 +1,92 @@
+"""The rows of a recording, a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from ...errors import UnsupportedError
+from ..parquet import polars, readable
+from ..problems import Ledger
+from ..table import BLOCK, Table, joined, text_blocks
+from .pieces import Frame, Piece, Rows
+from .source import Source
+
+BUDGET = 1 << 25
+"""Bytes of a piece, about; what is done to it takes some times as much."""
+CELL = 16
+
+
+def usual_rows(source: Source) -> int:
+    """Rows of a piece where nobody asks for a number."""
+    return max(BUDGET // (CELL * len(source.header)), 1_000)
+
+
+def pieces(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[Piece]:
+    """All rows in the order of the files, then of the rows; at most `rows` at a time, of text by blocks of 4000."""
+    if rows is not None and rows < 1:
+        raise UnsupportedError(f"a piece has 1 row or more, asked for {rows}")
+    if source.begin is not None:
+        yield from _of_text(source, ledger, rows)
+        return
+    for number in range(len(source.files)):
+        yield from pieces_of(source, number, rows)
+
+
+def owned(source: Source, number: int, rows: int | None = None) -> Iterator[Piece]:
+    """The rows of all cases that begin in a file, also those that stand in the files after it.
+
+    The parts of all files together are the whole, each case once.
+    """
+    before = _last_case(source, number)
+    last: str | None = None
+    for piece in pieces_of(source, number, rows):
+        if last is None and before is not None and piece.runs.names[0] == before:
+            if len(piece.runs.names) == 1:
+                continue
+            piece = piece.part(int(piece.runs.starts[1]), len(piece))
+        before, last = None, piece.runs.names[-1]
+        yield piece
+    for following in range(number + 1, len(source.files)):
+        for piece in pieces_of(source, following, rows):
+            if last is None or piece.runs.names[0] != last:
+                return
+            if len(piece.runs.names) > 1:
+                yield piece.part(0, int(piece.runs.starts[1]))
+                return
+            yield piece
+
+
+def pieces_of(source: Source, number: int, rows: int | None = None, last: int | None = None) -> Iterator[Frame]:
+    """Those of one Parquet file; with `last`, of its last rows only."""
+    pl = polars()
+    file, count = source.files[number], source.rows[number]
+    step = rows or usual_rows(source)
+    called, name = source.called(file), source.case_of(file)
+    for first in range(max(count - last, 0) if last else 0, count, step):
+        with readable():
+            scan = pl.scan_parquet(file, glob=False).select(source.header).slice(first, step)
+            frame = scan.collect()
+        yield Frame(source.roles, name, (called,), frame, ((first + 1, frame.height),))
+
+
+def _last_case(source: Source, number: int) -> str | None:
+    """The case in which the file before ends."""
+    for earlier in reversed(range(number)):
+        for piece in pieces_of(source, earlier, 1, last=1):
+            return piece.runs.names[0]
+    return None
+
+
+def _of_text(source: Source, ledger: Ledger, rows: int | None) -> Iterator[Rows]:
+    file: Path = source.files[0]
+    assert source.begin is not None
+    blocks = text_blocks(file, source.begin, source.names, source.roles, source.options, ledger)
+    at_once = max((rows or usual_rows(source)) // BLOCK, 1)
+    called, name = source.called(file), source.case_of(file)
+    while some := list(islice(blocks, at_once)):
+        table = joined(source.header, some)
+        for low in range(0, len(table.lines), rows or max(len(table.lines), 1)):
+            part: Table = table if rows is None else table.part(low, min(low + rows, len(table.lines)))
+            yield Rows(source.roles, name, (called,), part)

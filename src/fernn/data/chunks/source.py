@@ -1,0 +1,237 @@
+"""What a name stands for that is read in pieces: a Parquet file, a folder of them, or a text file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import DataError
+from ..disguise import told_binary, told_special
+from ..heading import heading
+from ..leftovers import without_leftovers
+from ..memory import most
+from ..options import Options, as_tuple
+from ..parquet import frame_table, polars, readable
+from ..problems import Ledger, Problem, listed, refusal
+from ..roles import Roles, roles
+from ..sniff import Start, start
+from ..table import Table, text_blocks
+
+PARQUET = (".parquet", ".pq")
+WHOLE = (".npz", ".ts", ".trace", ".traces")
+"""Endings of files that are only read as a whole."""
+PACKED = 50  # Parquet files are this much smaller than their columns, at most, but for odd ones
+LOOK = 1_000  # rows by which columns of words are told
+TRIAL = """
+import json, sys, polars as pl
+for path in json.load(sys.stdin):
+    rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+    print(json.dumps([rows, list(pl.read_parquet_schema(path))]), flush=True)
+"""
+"""Says how many rows and which columns the files have; in a process of its own, for a damaged file can end it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A recording that is read in pieces. `header` and `roles` are of the columns that are read."""
+
+    path: Path
+    files: tuple[Path, ...]
+    header: tuple[str, ...]
+    roles: Roles
+    options: Options
+    rows: tuple[int, ...] = ()
+    """Of each Parquet file; not known of text."""
+    begin: Start | None = None
+    """How a text file begins."""
+    names: list[str] | None = None
+    tidy: bool = True
+    notes: tuple[Problem, ...] = ()
+    """Warnings that the first rows give."""
+
+    @property
+    def name(self) -> str:
+        return self.options.name or self.path.stem
+
+    def called(self, file: Path) -> str:
+        """What a file is called in messages."""
+        return file.name if file == self.path else file.relative_to(self.path).as_posix()
+
+    def case_of(self, file: Path) -> str:
+        """What the case is called where no column names it."""
+        return file.stem if file == self.path else file.relative_to(self.path).with_suffix("").as_posix()
+
+
+def can_stream(path: str | PathLike[str]) -> bool:
+    """Whether this is a file that can be read in pieces, or a folder."""
+    file = Path(path)
+    return file.is_dir() or (file.is_file() and file.suffix.lower() not in WHOLE)
+
+
+def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
+    """Whether it is a folder, or a file with more than `limit` bytes, a quarter of the free memory when None."""
+    file = Path(path)
+    if not can_stream(file):
+        return False
+    if file.is_dir():
+        return True
+    allowed = most(limit)
+    if allowed is None or file.stat().st_size > allowed:
+        return allowed is not None
+    if file.suffix.lower() not in PARQUET or file.stat().st_size * PACKED < allowed:
+        return False
+    try:
+        ((rows, names),) = _looked_at((file,), {file: file.name})
+    except DataError:
+        return False  # the reader of whole files has more to say of it
+    return rows * len(names) * 8 > allowed
+
+
+def opened(path: str | PathLike[str], options: Mapping[str, Any] | None = None, forgiving: bool = False) -> Source:
+    """The recording, ready to be read; `options` are those of `read`.
+
+    A file without a column `label` has no labels; if `forgiving`, one without the column that was asked for, too.
+    """
+    file = Path(path)
+    given = dict(options or {})
+    asked = Options(**{**given, "channels": as_tuple(given.get("channels"))})
+    ledger = Ledger(file.name)
+    found = _source(file, asked, ledger)
+    unlabelled = any(p.kind == "no-label-column" for p in ledger.problems())
+    if unlabelled and (forgiving or asked.label == "label"):
+        ledger = Ledger(file.name)
+        found = _source(file, replace(asked, label=None, good=None), ledger)
+    if found is None or ledger.failed:
+        errors = [str(p) for p in ledger.problems() if p.severity == "error"]
+        raise DataError("\n".join(errors), ledger.problems())
+    return replace(found, notes=ledger.problems())
+
+
+def _source(file: Path, options: Options, ledger: Ledger) -> Source | None:
+    if options.marks is not None:
+        raise refusal("stream-marks", "labels at every sample are not read in pieces", "Take a part: fernn sample.")
+    if file.is_dir():
+        files = _inside(file)
+        return _parquet(file, files, options, ledger)
+    if not file.exists():
+        ledger.add("not-found", "error", f"there is no file {str(file)!r}", "Check the path.")
+        return None
+    told_special(file, ledger)
+    if ledger.failed:
+        return None
+    if file.suffix.lower() in WHOLE:
+        what = f"{file.suffix} files are read as a whole, not in pieces"
+        ledger.add("not-in-pieces", "error", what, "Leave out --stream, or convert it to Parquet or CSV.")
+        return None
+    if file.suffix.lower() in PARQUET:
+        return _parquet(file, (file,), options, ledger)
+    try:
+        return _text(file, options, ledger)
+    except UnicodeError:
+        what = f"a byte among its first lines is not {options.encoding}"
+        ledger.add("encoding", "error", what, "Pass the --encoding that the file was written in.")
+    except csv.Error as error:
+        what = f"its first lines are not readable as CSV ({error})"
+        ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.")
+    return None
+
+
+def _inside(folder: Path) -> tuple[Path, ...]:
+    """The Parquet files under a folder, by name; hidden ones and those that begin with _ are none of the data."""
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in PARQUET
+        and path.is_file()
+        and not any(part[0] in "._" for part in path.relative_to(folder).parts)
+    )
+    if not found:
+        raise refusal("folder", f"{str(folder)!r} holds no Parquet file", "Name a file, or a folder of .parquet files.")
+    return tuple(found)
+
+
+def _parquet(path: Path, files: tuple[Path, ...], options: Options, ledger: Ledger) -> Source | None:
+    pl = polars()
+    bare = Source(path, files, (), Roles(None, None, None, None, None, ()), options)
+    looked = _looked_at(files, {file: bare.called(file) for file in files})
+    if not sum(rows for rows, _ in looked):
+        ledger.add("empty", "error", "there are no rows", "Check how the file was written.")
+        return None
+    header = looked[0][1]
+    for file, (_, names) in zip(files, looked, strict=True):
+        if set(names) != set(header):
+            odd = listed(sorted(set(names) ^ set(header)), 3)
+            what = f"{bare.called(file)} has other columns than {bare.called(files[0])}: {odd} are in one of them only"
+            ledger.add("mixed-columns", "error", what, "Write all files of a folder with the same columns.")
+            return None
+    parts = roles(header, options, ledger)
+    if parts is None:
+        return None
+    first = next(file for file, (rows, _) in zip(files, looked, strict=True) if rows)
+    with readable():
+        frame = pl.scan_parquet(first, glob=False).select(header).head(LOOK).collect()
+        lines = np.arange(1, frame.height + 1, dtype=np.int64)
+        parts = without_leftovers(frame_table(pl, frame, parts, lines), parts, options, ledger)
+    used = sorted(i for i in (*parts.words, parts.time, *parts.channels) if i is not None)
+    kept = tuple(header[i] for i in used)
+    return replace(bare, header=kept, roles=_moved(parts, used), rows=tuple(rows for rows, _ in looked))
+
+
+def _moved(parts: Roles, used: list[int]) -> Roles:
+    """The parts, once only some columns are read."""
+    at = {column: i for i, column in enumerate(used)}
+
+    def place(column: int | None) -> int | None:
+        return None if column is None else at[column]
+
+    channels = tuple(at[column] for column in parts.channels)
+    return Roles(place(parts.case), place(parts.time), place(parts.label), place(parts.group), None, channels)
+
+
+def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, list[str]]]:
+    """Rows and columns of each file."""
+    if not sys.executable:  # Python inside of another program
+        pl = polars()
+        with readable():
+            return [(pl.scan_parquet(f, glob=False).select(pl.len()).collect().item(), list(pl.read_parquet_schema(f)))
+                    for f in files]  # fmt: skip
+    paths = json.dumps([str(file.resolve()) for file in files])
+    words = [sys.executable, "-c", TRIAL]
+    tried = subprocess.run(words, input=paths, capture_output=True, text=True, errors="replace")
+    lines = tried.stdout.splitlines()
+    if tried.returncode or len(lines) != len(files):
+        polars()
+        told = [line for line in tried.stderr.splitlines() if line.strip()]
+        why = told[-1].strip()[:100] if told else "reading it ends the process"
+        broken = called[files[min(len(lines), len(files) - 1)]]
+        raise refusal("parquet", f"{broken} is not a readable Parquet file ({why})", "Check how it was written.")
+    return [(rows, names) for rows, names in map(json.loads, lines)]
+
+
+def _text(file: Path, options: Options, ledger: Ledger) -> Source | None:
+    if told_binary(file, options.encoding, ledger):
+        return None
+    begin = start(file, options, ledger)
+    if begin is None:
+        return None
+    options = options.noted(begin.note)
+    found = heading(begin, options, ledger)
+    if found is None:
+        return None
+    blocks = text_blocks(file, begin, found.names, found.roles, options, Ledger(file.name))
+    first = next(blocks, None)
+    blocks.close()  # type: ignore[attr-defined]
+    parts = found.roles
+    if isinstance(first, Table) and len(first.lines):
+        parts = without_leftovers(first, parts, options, ledger, wide=not found.tidy)
+    header = tuple(found.names or (str(i + 1) for i in range(len(begin.first))))
+    return Source(file, (file,), header, parts, options, (), begin, found.names, found.tidy)

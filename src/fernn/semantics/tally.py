@@ -1,0 +1,240 @@
+"""What is known of a rule after any number of traces, in a memory that does not grow with them.
+
+Tallies of parts of the data add up to the tally of all of them. Labels are counted as the file writes them; which of
+them is the good one is settled at the end, when all have been met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.labels import LabelKind, labelled
+from ..errors import DataError
+from .score import Score
+
+CLOSEST = 20
+"""Traces that are kept of each label and verdict: those whose robustness is closest to zero."""
+LABELS = 10_000
+"""More texts than this are no classes; numbers are then real-valued labels."""
+
+
+class Trace(NamedTuple):
+    """One judged trace; `number` counts from 0 over all data."""
+
+    case: str
+    robustness: float
+    satisfied: bool
+    label: str | None
+    number: int
+
+
+Key = tuple[str | None, bool]
+"""A label, None where there are none, and a verdict."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts over traces, and the closest calls of each label and verdict."""
+
+    traces: int = 0
+    samples: int = 0
+    counts: Mapping[Key, int] = field(default_factory=dict)
+    closest: Mapping[Key, tuple[Trace, ...]] = field(default_factory=dict)
+    lowest: Trace | None = None
+    """The first with the least robustness."""
+    infinite: int = 0
+    """Traces judged by an empty window."""
+    real: bool = False
+    """Whether there were too many labels for classes, so that they are not told apart any longer."""
+
+    @property
+    def satisfied(self) -> int:
+        return sum(count for (_, holds), count in self.counts.items() if holds)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The texts of all labels, as first met."""
+        return tuple(dict.fromkeys(label for label, _ in self.counts if label is not None))
+
+    def __add__(self, later: Tally) -> Tally:
+        """With the traces of `later` after those of this one."""
+        counts = dict(self.counts)
+        closest = dict(self.closest)
+        moved = replace_numbers(later, self.traces)
+        for key, count in later.counts.items():
+            counts[key] = counts.get(key, 0) + count
+            closest[key] = _first_calls((*closest.get(key, ()), *moved.closest[key]))
+        real = self.real or later.real or len(counts) > 2 * LABELS
+        if real:
+            counts, closest = _without_labels(counts, closest)
+        ends = [end for end in (self.lowest, moved.lowest) if end is not None]
+        lowest = min(ends, key=lambda trace: (trace.robustness, trace.number), default=None)
+        return Tally(
+            self.traces + later.traces,
+            self.samples + later.samples,
+            counts,
+            closest,
+            lowest,
+            self.infinite + later.infinite,
+            real,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers; `from_json` takes them back."""
+        return {
+            "traces": self.traces,
+            "samples": self.samples,
+            "counts": [[label, holds, count] for (label, holds), count in self.counts.items()],
+            "closest": [[list(trace) for trace in traces] for traces in self.closest.values()],
+            "lowest": None if self.lowest is None else list(self.lowest),
+            "infinite": self.infinite,
+            "real": self.real,
+        }
+
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> Tally:
+        keys = [(label, holds) for label, holds, _ in told["counts"]]
+        return Tally(
+            told["traces"],
+            told["samples"],
+            {key: count for key, (_, _, count) in zip(keys, told["counts"], strict=True)},
+            {key: tuple(Trace(*trace) for trace in some) for key, some in zip(keys, told["closest"], strict=True)},
+            None if told["lowest"] is None else Trace(*told["lowest"]),
+            told["infinite"],
+            told["real"],
+        )
+
+
+def tallied(
+    cases: Sequence[str],
+    values: npt.NDArray[Any],
+    holds: npt.NDArray[np.bool_],
+    labels: Sequence[str] | None,
+    samples: int,
+) -> Tally:
+    """The tally of some traces, `[case]` each."""
+    margin = np.abs(values)
+    codes, texts = _coded(labels, len(cases))
+    keys = 2 * codes + holds
+    counts: dict[Key, int] = {}
+    closest: dict[Key, tuple[Trace, ...]] = {}
+    order = np.lexsort((margin, keys))  # stable: of equals the first comes first
+    numbers, firsts, sizes = np.unique(keys[order], return_index=True, return_counts=True)
+    for key, first, size in zip(numbers.tolist(), firsts.tolist(), sizes.tolist(), strict=True):
+        name = (texts[key // 2], bool(key % 2))
+        counts[name] = size
+        some = order[first : first + min(size, CLOSEST)].tolist()
+        closest[name] = tuple(_trace(i, cases, values, holds, labels) for i in some)
+    lowest = _trace(int(values.argmin()), cases, values, holds, labels) if len(cases) else None
+    return Tally(len(cases), samples, counts, closest, lowest, int(np.isinf(values).sum()))
+
+
+def total(parts: Sequence[Tally]) -> Tally:
+    """The tally of parts that follow each other."""
+    return reduce(Tally.__add__, parts, Tally())
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A tally once its labels are understood; `classes` is empty where they are none."""
+
+    tally: Tally
+    classes: tuple[str, ...] = ()
+    of: Mapping[str, str] = field(default_factory=dict)
+    """The class of each label."""
+
+    @property
+    def score(self) -> Score | None:
+        """Counts of right and wrong verdicts; None unless there are two classes."""
+        if len(self.classes) != 2:
+            return None
+        found = {(good, holds): 0 for good in (False, True) for holds in (False, True)}
+        for (label, holds), count in self.tally.counts.items():
+            found[self.of[label or ""] == self.classes[1], holds] += count
+        return Score(found[True, True], found[False, True], found[False, False], found[True, False])
+
+    def is_wrong(self, trace: Trace) -> bool:
+        if len(self.classes) != 2:
+            return False
+        return trace.satisfied != (self.of[trace.label or ""] == self.classes[1])
+
+    def is_wrong_class(self, trace: Trace) -> bool:
+        """The same of a trace as `shown` gives it."""
+        return len(self.classes) == 2 and trace.satisfied != (trace.label == self.classes[1])
+
+    def shown(self, most: int = CLOSEST) -> list[Trace]:
+        """Wrong verdicts first, then the closest calls; their labels are classes."""
+        traces = [trace for some in self.tally.closest.values() for trace in some]
+        traces.sort(key=lambda trace: (not self.is_wrong(trace), abs(trace.robustness), trace.number))
+        named = (self.of.get(trace.label or "") if self.classes else None for trace in traces[:most])
+        return [trace._replace(label=name) for trace, name in zip(traces, named, strict=False)]
+
+
+def understood(
+    tally: Tally, good: object = None, kind: LabelKind = "auto", classes: Sequence[str] | None = None,
+    decimal: str = ".",
+) -> Judged:  # fmt: skip
+    """The same with classes, told by all labels together as a dataset's are."""
+    texts = list(tally.labels)
+    if tally.real and (kind == "class" or good is not None or classes is not None):
+        raise DataError(f"more than {LABELS} different labels are no classes. Name the right column with --label.")
+    if not texts or tally.real:
+        return Judged(tally)
+    plain = [text.replace(",", ".") for text in texts] if decimal == "," else texts
+    indices, names = labelled(plain, good=good, kind=kind, classes=classes)
+    return Judged(tally, names, {text: names[int(i)] for text, i in zip(texts, indices, strict=True)} if names else {})
+
+
+def replace_numbers(tally: Tally, by: int) -> Tally:
+    """The same traces, counted from `by` on."""
+    if not by:
+        return tally
+    closest = {
+        key: tuple(trace._replace(number=trace.number + by) for trace in some) for key, some in tally.closest.items()
+    }
+    low = tally.lowest
+    return replace(tally, closest=closest, lowest=None if low is None else low._replace(number=low.number + by))
+
+
+def _first_calls(traces: tuple[Trace, ...]) -> tuple[Trace, ...]:
+    return tuple(sorted(traces, key=lambda trace: (abs(trace.robustness), trace.number))[:CLOSEST])
+
+
+def _coded(labels: Sequence[str] | None, count: int) -> tuple[npt.NDArray[np.int64], list[str | None]]:
+    if labels is None:
+        return np.zeros(count, np.int64), [None]
+    place: dict[str, int] = {}
+    codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), np.int64, count)
+    return codes, list(place)
+
+
+def _trace(
+    i: int, cases: Sequence[str], values: npt.NDArray[Any], holds: npt.NDArray[np.bool_], labels: Sequence[str] | None
+) -> Trace:
+    return Trace(cases[i], float(values[i]), bool(holds[i]), None if labels is None else labels[i], i)
+
+
+def _without_labels(counts: dict[Key, int], closest: dict[Key, tuple[Trace, ...]]) -> Any:
+    """Too many labels for classes: numbers are real-valued ones, of which no share of errors is counted."""
+    texts = [label for label, _ in counts if label is not None]
+    for text in texts:
+        try:
+            float(text.replace(",", "."))
+        except ValueError:
+            raise DataError(
+                f"more than {LABELS} different labels, such as {text!r}: they are no classes. Name the right column "
+                "with --label, or pass --label '' to read none."
+            ) from None
+    sums = {(None, holds): sum(n for (_, h), n in counts.items() if h is holds) for holds in (False, True)}
+    calls = {
+        (None, holds): _first_calls(tuple(t for (_, h), some in closest.items() if h is holds for t in some))
+        for holds in (False, True)
+    }
+    kept: dict[Key, int] = {key: count for key, count in sums.items() if count}
+    return kept, {key: some for key, some in calls.items() if key in kept}

@@ -1,0 +1,123 @@
+"""Learning from a sample, judging by all."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fernn import parse
+from fernn.data import from_arrays, read, write_csv
+from fernn.data.chunks import opened
+from fernn.data.chunks.drawing import drawn
+from fernn.formula import Atom, thresholds, walk, with_thresholds
+from fernn.learners.front import Entry, Front
+from fernn.runs.large import as_lot, on_all
+from fernn.semantics import satisfied, score
+from fernn.semantics.critical import CERTAIN, counts, critical, movable
+
+RULES = ["G (x <= 1) & F (y >= 0)", "F (x > 0 & G[0,3] (y < 1))", "H (y >= -1) | O (x < -2)", "(x >= 0) U (y > 1)"]
+
+
+def made(seed, count=60, length=12):
+    random = np.random.default_rng(seed)
+    X = random.integers(-4, 5, (count, 2, length)).astype(float)
+    return from_arrays(X, random.integers(0, 2, count), ["x", "y"], classes=["bad", "good"])
+
+
+@given(st.sampled_from(RULES), st.integers(0, 10**6), st.integers(0, 1), st.integers(-9, 9))
+@settings(max_examples=60, deadline=None)
+def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text, seed, k, half):
+    rule, data, to = parse(text), made(seed, 20), half / 2
+    atom = [node for node in walk(rule) if isinstance(node, Atom)][k]
+    side = 1 if atom.relation in (">=", ">") else -1
+    values = critical(rule, k, as_lot(data))
+    moved = with_thresholds(rule, [*thresholds(rule)[:k], to, *thresholds(rule)[k + 1 :]])
+    holds = values > side * to if atom.is_strict else values >= side * to
+    assert holds.tolist() == satisfied(moved, data).tolist()
+
+
+@given(st.sampled_from(RULES), st.integers(0, 10**6), st.integers(0, 1))
+@settings(max_examples=30, deadline=None)
+def test_counted_errors_are_those_of_the_moved_rule(text, seed, k):
+    rule, data = parse(text), made(seed)
+    lot = as_lot(data)
+    labelled = replace(lot, labels=[data.classes[int(i)] for i in data.labels])
+    found = counts(rule, k, lot)
+    found.take(labelled)
+    errors = found.errors({"good"})
+    assert found.at(found.now) == rule
+    for i in range(0, len(found.grid), 3):
+        judged = score(found.at(i), data)
+        assert errors[i] == judged.false_good + judged.false_bad
+
+
+def test_thresholds_under_a_negation_or_of_sums_are_left_alone():
+    assert movable(parse("!(x >= 1) & G (y <= 2)")) == []
+    assert movable(parse("2*x - y >= 1 & G (y <= 2)")) == [1]
+    assert np.inf > CERTAIN
+
+
+@pytest.mark.parametrize("rows", [7, 1000])
+def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, rows):
+    data = made(5, 300)
+    write_csv(data, tmp_path / "all.csv")
+    some = drawn(opened(tmp_path / "all.csv"), 8_000, rows=rows).data
+    rules = [parse(text) for text in RULES[:2]]
+    front = Front(tuple(Entry(rule, 5, 0.0, 0.0, 0.0, 0.0) for rule in rules), 0)
+    found = on_all(front, some, {"of": str(tmp_path / "all.csv"), "reading": {}}, rows)
+    assert found.traces == 300
+    assert found.errors == tuple(score(rule, data).mcr for rule in rules)
+    assert found.error is not None
+    assert found.error == score(found.polished, data).mcr
+    assert found.error < found.errors[0]
+
+
+@given(st.integers(0, 100), st.integers(1, 40), st.integers(1_000, 20_000))
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_sample_is_whole_traces_and_the_same_whatever_the_pieces(tmp_path, seed, rows, size):
+    path = tmp_path / "all.csv"
+    if not path.exists():
+        write_csv(made(1, 200), path)
+    whole = read(path, quiet=True)
+    found = drawn(opened(path), size, seed, rows)
+    assert found.data == drawn(opened(path), size, seed).data
+    for case, trace in zip(found.data.cases, found.data.values, strict=True):
+        assert (whole.trace(case) == trace).all()
+    assert sum(found.met.values()) == 200
+    assert found.kept == dict(Counter(found.data.classes[int(i)] for i in found.data.labels))
+    assert found.data.values.nbytes <= size + 2 * 12 * 2 * 8
+
+
+def test_a_sample_has_the_share_of_each_label(tmp_path):
+    random = np.random.default_rng(0)
+    y = (np.arange(4_000) % 10 == 0).astype(int)
+    data = from_arrays(random.normal(size=(4_000, 1, 5)), y, ["x"], classes=["bad", "good"])
+    write_csv(data, tmp_path / "all.csv")
+    found = drawn(opened(tmp_path / "all.csv"), 60_000)
+    assert 900 < sum(found.kept.values()) <= 1_500
+    assert found.kept["good"] / sum(found.kept.values()) == pytest.approx(0.1, abs=0.01)
+
+
+def test_learning_from_a_sample_says_so_and_gives_the_error_on_all(tmp_path, monkeypatch, capsys):
+    from fernn.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(2)
+    X = random.normal(size=(400, 1, 10))
+    y = (X.max(axis=(1, 2)) <= 1.5).astype(int)
+    write_csv(from_arrays(X, y, ["x"], classes=["bad", "good"]), "all.csv")
+    words = ["learn", "all.csv", "--sample", "0.008", "--max-length", "2", "--restarts", "4", "--out", "run", "-q"]
+    monkeypatch.setattr(sys, "argv", ["fernn", *words, "--json"])
+    assert sys.modules[main.__module__]._code() == 0
+    told = json.loads(capsys.readouterr().out)
+    kept = json.loads((tmp_path / "run" / "all.json").read_text())
+    assert kept["traces"] == 400
+    assert kept["errors"][-1] == score(told["front"][-1]["formula"], read("all.csv", quiet=True)).mcr
+    assert any("learned from a sample" in note and "of 400 traces" in note for note in told["notes"])
+    assert told["learned_on"] + told["tested_on"] < 150
+    assert "learned from a sample" in (tmp_path / "run" / "report.html").read_text()
