@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +9,7 @@ import typer
 
 from .output import as_json, complain, counted, table
 from .reading import Json, warned
-from .where import EngineName
+from .where import EngineName, noting
 
 if TYPE_CHECKING:
     from ..belief import Relation, Rivalry
@@ -45,7 +43,7 @@ def rivals(
     assert job.run is not None
     train, _ = job.parts
     if seeds:
-        with _noting(quiet) as doing:
+        with noting(quiet) as doing:
             try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
     found, are_all = candidates(job.run, train, tolerance)
     judged = rivalry(found, job.data, are_all, prove, time_limit)
@@ -112,27 +110,13 @@ def believe(
     if folds == 1:
         raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
     job = reopened(run, warned=warned)
-    with _noting(quiet) as doing:
+    with noting(quiet) as doing:
         found = account(job, shuffles, bootstraps, folds, seconds, doing)
     if json:
         typer.echo(as_json(found.to_json()))
     else:
         typer.echo("\n".join([str(found.formula), "", *found.lines()]))
     return 1 if found.refusal else 0
-
-
-@contextmanager
-def _noting(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows how many are done, of how many."""
-    from .progress import Redrawn, Silent, can_redraw
-
-    shown = Redrawn() if can_redraw() and not quiet else Silent()
-
-    def doing(what: str, done: int, of: int) -> None:
-        shown.note = f"{what}: {done} of {of}"
-
-    with shown:
-        yield doing
 
 
 def equiv(

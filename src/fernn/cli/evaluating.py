@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -16,9 +16,10 @@ from ..errors import UnsupportedError
 from .output import as_json, complain, table
 from .reading import warn_of_compiling, warned
 from .streaming import INTERRUPTED, followed
+from .where import is_elsewhere, noting
 
 if TYPE_CHECKING:
-    from ..data.chunks import Stream
+    from ..data.chunks import Source
     from ..formula import Formula
     from ..semantics import Score
     from ..semantics.tally import Judged
@@ -91,6 +92,8 @@ def evaluated(
     rule = parse(text, dt=dt)
     where = place_of(at, rule)
     warn_of_compiling()
+    if out is None and dt is None and len(source.files) > 1 and is_elsewhere():
+        return _elsewhere(rule, file, source, options, where, at, rows, json)
     tally = Tally()
     stream = Stream(source, rows)
     with rows_to(out) as write, followed("judged") as wants_end:
@@ -105,14 +108,45 @@ def evaluated(
         warned(shlex.join(["fernn", "check", file, *flags(options)]), problems)
     told = settled(tally, source)
     _tell_empty(rule, told)
-    if json:
-        typer.echo(as_json(_as_json(told, stream, rule, at)))
-    else:
-        _print(told, stream, rule, at)
+    _show(told, Seen(stream.dt, stream.unit, stream.rows, stream.is_over), rule, at, json)
     if not stream.is_over:
         complain("interrupted: all of the above is of the rows read so far")
         return INTERRUPTED
     return 0 if tally.satisfied == tally.traces else 1
+
+
+class Seen(NamedTuple):
+    """What is known of the rows besides the verdicts."""
+
+    dt: float | None
+    unit: str | None
+    rows: int
+    is_over: bool = True
+
+
+def _elsewhere(
+    rule: Formula, file: str, source: Source, options: dict[str, Any], where: Any, at: str, rows: int | None, json: bool
+) -> int:
+    """File by file, on the engine that is chosen."""
+    from ..data.chunks import Stream
+    from ..runs.parted import judged_by_parts
+    from ..semantics.chunks import FIRST
+
+    with noting(False) as doing:
+        path = str(Path(file).resolve())  # as workers see it
+        told = judged_by_parts(rule, path, options, where, rows, told=lambda done, of: doing("files", done, of))
+    first = Stream(source, FIRST)
+    next(iter(first), None)
+    _tell_empty(rule, told)
+    _show(told, Seen(first.dt, first.unit, told.tally.samples), rule, at, json)
+    return 0 if told.tally.satisfied == told.tally.traces else 1
+
+
+def _show(told: Judged, seen: Seen, rule: Formula, at: str, json: bool) -> None:
+    if json:
+        typer.echo(as_json(_as_json(told, seen, rule, at)))
+    else:
+        _print(told, seen, rule, at)
 
 
 def _tell_empty(rule: Formula, told: Judged) -> None:
@@ -126,13 +160,13 @@ def _tell_empty(rule: Formula, told: Judged) -> None:
         )
 
 
-def _sentence(rule: Formula, stream: Stream, at: str) -> str:
+def _sentence(rule: Formula, seen: Seen, at: str) -> str:
     from ..formula import to_sentence
 
-    return to_sentence(rule, stream.dt, stream.unit) if at == "verdict" else f"Judged at: {at}."
+    return to_sentence(rule, seen.dt, seen.unit) if at == "verdict" else f"Judged at: {at}."
 
 
-def _as_json(told: Judged, stream: Stream, rule: Formula, at: str) -> dict[str, Any]:
+def _as_json(told: Judged, seen: Seen, rule: Formula, at: str) -> dict[str, Any]:
     tally, score = told.tally, told.score
     rows = [
         {"case": t.case, "robustness": t.robustness, "satisfied": t.satisfied}
@@ -140,15 +174,15 @@ def _as_json(told: Judged, stream: Stream, rule: Formula, at: str) -> dict[str, 
         for t in told.shown()
     ]
     return {
-        "formula": str(rule), "sentence": _sentence(rule, stream, at), "satisfied": tally.satisfied,
-        "traces": rows, "streamed": True, "complete": stream.is_over, "count": tally.traces,
+        "formula": str(rule), "sentence": _sentence(rule, seen, at), "satisfied": tally.satisfied,
+        "traces": rows, "streamed": True, "complete": seen.is_over, "count": tally.traces,
         "samples": tally.samples,
     } | ({"score": score_json(score)} if score else {})  # fmt: skip
 
 
-def _print(told: Judged, stream: Stream, rule: Formula, at: str) -> None:
+def _print(told: Judged, seen: Seen, rule: Formula, at: str) -> None:
     tally, score = told.tally, told.score
-    typer.echo(f"{rule}\n{_sentence(rule, stream, at)}\n")
+    typer.echo(f"{rule}\n{_sentence(rule, seen, at)}\n")
     labelled = bool(told.classes)
     lines = [
         [t.case, t.robustness, "satisfied" if t.satisfied else "violated"]
@@ -162,5 +196,5 @@ def _print(told: Judged, stream: Stream, rule: Formula, at: str) -> None:
     typer.echo(f"\nsatisfied by {tally.satisfied} of {tally.traces} traces")
     if score:
         typer.echo(counts_text(score, told.classes))
-    typer.echo(f"read in pieces: {stream.rows:,} rows, {tally.samples:,} samples")
+    typer.echo(f"read in pieces: {seen.rows:,} rows, {tally.samples:,} samples")
     sys.stdout.flush()

@@ -14,6 +14,7 @@ from .evaluating import counts_text, evaluated, place_of, rows_to, score_json
 from .output import as_json, short, table
 from .reading import File, FormulaText, Json, TimeUnits, judged, reads_a_file
 from .streaming import InPieces, PieceRows, is_streamed
+from .where import EngineName
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -33,6 +34,7 @@ def evaluate(
     out: Annotated[Path | None, typer.Option("--out", help="Write every trace to this CSV file.")] = None,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
+    engine: EngineName = None,
     json: Json = False,
     options: Any = None,
 ) -> int:
