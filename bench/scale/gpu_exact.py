@@ -114,9 +114,9 @@ def _processor() -> str:
 
 
 def timed(work: Callable[[], Any], least: int = 3, seconds: float = 2.0) -> tuple[float, Any]:
-    """The median of several runs, and what the last gave."""
+    """The median of several runs, and what the last gave; one before them, in which things are compiled."""
     took: list[float] = []
-    result = None
+    result = work()
     while len(took) < least and (len(took) < 1 or sum(took) < seconds):
         start = perf_counter()
         result = work()
