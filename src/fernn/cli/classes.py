@@ -28,7 +28,8 @@ def printed_rules(done: RulesOutcome) -> str:
     lines = [rules_table(rules, train, held), "", *rules.sentences(data.dt, data.time_unit)]
     if rules.kind != "one":
         lines += ["", confusion_table(rules, tested, "training" if held is None else "test")]
-    lines += ["", *_notes(done), "", "next:", *(f"  {command}" for command in _next(done))]
+    doubt = _refusal(done)
+    lines += ["", *([doubt, ""] if doubt else []), *_notes(done), "", "next:", *(f"  {command}" for command in _next(done))]
     return "\n".join(lines)
 
 
@@ -47,7 +48,15 @@ def told_rules(done: RulesOutcome) -> dict[str, Any]:
     if rules.kind != "one":
         told["classes"] = list(rules.classes)
         told["confusion"] = confusion(rules, train if held is None else held).tolist()
-    return told
+    return told | {"refusal": _refusal(done)}
+
+
+def _refusal(done: RulesOutcome) -> str | None:
+    """Why the rules should not be used; None if no reason is known, or there is one class only."""
+    from ..belief import tested_rules
+
+    train, held = done.job.parts
+    return None if held is None or done.rules.kind == "one" else tested_rules(done.rules, train, held).refusal
 
 
 def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:

@@ -26,6 +26,7 @@ def watch(
 
     Exits with 1 if it does not. Files are read as the data of the run were.
     """
+    from ..belief import tested
     from ..belief.drift import Watched
     from ..data import recorded
     from ..errors import UnsupportedError
@@ -40,8 +41,8 @@ def watch(
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula
-    wrong = 0 if held is None else round(error(rule, held) * len(held))
-    followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
+    size = 0.0 if held is None else tested(rule, train, held).size
+    followed = Watched(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     for file in files:
         for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
             pass

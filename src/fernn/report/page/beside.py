@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...belief.interval import clopper_pearson, of_a_mean
+from ...belief.interval import of_error
 from ...data import Dataset
 from ...errors import FernnError
 from ...formula import length
@@ -30,7 +30,7 @@ def baselines(train: Dataset, held: Dataset | None, seed: int) -> list[dict[str,
         assert held.labels is not None
         lost = np.abs(held.labels - np.median(train.labels))
         told = _told("median", "the median label of the training traces, whatever the trace", float(lost.mean()))
-        return [{**told, "interval": of_a_mean(lost)}]
+        return [{**told, "interval": of_error(lost, held)}]
     return [_baseline(name, train, held, seed) for name in NAMES]
 
 
@@ -38,9 +38,9 @@ def _baseline(name: str, train: Dataset, held: Dataset, seed: int) -> dict[str, 
     work = len(train) * len(held) * train.n_channels * int(train.lengths.max())
     if name == "1-NN" and work > WORK:
         return _told(name, BASELINES[name].what, None) | {"why": "left out: too many traces to compare each with each"}
-    wrong = int((BASELINES[name].judged(train, held, seed) != held.positive).sum())
-    told = _told(name, BASELINES[name].what, wrong / len(held))
-    return told | {"interval": clopper_pearson(wrong, len(held)), "wrong": wrong, "count": len(held)}
+    lost = (BASELINES[name].judged(train, held, seed) != held.positive).astype(np.float64)
+    told = _told(name, BASELINES[name].what, float(lost.mean()))
+    return told | {"interval": of_error(lost, held), "wrong": int(lost.sum()), "count": len(held)}
 
 
 def _told(name: str, what: str, error: float | None) -> dict[str, Any]:

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...belief.interval import LEVEL, clopper_pearson, of_a_mean
+from ...belief import tested
+from ...belief.interval import LEVEL, of_error
 from ...data import Dataset, Problem, card
+from ...data.split import blocks
 from ...formula import Formula, parse
 from ...learners.labels import losses
 from ...runs import METHODS, Job, Outcome, as_found
 from ...runs.command import command
+from ...runs.methods import is_weighed
 from ..clock import clock
 from ..thinning import spread_out
 from ..view import reading, sensitivity, traces
@@ -60,6 +63,8 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         "lanes": kept_lanes(told, done.front.pick, data, cases),
         "baselines": beside.baselines(train, held, job.settings["split"]["seed"]),
         "level": LEVEL,
+        "blocks": 0 if held is None else int(blocks(held).max()) + 1,
+        "refusal": _refusal(done, train, held),
         "rivals": beside.rivals(job, test),
         "card": _card(job),
         "problems": _problems(problems),
@@ -84,7 +89,15 @@ def _interval(rule: Formula, data: Dataset, test: Bools) -> tuple[float, float] 
         return None
     with quietly():
         lost = losses(rule, data)[test]
-    return clopper_pearson(int(lost.sum()), len(lost)) if data.classes else of_a_mean(lost)
+    return of_error(lost, data.subset(test))
+
+
+def _refusal(done: Outcome, train: Dataset, held: Dataset | None) -> str | None:
+    """Why the picked rule should not be used, if that is known."""
+    if held is None or not train.classes:
+        return None
+    with quietly():
+        return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings)).refusal
 
 
 def _card(job: Job) -> dict[str, Any]:
@@ -121,10 +134,7 @@ def _run(done: Outcome) -> dict[str, Any]:
         "notes": list(done.notes),
         "seed": settings["split"]["seed"],
         "settings": {k: v for k, v in settings["learner"].items() if k not in plain or v != plain[k]},
-        "weighed": any(settings["learner"].get(k, d) != d for k, d in _EVEN.items()),
+        "weighed": is_weighed(settings),
         "command": command(run.settings),
         "versions": {"fernn": run.settings.get("fernn"), **(run.settings.get("versions") or {})},
     }
-
-
-_EVEN = {"class_weight": None, "miss_cost": 1.0, "false_alarm_cost": 1.0}

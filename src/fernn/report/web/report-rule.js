@@ -56,8 +56,9 @@
   function said(facts, rule, rate) {
     const level = Math.round(100 * facts.level);
     const how = facts.measure === "share"
-      ? "exact binomial (Clopper–Pearson), taking the traces to be independent" : "from the standard error of the mean";
-    const between = rule.interval ? `Between ${rate(rule.interval[0])} and ${rate(rule.interval[1])} with ${level}% confidence: ${how}. ` : "";
+      ? "exact binomial (Clopper–Pearson)" : "from the standard error of the mean";
+    const together = facts.blocks < facts.cases.tested ? `, with ${Fernn.counted(facts.blocks, "block")} of copies and groups that come together` : ", taking the traces to be independent";
+    const between = rule.interval ? `Between ${rate(rule.interval[0])} and ${rate(rule.interval[1])} with ${level}% confidence: ${how}${together}. ` : "";
     return `${between}In training, on ${Fernn.counted(facts.cases.learned, "trace")}: ${rate(rule.error.train)}.`;
   }
 
