@@ -29,7 +29,9 @@ def test_luck_is_that_of_another_tool():
 
 
 def data(values, labels, groups=None):
-    made = from_arrays(np.asarray(values, float)[:, None, None], np.asarray(labels), channels=["v"], classes=["bad", "good"])
+    made = from_arrays(
+        np.asarray(values, float)[:, None, None], np.asarray(labels), channels=["v"], classes=["bad", "good"]
+    )
     from dataclasses import replace
 
     return made if groups is None else replace(made, groups=tuple(groups))

@@ -29,7 +29,14 @@ def printed_rules(done: RulesOutcome) -> str:
     if rules.kind != "one":
         lines += ["", confusion_table(rules, tested, "training" if held is None else "test")]
     doubt = _refusal(done)
-    lines += ["", *([doubt, ""] if doubt else []), *_notes(done), "", "next:", *(f"  {command}" for command in _next(done))]
+    lines += [
+        "",
+        *([doubt, ""] if doubt else []),
+        *_notes(done),
+        "",
+        "next:",
+        *(f"  {command}" for command in _next(done)),
+    ]
     return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ from ..formula import Formula
 from ..report import view
 from ..runs import METHODS, Run, learner, parts, plan
 from . import earlier
-from .answers import Refused, body, explain, field, told, within, worked
+from .answers import Refused, body, explain, field, share, told, within, worked
 from .columns import columns, kind
 from .datasets import Datasets, Look, Mask, asked, held_out
 from .files import Files, data_sets
@@ -29,7 +29,7 @@ from .pages import page
 from .reading import as_word
 from .reports import report
 from .rules import exported, fitted, moved
-from .views import differences, viewed, warm
+from .views import differences, equivalence, viewed, warm
 
 TOO_LARGE = "Take some of its cases (fernn sample FILE -o PART.csv), or open it with fernn studio FILE, which does so."
 
@@ -157,6 +157,9 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     asked_of("sensitivity", lambda given, data, test: viewed(view.sensitivity, rule(given, data), data, test))
     asked_of("lanes", lanes)
     asked_of("differ", differ)
+    asked_of(
+        "equiv", lambda given, data, test: equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
+    )
 
 
 def _about_jobs(app: FastAPI, studio: Studio) -> None:
@@ -208,15 +211,16 @@ def _about_runs(app: FastAPI, studio: Studio) -> None:
         return told(await worked(lambda: earlier.opened(earlier.find(studio.folder, name), studio.datasets)))
 
     @app.get("/api/runs/{name}/rivals")
-    async def rivals(name: str) -> Response:
+    async def rivals(name: str, tolerance: str = "") -> Response:
         def work() -> dict[str, Any]:
+            near = share(tolerance, "tolerance") if tolerance else None
             run = earlier.find(studio.folder, name)
             _, word, problem = earlier.where(run, studio.datasets)
             if word is None:
                 raise Refused(problem or "the data are not there any more.", 409)
             data = studio.datasets.data(word).data
             assert data is not None
-            return earlier.rivals(run, data)
+            return earlier.rivals(run, data, near)
 
         return told(await worked(work))
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnError, RunError
-from ..formula import length
 from ..learners import Front
-from ..runs import Run, error, parts, run_folders
+from ..report.view.plain import quietly
+from ..report.view.rivals import gathered, proved
+from ..report.view.rivals import told as rivals_told
+from ..runs import Run, parts, run_folders
 from ..runs.command import command
-from ..runs.rivals import candidates
-from ..semantics import satisfied
 from .answers import Refused
 from .datasets import Datasets
 from .reading import as_word, checked
+from .views import viewed
 
-MOST = 200  # rivals
+PATIENCE = 10.0  # seconds for proofs that rivals mean the same
 
 
 def find(folder: Path, name: str) -> Run:
@@ -90,26 +91,25 @@ def rows(front: Front | None, test: Sequence[float] | None) -> list[dict[str, An
     return found
 
 
-def rivals(run: Run, data: Dataset) -> dict[str, Any]:
-    """Formulas as good as the picked one on what was learned from, those of equal verdicts in one group."""
+def quiet(work: Callable[..., Any], *given: Any) -> Any:
+    """Without a word about what windows do at the edges of traces, and while nobody else draws."""
+
+    def quietly_done() -> Any:
+        with quietly():
+            return work(*given)
+
+    return viewed(quietly_done)
+
+
+def rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str, Any]:
+    """Formulas as good as the picked one on what was learned from: how they behave, and what they mean."""
     if "learner" not in run.settings or "split" not in run.settings:
         raise RunError(f"{run.folder.name} was not made by fernn learn: what its formulas competed for is not known.")
+    if not data.classes:
+        raise Refused("rivals are told apart by their verdicts; real labels have none.", 409)
     split = run.settings["split"]
     train, _ = parts(data, split["test"], split["seed"])
-    found, are_all = candidates(run, train)
-    groups: dict[bytes, int] = {}
-    told = []
-    for formula in found[:MOST]:
-        group = groups.setdefault(satisfied(formula, data).tobytes(), len(groups))
-        row = {"formula": str(formula), "error": error(formula, train), "length": length(formula), "group": group}
-        told.append(row)
-    return {"rivals": told, "complete": are_all and len(found) <= MOST, "told": _told(len(found), len(groups), are_all)}
-
-
-def _told(count: int, groups: int, are_all: bool) -> str:
-    """How much the list says, in a sentence or two."""
-    some = "formula explains" if count == 1 else "formulas explain"
-    text = f"{count} {some} the data as well as the best does"
-    text += f", the first {MOST} are listed" if count > MOST else ""
-    text += f"; on all the traces they give {groups} different verdicts. " if groups > 1 else ". "
-    return text + ("There are no others in the space searched." if are_all else "There may be others.")
+    found = quiet(gathered, run, train, data, tolerance)
+    found = proved(found, run if tolerance is None else None, PATIENCE)  # others may draw meanwhile
+    told: dict[str, Any] = quiet(rivals_told, found, train)
+    return told

@@ -35,11 +35,16 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
     """Of a run that has found something, and its data."""
     assert job.run is not None
     done = as_found(job)
-    data, rules = job.data, [parse(str(entry.formula)) for entry in done.front]
+    data, others = job.data, beside.rivals(job)
+    rules = [parse(str(entry.formula)) for entry in done.front]
+    rules += beside.unlike(others, rules)
+    disputed = beside.disputed(others)
     train, held = job.parts
     test = np.zeros(len(data), dtype=bool) if held is None else np.isin(data.cases, held.cases)
     told = [reading(rule, data, test) for rule in rules]
-    first = np.unique(np.concatenate([telling(one, data, WRONG_FIRST, 20) for one in told]))
+    first = np.unique(np.concatenate([*(telling(one, data, WRONG_FIRST, 20) for one in told), disputed])).astype(
+        np.int64
+    )
     cases = shown(data, len(rules), first.tolist())
     from_end = clock(data, rules).from_end
     drawn = traces(data, test if held is not None else None, from_end, first=first, among=cases)
@@ -54,18 +59,20 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
                 **of_reading(one, cases),
                 "symbols": symbols(rule),
                 "interval": _interval(rule, data, test),
-                "sensitivity": sensitivity(rule, data, test) if k == done.front.pick or not heavy else None,
+                "sensitivity": sensitivity(rule, data, test)
+                if k == done.front.pick or (k < len(done.front) and not heavy)
+                else None,
             }
             for k, (rule, one) in enumerate(zip(rules, told, strict=True))
         ],
         "traces": of_traces(drawn, cases),
         "cases": {"all": len(data), "shown": len(cases), "learned": len(train), "tested": int(test.sum())},
-        "lanes": kept_lanes(told, done.front.pick, data, cases),
+        "lanes": kept_lanes(told, done.front.pick, data, cases, disputed),
         "baselines": beside.baselines(train, held, job.settings["split"]["seed"]),
         "level": LEVEL,
         "blocks": 0 if held is None else int(blocks(held).max()) + 1,
         "refusal": _refusal(done, train, held),
-        "rivals": beside.rivals(job, test),
+        "rivals": beside.of_rivals(others, cases),
         "card": _card(job),
         "problems": _problems(problems),
         "history": _history(job),
@@ -76,7 +83,7 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
 def _front(done: Outcome, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The errors as the learner told them, that of the test as counted on the printed formula."""
     rows = []
-    for entry, one in zip(done.front, told, strict=True):
+    for entry, one in zip(done.front, told, strict=False):  # behind them are rivals
         row = {"length": entry.length, "formula": str(entry.formula), "test": one["error"]["test"]}
         errors = {"train": entry.train, "validation": entry.validation, "spread": entry.spread}
         rows.append(row | {name: value if isfinite(value) else None for name, value in errors.items()})

@@ -7,7 +7,7 @@
 
   report.rule = function (facts, index, rate, back) {
     const rule = facts.rules[index], isPicked = index === facts.picked;
-    const title = isPicked ? "The rule" : `Another rule of the front, of length ${rule.length}`;
+    const title = isPicked ? "The rule" : index < facts.front.length ? `Another rule of the front, of length ${rule.length}` : "A rival of the rule";
     const left = el("div", null,
       el("h2", null, title),
       el("p.r-math", { "aria-label": rule.formula }, rule.symbols.map(([kind, text]) => el(`span.${kind}`, null, text))),
@@ -100,7 +100,8 @@
     const chip = (k) => el(Fernn.isWrong(facts.traces, rule, k) ? "button.wrong" : "button", {
       type: "button", "aria-pressed": String(k === state.trace), title: facts.traces.cases[k], onclick: () => choose(k),
     }, facts.traces.cases[k]);
-    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Closest calls", others]] : [["Missed by most", list]];
+    const disputes = new Set(facts.rivals ? facts.rivals.disputed.map((each) => each.index) : []);
+    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Disputed by rivals", others.filter((k) => disputes.has(k))], ["Closest calls", others.filter((k) => !disputes.has(k))]] : [["Missed by most", list]];
     host.replaceChildren(...named.filter(([, cases]) => cases.length).flatMap(([name, cases]) =>
       [el("h3", null, name), el("div.r-chips", null, cases.map(chip))]));
     if (focused) host.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });

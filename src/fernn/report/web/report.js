@@ -37,7 +37,7 @@
     const beside = el(hasVerdicts ? "div.r-split" : "div");
     page.append(beside);
     const front = section("front", "From simple to accurate", report.frontLead(facts), "Front", beside);
-    follow.push(() => Fernn.front(front, facts.front, { picked: facts.picked, chosen: state.rule, onChoose: chooseRule, rate }));
+    follow.push(() => Fernn.front(front, facts.front, { picked: facts.picked, chosen: state.rule < facts.front.length ? state.rule : -1, onChoose: chooseRule, rate }));
 
     if (hasVerdicts) {
       const tables = section("right", "Right and wrong", "Rows are the labels, columns what the rule says.", "Errors", beside);
@@ -64,9 +64,12 @@
     follow.push(() => {
       const list = facts.rules[state.rule].sensitivity;
       if (list) Fernn.sensitivity(moving, list, { rate });
-      else moving.replaceChildren(el("p.f-note", null, "Not worked out for this rule, as the data are large; it is for the picked one."));
+      else moving.replaceChildren(el("p.f-note", null, "Not worked out for this rule; it is for the picked one."));
     });
-    if (facts.rivals) section("rivals", "Other rules", report.rivalsLead(facts.rivals), "Rivals").append(...report.rivals(facts, rate));
+    if (facts.rivals) {
+      const others = section("rivals", "Other rules", null, "Rivals");
+      follow.push(() => report.rivals(others, facts, state, { rate, chooseRule, chooseTrace: (index) => (view.focus(index), chooseTrace(index)) }));
+    }
     section("data", "The data", null, "Data").append(...report.data(facts));
     section("history", "How it was learned", report.historyLead(facts), "Learning").append(...report.history(facts, rate));
     section("again", "To make it again", report.againLead(facts), "Again").append(...report.again(facts));
