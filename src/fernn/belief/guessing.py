@@ -104,7 +104,7 @@ class Tested:
         return told | {"better": self.is_better, "refusal": self.refusal}
 
 
-def tested(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> Tested:
+def tested(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> Tested:  # noqa: PT028
     """The rule beside the guess."""
     found = score(formula, held)
     guess = BASELINES["majority"].judged(train, held)

@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[float, float]:
-    """(low, high), the exact binomial interval: both are quantiles of beta distributions, so numbers need not be whole."""
+    """(low, high), the exact binomial interval: quantiles of beta distributions, so counts need not be whole."""
     from scipy.special import betaincinv
 
     if not 0 <= wrong <= count or not count or not 0 < level < 1:
@@ -43,7 +43,7 @@ def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[f
 
 
 def of_blocks(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
-    """Around the share of wrong traces: `losses` are 0 or 1, traces of the same block have the same number in `block`."""
+    """Around the share of wrong traces: `losses` are 0 or 1, those of a block have the same number in `block`."""
     share, size = float(np.mean(losses)), as_many_as(losses, block, level)
     return clopper_pearson(min(share * size, size), size, level)
 

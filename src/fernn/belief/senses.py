@@ -113,9 +113,9 @@ def kept(folder: Path, groups: Sequence[Sequence[Formula]], length: int) -> Sens
         by_text = {str(formula): formula for group in groups for formula in group}
         classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in rows(found["classes"]))
         how: Any = found["how"]
-        if sorted(str(f) for row in classes for f in row) == sorted(by_text) and whole(found["length"]) == length:
-            if how == ("laws" if find_spec("z3") is None else "z3"):
-                return Senses(classes, length, how, found["settled"] is True)
+        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and whole(found["length"]) == length
+        if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
+            return Senses(classes, length, how, found["settled"] is True)
     return None
 
 

@@ -189,12 +189,12 @@ def _resumed(
 
 
 def _shown(done: Outcome | RulesOutcome, json: bool, met: list[Problem], with_report: bool) -> str:
-    """What was found; rules for classes have no report yet."""
+    """What was found, and where its report is."""
     from ..runs import RulesOutcome
 
-    if isinstance(done, RulesOutcome):
-        return as_json(told_rules(done)) if json else printed_rules(done)
     report = kept_report(done, met, with_report)
+    if isinstance(done, RulesOutcome):
+        return as_json(told_rules(done, report)) if json else printed_rules(done, report)
     return as_json(told(done, report)) if json else printed(done, report=report)
 
 

@@ -25,17 +25,8 @@ def printed(done: Outcome, picture: str = "", report: Path | None = None) -> str
     said = sentence(done, done.front.picked.formula)
     found = front_table(done.front, done.test)
     doubt = refusal(done)
-    lines = [
-        found,
-        "",
-        said,
-        "",
-        *([doubt, ""] if doubt else []),
-        *([picture, ""] if picture else []),
-        *_notes(done, report),
-        "",
-        "next:",
-    ]
+    lines = [found, "", said, "", *([doubt, ""] if doubt else []), *([picture, ""] if picture else [])]
+    lines += [*_notes(done, report), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
 

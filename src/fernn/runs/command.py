@@ -24,7 +24,8 @@ _SAID: dict[tuple[str, Any], str] = {
 }
 _FLAGS = {
     "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
-    "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset", "share",
+    "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
+    "share",
 }  # fmt: skip
 
 

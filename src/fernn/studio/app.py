@@ -17,11 +17,12 @@ from ..data import Dataset, card
 from ..data.memory import shown
 from ..formula import Formula
 from ..report import view
-from ..runs import METHODS, Run, learner, parts, plan
+from ..report.view.classes import chosen, class_traces
+from ..runs import METHODS, Run, learner, parts, plan, rules_of
 from . import earlier
 from .answers import Refused, body, explain, field, share, told, within, worked
 from .columns import columns, kind
-from .datasets import Datasets, Look, Mask, asked, held_out
+from .datasets import Datasets, Look, Mask, asked, held_out, in_order
 from .files import Files, data_sets
 from .guard import REPORT_POLICY, Guard
 from .jobs import Jobs
@@ -124,8 +125,18 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
         return look, look.data, run
 
     @app.get("/api/data/{word}/traces")
-    async def all_traces(word: str, from_end: str = "0") -> Response:
-        return told(await worked(lambda: viewed(view.traces, found(word, {})[1], None, from_end in ("1", "true"))))
+    async def all_traces(word: str, request: Request) -> Response:
+        given = {name: request.query_params[name] for name in ("run", "class") if name in request.query_params}
+        from_end = request.query_params.get("from_end") in ("1", "true")
+
+        def work() -> Any:
+            _, data, run = found(word, {"run": given.get("run")})
+            if run is None or "class" not in given:
+                return viewed(view.traces, data, None, from_end)
+            rules, data = rules_of(run)[0], in_order(data, run)
+            return viewed(class_traces, rules, data, given["class"], None, from_end)
+
+        return told(await worked(work))
 
     def asked_of(what: str, answer: Callable[[dict[str, Any], Dataset, Mask | None], Any]) -> None:
         """A route that takes what is asked, the data, and which of its cases the run kept for the test."""
@@ -136,6 +147,8 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
 
             def work() -> Any:
                 look, data, run = found(word, given)
+                if run is not None and given.get("class") is not None:  # as the rule of this class is to judge them
+                    data = chosen(rules_of(run)[0], in_order(data, run), field(given, "class", str))
                 return answer(given, data, held_out(look, run))
 
             return told(await worked(work))
@@ -157,9 +170,11 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     asked_of("sensitivity", lambda given, data, test: viewed(view.sensitivity, rule(given, data), data, test))
     asked_of("lanes", lanes)
     asked_of("differ", differ)
-    asked_of(
-        "equiv", lambda given, data, test: equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
-    )
+
+    def same(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+        return equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
+
+    asked_of("equiv", same)
 
 
 def _about_jobs(app: FastAPI, studio: Studio) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 from ..data import Dataset
 from ..errors import FernnError, RunError
 from ..learners import Front
+from ..report import view
 from ..report.view.plain import quietly
 from ..report.view.rivals import gathered, proved
 from ..report.view.rivals import told as rivals_told
-from ..runs import Run, parts, run_folders
+from ..runs import Run, parts, rules_of, run_folders
 from ..runs.command import command
 from .answers import Refused
-from .datasets import Datasets
+from .datasets import Datasets, Look, held_out, in_order
 from .reading import as_word, checked
 from .views import viewed
 
+LETTERS = 300  # of the rules of a run in the list of runs
 PATIENCE = 10.0  # seconds for proofs that rivals mean the same
 
 
@@ -43,6 +45,8 @@ def listed(folder: Path) -> list[dict[str, Any]]:
             front = run.front()
             row |= {"started": run.settings.get("started"), "ended": run.ended}
             row["formula"] = None if front is None else str(front.picked.formula)
+            if run.settings.get("classes") and run.rules() is not None:
+                row["formula"] = "; ".join(str(rules_of(run)[0]).splitlines())[:LETTERS]
         except (FernnError, OSError, KeyError, TypeError, AttributeError) as problem:
             row["problem"] = f"{place.name} cannot be read ({problem})"
         rows.append(row)
@@ -52,10 +56,12 @@ def listed(folder: Path) -> list[dict[str, Any]]:
 def opened(run: Run, datasets: Datasets) -> dict[str, Any]:
     """All that a page shows of a run; `data` is None, and `problem` says why, where they are not as they were."""
     file, word, problem = where(run, datasets)
-    front = run.front()
+    front, rules = run.front(), None
+    if word is not None and run.settings.get("classes") and run.rules() is not None:
+        rules = of_classes(run, datasets.data(word))
     return {
         "run": run.folder.name, "data": word, "file": file, "problem": problem,
-        "front": rows(front, run.test()), "picked": None if front is None else front.pick,
+        "rules": rules, "front": rows(front, run.test()), "picked": None if front is None else front.pick,
         "notes": list(run.notes), "method": run.settings.get("method"), "settings": run.settings.get("learner"),
         "test": run.settings.get("split", {}).get("test"), "ended": run.ended, "seconds": run.seconds,
         "command": command(run.settings) if {"method", "learner", "split"} <= run.settings.keys() else None,
@@ -72,12 +78,20 @@ def where(run: Run, datasets: Datasets) -> tuple[str | None, str | None, str | N
         known = {name: value for name, value in (run.settings.get("reading") or {}).items() if name != "name"}
         reading = checked(known)
         data = datasets.look(datasets.files.find(file), reading).data
+        data = None if data is None else in_order(data, run)
         if data is None:
             return file, None, f"the data cannot be read any more: {path}. Look at the file to see why."
         run.check(data)
     except (Refused, FernnError) as problem:
         return file, None, str(problem)
     return file, as_word(file, reading), None
+
+
+def of_classes(run: Run, look: Look) -> dict[str, Any]:
+    """The rules for classes of a run, as the page shows them."""
+    assert look.data is not None
+    found: dict[str, Any] = viewed(view.classes, rules_of(run)[0], in_order(look.data, run), held_out(look, run))
+    return found
 
 
 def rows(front: Front | None, test: Sequence[float] | None) -> list[dict[str, Any]]:
@@ -105,6 +119,8 @@ def rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str,
     """Formulas as good as the picked one on what was learned from: how they behave, and what they mean."""
     if "learner" not in run.settings or "split" not in run.settings:
         raise RunError(f"{run.folder.name} was not made by fernn learn: what its formulas competed for is not known.")
+    if run.settings.get("classes"):
+        raise Refused("rules for classes are not set beside rivals.", 409)
     if not data.classes:
         raise Refused("rivals are told apart by their verdicts; real labels have none.", 409)
     split = run.settings["split"]

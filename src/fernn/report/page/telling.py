@@ -13,7 +13,6 @@ from ...data.dataset import Ints
 from ...formula import Formula, parse
 from ..view import lanes
 
-ALSO = 12  # cases that are there for every rule
 LETTERS = 360_000  # for the lanes of all rules, at most
 
 
@@ -34,11 +33,11 @@ def telling(told: dict[str, Any], data: Dataset, wrong: int, close: int) -> Ints
 
 
 def kept_lanes(
-    readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints, also: Sequence[int] = ()
+    readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints, wanted: Sequence[Sequence[int]]
 ) -> list[list[dict[str, Any]]]:
-    """For each rule the lanes of its telling cases, `index` their place in `cases`; the picked rule has first call.
+    """For each rule the lanes of the cases wanted for it, `index` their place in `cases`, as far as there is room.
 
-    The cases in `also` are there for every rule, as far as there is room.
+    The picked rule has first call.
     """
     place = {case: i for i, case in enumerate(cases.tolist())}
     left = LETTERS
@@ -48,8 +47,7 @@ def kept_lanes(
         rule: Formula = parse(readings[k]["formula"])
         room = left if k != picked else left * 2 // 3
         share = room // max(1, len(order) - 1) if k != picked else room
-        wanted = telling(readings[k], data, *((24, 12) if k == picked else (8, 4))).tolist()
-        for case in dict.fromkeys([*wanted, *also[:ALSO]]):
+        for case in dict.fromkeys(wanted[k]):
             if case not in place:
                 continue
             told = lanes(rule, data, case) | {"index": place[case]}

@@ -56,7 +56,7 @@
     const card = facts.card;
     const span = card.shortest === card.longest ? `${number(card.longest)} samples` : `${number(card.shortest)} to ${number(card.longest)} samples`;
     const step = card.dt === null ? "" : `, one every ${Fernn.short(card.dt, 6)} ${card.time_unit || "time units"}`;
-    const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 ? " (good)" : ""}`).join(", ");
+    const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 && !facts.classes ? " (good)" : ""}`).join(", ");
     const list = [
       ["traces", `${number(card.cases)}, of which ${number(card.distinct)} differ`],
       ["each", span + step],
@@ -110,7 +110,7 @@
   };
 
   report.againLead = (facts) => facts.run.ended === "done"
-    ? "The same data, the same seed: the same front."
+    ? `The same data, the same seed: the same ${facts.classes ? "rules" : "front"}.`
     : "The run was cut off, so how far the same command comes depends on the machine.";
 
   report.again = function (facts) {

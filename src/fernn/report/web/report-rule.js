@@ -17,7 +17,7 @@
     return [el("div.r-split", null, left, figure(facts, rule, rate))];
   };
 
-  const source = (name, text) => [el("dt", null, name), el("dd", null, el("code", null, text)), report.copy(text, name)];
+  const source = (report.source = (name, text) => [el("dt", null, name), el("dd", null, el("code", null, text)), report.copy(text, name)]);
 
   report.copy = function (text, name) {
     const button = el("button.r-copy", { type: "button", "aria-label": `copy ${name}` }, "copy");
@@ -101,7 +101,7 @@
       type: "button", "aria-pressed": String(k === state.trace), title: facts.traces.cases[k], onclick: () => choose(k),
     }, facts.traces.cases[k]);
     const disputes = new Set(facts.rivals ? facts.rivals.disputed.map((each) => each.index) : []);
-    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Disputed by rivals", others.filter((k) => disputes.has(k))], ["Closest calls", others.filter((k) => !disputes.has(k))]] : [["Missed by most", list]];
+    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Disputed by rivals", others.filter((k) => disputes.has(k))], ["Closest calls", others.filter((k) => !disputes.has(k))]] : [[facts.classes ? "Traces" : "Missed by most", list]];
     host.replaceChildren(...named.filter(([, cases]) => cases.length).flatMap(([name, cases]) =>
       [el("h3", null, name), el("div.r-chips", null, cases.map(chip))]));
     if (focused) host.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });

@@ -2,7 +2,7 @@
 (function (Fernn) {
   "use strict";
 
-  const el = Fernn.el;
+  const el = (...all) => Fernn.el(...all); // which may come later
 
   // options: rate, chosen (a formula), onFormula(text), onCompare(text), onCase(index), canCase(index), clock, actions (what stands below the words)
   Fernn.rivals = function (host, found, options) {
@@ -45,7 +45,7 @@
       found.behaviours > found.groups.length && `The first ${found.groups.length} behaviours are shown.`,
       hasSenses && "Rules with the same letter within a behaviour mean the same.",
     ].filter(Boolean).join(" ");
-    return [el("div.f-scroll.tall", null, el("table.f-table.f-front", null,
+    return [el("div.f-scroll.tall", null, el("table.f-table.f-rows", null,
       el("thead", null, el("tr", null, head.map((name, k) => el(k ? "th" : "th.text", { scope: "col" }, name)))), bodies)), notes && el("p.f-note", null, notes)];
   }
 
