@@ -57,7 +57,9 @@ def test_a_run_that_is_not_there_is_told(called):
 
 def test_believing_says_what_speaks_for_and_against_and_keeps_what_was_learned(called):
     write_csv(load("cruise", cases=30), "cruise.csv")
-    assert called("learn", "cruise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
+    done = called("learn", "cruise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run")
+    assert done.code == 0
+    assert "Nothing better" not in done.out
     words = ["--shuffles", "19", "--bootstraps", "4", "--folds", "3"]
     done = called("believe", "run", *words)
     assert done.code == 0, done.out
@@ -75,7 +77,13 @@ def test_a_rule_learned_from_noise_is_refused(called):
     random = np.random.default_rng(0)
     noise = from_arrays(random.normal(0, 1, (60, 2, 10)), random.integers(0, 2, 60), classes=["bad", "good"])
     write_csv(noise, "noise.csv")
-    assert called("learn", "noise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
+    done = called("learn", "noise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run")
+    assert done.code == 0
+    assert "Nothing better than chance is shown" in done.out
+    assert "Nothing better than chance is shown" in Path("run/report.html").read_text()
+    told = json.loads(called("learn", "--resume", "--out", "run", "--json").out)
+    assert "Nothing better than chance" in told["refusal"]
+    assert told["tested"]["wrong"] >= told["tested"]["guessed"] or told["tested"]["luck"] > 0.05
     done = called("believe", "run", "--shuffles", "19")
     assert done.code == 1
     assert "Do not believe it." in done.out
@@ -84,8 +92,8 @@ def test_a_rule_learned_from_noise_is_refused(called):
 
 
 def test_a_rule_is_watched_on_new_recordings(called):
-    for name, seed in (("old", 0), ("new", 1)):
-        write_csv(load("cruise", cases=40, seed=seed), f"{name}.csv")
+    for name, seed, cases in (("old", 0, 100), ("new", 1, 40)):
+        write_csv(load("cruise", cases=cases, seed=seed), f"{name}.csv")
     assert called("learn", "old.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
     done = called("watch", "run", "new.csv")
     assert done.code == 0, done.err

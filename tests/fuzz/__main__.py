@@ -31,7 +31,7 @@ from .targets import CORPUS, CRASHES, TARGETS, Target, room
 
 POOL = 400
 """Inputs kept of each target, beside the corpus."""
-COMPILED = {"rule", "run", "state"}
+COMPILED = {"rule", "run", "state", "studio"}
 """Targets that run compiled code."""
 MEMORY = 12 * 2**30
 """Bytes of address space: what asks for more gets a MemoryError, which is a crash."""

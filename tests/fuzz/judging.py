@@ -38,6 +38,7 @@ class Outcome:
 
 
 def tried(target: Target, data: bytes) -> Outcome:
+    quietly(lambda _: target.ready(), b"")
     try:
         with _limited(LONGEST):
             quietly(target.attempt, data)

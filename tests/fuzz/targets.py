@@ -33,6 +33,8 @@ class Target:
     attempt: Try
     kind: Kind
     share: float = 1.0
+    ready: Callable[[], Any] = lambda: None
+    """Called before each, outside of the time that one input may take."""
 
     @property
     def seeds(self) -> list[bytes]:
@@ -207,6 +209,19 @@ def repeats_kept(data: bytes) -> None:
         parse(repeat.formula)
 
 
+def a_request(data: bytes) -> None:
+    """The studio answers it in words."""
+    from .asking import asked
+
+    asked(data)
+
+
+def a_studio() -> None:
+    from .asking import ready
+
+    ready(room())
+
+
 def a_state(data: bytes) -> None:
     """A learner takes up a state: the name of the method, the sign 0x1e, JSON."""
     name, _, content = data.partition(b"\x1e")
@@ -268,6 +283,7 @@ TARGETS: dict[str, Target] = {
         Target("run", a_run, "json", 1),
         Target("repeats", repeats_kept, "text", 1),
         Target("state", a_state, "json", 0.2),
+        Target("studio", a_request, "json", 2, a_studio),
     )
 }
 

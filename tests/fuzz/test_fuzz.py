@@ -37,9 +37,12 @@ JSON = st.recursive(
 )
 
 
+NEEDS = {"parquet": "polars", "studio": "fastapi"}
+
+
 def outcome(name: str, data: bytes) -> Outcome:
-    if name == "parquet":
-        pytest.importorskip("polars", reason="polars is optional")
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is optional")
     return tried(TARGETS[name], data)
 
 
@@ -53,8 +56,24 @@ def test_the_corpus_and_all_that_ever_broke_it_is_read_or_refused(name):
 
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - SLOW))
 def test_changes_of_the_corpus_are_read_or_refused(name):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is optional")
     campaign = fuzzed([TARGETS[name]], seconds=60, seed=1, most=300, keep=False)
     assert not campaign.sites
+
+
+def test_every_route_of_the_studio_is_in_the_corpus():
+    pytest.importorskip("fastapi", reason="fastapi is optional")
+    from fuzz.asking import Asked
+    from fuzz.targets import room
+
+    folder = room() / "routes"
+    folder.mkdir()
+    routes = {route.path: route.path_regex for route in Asked(folder).app._app.routes}
+    heads = [
+        seed.partition(b"\x1e")[0].decode().partition(" ")[2].partition("?")[0] for seed in TARGETS["studio"].seeds
+    ]
+    assert [path for path, shape in routes.items() if not any(shape.match(head) for head in heads)] == []
 
 
 @given(st.dictionaries(st.sampled_from(["op", "args", "over", "weights", "threshold"]), JSON, max_size=5))

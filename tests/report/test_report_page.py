@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from made_runs import RULES, run_of, two_kinds
 
-from fernn import satisfied, score
+from fernn import parse, satisfied, score
 from fernn.data import Dataset, from_arrays, recorded
 from fernn.errors import DataError, RunError
 from fernn.report.page import written
@@ -216,8 +216,45 @@ def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     told = facts_of(written(run))["rivals"]
-    assert (told["count"], told["groups"], told["complete"]) == (4, 2, True)
-    assert len({row["group"] for row in told["rows"] if "w <= 0" not in row["formula"]}) == 1
+    assert (told["count"], told["behaviours"], told["complete"]) == (4, 2, True)
+    assert [group["count"] for group in told["groups"]] == [3, 1]
+    assert "w <= 0" in told["groups"][1]["formulas"][0]["formula"]
+    assert {each["what"]: each["share"] for each in told["atoms"]}["v <= 3"] == 0.75
+    job = reopened(run)
+    judged = [satisfied(parse(text), job.data) for text in ("G (v <= 3)", "G (w <= 0)")]
+    assert {each["case"] for each in told["disputed"]} == {
+        case for case, a, b in zip(job.data.cases, *judged, strict=True) if a != b
+    }
+    assert [each["verdict"]["holds"] for each in told["decisive"]["lanes"]] == [True, False]
+
+
+def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypatch):
+    pytest.importorskip("z3", reason="meanings are proved by z3")
+    run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
+    error = reopened(run).run.front()[0].train
+    formulas = ["G (v <= 3)", "!(F (v > 3))", "(v <= 3) & G (v <= 3)", "G (v <= 3) | G (w <= -90)"]
+    rows = [{"formulas": [text], "error": error} for text in formulas]
+    (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    first = written(run).read_bytes()
+    told = facts_of_bytes(first)["rivals"]
+    assert told["behaviours"] == 1
+    assert told["senses"]["how"] == "z3"
+    senses = {row["formula"]: row["sense"] for row in told["groups"][0]["formulas"]}
+    assert len(set(senses.values())) == told["senses"]["count"] == told["groups"][0]["meanings"]
+    assert senses["G (v <= 3)"] == senses["v <= 3 & G (v <= 3)"]
+    monkeypatch.setattr("fernn.belief.senses.senses", None)  # is not asked again
+    assert written(run).read_bytes() == first
+
+
+def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_path, monkeypatch):
+    run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
+    error = reopened(run).run.front()[0].train
+    rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)", "G (v <= 3) | G (w <= -90)"], "error": error}]
+    (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    monkeypatch.setattr("fernn.belief.senses.find_spec", lambda name: None)
+    told = facts_of(written(run))["rivals"]
+    assert (told["senses"]["how"], told["senses"]["count"], told["senses"]["settled"]) == ("laws", 2, False)
+    assert "fernn[verify]" in told["senses"]["told"]
 
 
 def test_warnings_about_the_data_are_in_the_report(tmp_path):

@@ -9,7 +9,10 @@ import pytest
 
 from fernn.cli import learning, main
 from fernn.data import from_arrays, write_csv
-from fernn.runs import METHODS, plan
+from fernn.errors import DataError
+from fernn.formula import parse
+from fernn.learners import Prior, Range, read_prior
+from fernn.runs import METHODS, plan, rules_plan
 from fernn.runs.command import command
 
 GIVEN = [
@@ -36,7 +39,10 @@ def understood(monkeypatch):
         found = []
 
         def begun(file, out, method, given, test, prior, options, quiet, met, kind=None, order=None):
-            found.append(plan(file, options, method, given, test))
+            known = None if prior is None else read_prior(prior)
+            planned = plan(file, options, method, given, test, known) if kind is None else {}
+            planned = planned or rules_plan(kind, file, options, method, given, test)
+            found.append(planned | ({} if order is None else {"order": order.split(",")}))
             raise SystemExit(0)
 
         monkeypatch.setattr(learning, "_begun", begun)
@@ -66,11 +72,62 @@ def test_each_setting_of_each_method_can_be_said(understood, name):
             assert understood(command(planned))["learner"] == planned["learner"]
 
 
+PRIORS = [
+    Prior(must_hold=(parse("G (v <= 60)"),), without=("w",)),
+    Prior(ranges={"it's": Range(20, 40.5, "km/h")}, monotone={"v": "larger is worse"}),
+    Prior(ranges={"v": Range(low=-1e-3)}, template=parse("G ?p & G ?q")),
+]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_what_is_known_before_comes_back(understood, prior):
+    planned = plan("drive.csv", {}, "enumerative", {"max_length": 3}, prior=prior)
+    assert "--prior" in command(planned)
+    assert Prior.from_json(understood(command(planned))["prior"]) == prior
+    assert understood(command(planned)) | {"reading": {}} == planned
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "given"),
+    [
+        ("each", "fernn", {"max_length": 3, "class_weight": "balanced", "time_limit": 4.0}),
+        ("each", "enumerative", {"grid": 8}),
+        ("list", "fernn", {"intervals": True, "seed": 4}),
+        ("list", "tree", {"depth": 2}),
+        ("ranked", "fernn", {"restarts": 9}),
+        ("one", "fernn", {"share": 0.05, "since": True, "made": 300, "seed": 3, "direction": "past"}),
+        ("one", "fernn", {}),
+    ],
+)
+def test_rules_for_classes_come_back(understood, kind, method, given):
+    planned = rules_plan(kind, "drive.csv", {}, method, given, 0.3)
+    planned |= {"order": ["low", "mid", "high"]} if kind == "ranked" else {}
+    assert understood(command(planned)) | {"reading": {}} == planned
+
+
+def test_weights_of_classes_come_back(understood):
+    planned = plan("drive.csv", {}, "fernn", {"class_weight": {"bad": 3.0, "good": 1.0}, "false_alarm_cost": 0.1})
+    assert understood(command(planned))["learner"] == planned["learner"]
+
+
 def test_how_the_data_are_read_comes_back(understood):
     reading = {"label": "kind", "good": "-1", "channels": ["a", "b"], "delimiter": ";", "steps": True, "case": "run id"}
     again = understood(command(plan("my drive's.csv", reading)))
     assert {name: again["reading"][name] for name in reading} == reading
     assert again["file"] == "my drive's.csv"
+
+
+def test_every_way_of_reading_comes_back(understood):
+    reading = {"label_kind": "real", "layout": "tidy", "header": False, "decimal": ",", "encoding": "latin-1",
+               "bad_rows": "skip", "nonfinite": "hold", "dt": 0.1, "unit": "s", "memory_limit": 10**9, "time": "t",
+               "group": "patient"}  # fmt: skip
+    again = understood(command(plan("drive.csv", reading)))["reading"]
+    assert {name: again[name] for name in reading} == reading
+
+
+def test_a_prior_that_is_no_json_is_told():
+    with pytest.raises(DataError, match="is not JSON"):
+        read_prior('{"without": [}')
 
 
 def test_no_label_column_and_a_file_elsewhere_are_said(understood):

@@ -63,7 +63,7 @@ def test_the_whole_story_from_a_file_to_a_monitor_in_c(window, data):
 
     page.locator("#tab-rivals").click()
     page.get_by_role("button", name="Ask for rivals").click()
-    page.locator("#tab-panel table").wait_for()
+    page.get_by_text("explains the training traces as well").wait_for()
 
     page.locator("#tab-export").click()
     for name in ("Text", "LaTeX", "Python", "rtamt", "Breach", "JSON", "C"):

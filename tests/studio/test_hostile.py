@@ -19,7 +19,8 @@ from fernn.runs import Run, plan
 ROUTES = [
     ("GET", "/api/hello"), ("GET", "/api/files"), ("POST", "/api/files"), ("POST", "/api/files/{file}/look"),
     ("GET", "/api/data/{data}/traces"), ("POST", "/api/data/{data}/read"), ("POST", "/api/data/{data}/lanes"),
-    ("POST", "/api/data/{data}/sensitivity"), ("POST", "/api/data/{data}/differ"), ("POST", "/api/jobs"),
+    ("POST", "/api/data/{data}/sensitivity"), ("POST", "/api/data/{data}/differ"), ("POST", "/api/data/{data}/equiv"),
+    ("POST", "/api/jobs"),
     ("GET", "/api/jobs"), ("GET", "/api/jobs/{run}"), ("POST", "/api/jobs/{run}/stop"), ("GET", "/api/runs"),
     ("GET", "/api/runs/{run}"), ("GET", "/api/runs/{run}/rivals"), ("GET", "/api/runs/{run}/report"),
     ("POST", "/api/export"), ("GET", "/{page}"), ("DELETE", "/api/files"), ("PUT", "/api/runs/{run}"), ("OPTIONS", "/"),
@@ -98,13 +99,13 @@ SETTINGS = st.dictionaries(
 DEEP = st.one_of(
     st.tuples(st.just("/api/files/FILE/look"), OPTIONS),
     st.tuples(
-        st.sampled_from(["read", "lanes", "sensitivity", "differ"]).map("/api/data/DATA/{}".format),
+        st.sampled_from(["read", "lanes", "sensitivity", "differ", "equiv"]).map("/api/data/DATA/{}".format),
         st.builds(
             lambda formula, more: {"formula": formula, "a": formula, "b": formula, "case": 3, **more},
             st.one_of(FORMULAS, WORDS),
             st.fixed_dictionaries({}, optional={
                 "thresholds": st.lists(NUMBERS, max_size=3), "run": st.sampled_from(["mine", "none", 3]),
-                "case": NUMBERS,
+                "case": NUMBERS, "length": st.integers(-1, 4) | NUMBERS,
             }),
         ),
     ),

@@ -105,8 +105,11 @@ def test_a_job_learns_is_seen_and_becomes_a_run_with_data_rivals_and_report(serv
     assert sum(tested.values()) == 6
     told = client.get(f"/api/runs/{name}/rivals").json()
     assert told["complete"]
-    assert row["formula"] in [rival["formula"] for rival in told["rivals"]]
-    assert {rival["error"] for rival in told["rivals"]} == {0}
+    assert row["formula"] in [rival["formula"] for group in told["groups"] for rival in group["formulas"]]
+    assert {group["error"]["train"] for group in told["groups"]} == {0}
+    near = client.get(f"/api/runs/{name}/rivals", params={"tolerance": 1}).json()
+    assert near["count"] == len(run["front"])
+    assert client.get(f"/api/runs/{name}/rivals", params={"tolerance": "much"}).status_code == 400
 
 
 def test_what_is_wrong_with_a_job_is_told_before_a_process_begins(served, client):

@@ -138,3 +138,27 @@ def test_data_without_labels_are_read_without_errors(served, client):
     found = read(client, data, formula="G (v <= 27)").json()
     assert (found["error"], found["score"]) == (None, None)
     assert len(found["holds"]) == 24
+
+
+def test_formulas_that_differ_are_told_apart_by_a_trace_that_is_drawn(client, data):
+    pytest.importorskip("z3", reason="equivalence is proved by z3")
+    asked = {"a": "G (v <= 25)", "b": "G[0,2] (v <= 25)", "length": 6}
+    found = client.post(f"/api/data/{data}/equiv", json=asked).json()
+    assert found["relation"] == "stronger"
+    (trace,) = found["traces"]
+    assert (trace["only"], trace["samples"]) == ("only_second", 4)
+    assert [lanes["verdict"]["holds"] for lanes in trace["lanes"]] == [False, True]
+    assert all(20 <= value <= 41 for lanes in trace["lanes"] for value in lanes["channels"][0]["values"])
+
+
+def test_a_law_tells_that_formulas_are_the_same_without_a_solver(client, data, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "fernn.verify.difference", None)
+    found = client.post(f"/api/data/{data}/equiv", json={"a": "G G (v <= 25)", "b": "G (v <= 25)"}).json()
+    assert (found["relation"], found["traces"], found["length"]) == ("equivalent", [], None)
+
+
+@pytest.mark.parametrize("length", [0, -1, 61, 10**30, "20", 2.5, None, True, [3]])
+def test_a_length_that_cannot_be_is_refused(client, data, length):
+    answer = client.post(f"/api/data/{data}/equiv", json={"a": "v <= 1", "b": "v <= 2", "length": length})
+    assert answer.status_code == 400
+    assert "'length'" in answer.json()["error"]

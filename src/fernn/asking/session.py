@@ -102,15 +102,18 @@ class Session:
             return np.empty((len(formulas), 0), bool)
         return np.stack([satisfied(formula, list(traces), self.data.channels) for formula in formulas])
 
-    def next(self) -> Question | None:
-        """The trace whose verdict would halve what is left most evenly; None where none is known that would part it."""
+    def next(self, prove: bool = True) -> Question | None:
+        """The trace whose verdict would halve what is left most evenly; None where none is known that would part it.
+
+        Without `prove` z3 is not asked for one.
+        """
         left = self.left
         if len(left) < 2:
             return None
         tried = [each for each in (*self._recorded(), *made(left, self.data)) if not self._was_asked(each)]
         questions = self._questions(tried, left)
         if not questions:
-            return self._last_resort(left)
+            return self._last_resort(left) if prove else None
         return max(questions, key=lambda q: (min(len(q.good), len(q.bad)), not q.is_made, -len(q.changed)))
 
     def _questions(self, tried: Sequence[Made], left: Sequence[Formula]) -> list[Question]:

@@ -4,7 +4,7 @@ account      all that is known for and against the rule of a run
 rivalry      the formulas that are as good, by behaviour; related(f, g): what two of them have to do with each other
 parts        what could be left out of a rule; leaner(rule, data): without it
 slack        how far each threshold can move; nearest(rule, data): the traces nearest to its border
-tested       its error on traces not seen, beside guessing
+tested       its error on traces not seen, beside chance and guessing; tested_rules: of rules for classes
 nested       the error to expect of what a learner picks
 chance       whether labels that mean nothing give as good a rule
 stability    whether other recordings would have given the same rule
@@ -14,8 +14,8 @@ abstaining   verdicts that may be `cannot say`; of each class few are misjudged
 from .abstaining import Abstaining, abstaining
 from .account import Account, account
 from .chance import Chance, chance
-from .guessing import Tested, tested
-from .interval import clopper_pearson
+from .guessing import Tested, tested, tested_rules
+from .interval import clopper_pearson, of_blocks
 from .meaning import Part, leaner, parts
 from .nested import Nested, nested
 from .relation import Relation, related
@@ -43,10 +43,12 @@ __all__ = [
     "leaner",
     "nearest",
     "nested",
+    "of_blocks",
     "parts",
     "related",
     "rivalry",
     "slack",
     "stability",
     "tested",
+    "tested_rules",
 ]

@@ -12,7 +12,7 @@ from ..errors import UnsupportedError
 from ..formula import Formula
 from ..learners import Learner
 from ..runs import Job
-from ..runs.methods import learner_of
+from ..runs.methods import is_weighed, learner_of
 from ..runs.rivals import candidates
 from .chance import Chance, chance
 from .guessing import Tested, tested
@@ -50,8 +50,8 @@ class Account:
         """Why the rule should not be believed at all; None if there is no such reason."""
         if self.chance is not None and self.chance.p > LEVEL and self.chance.as_good:
             return f"{self.chance}, so nothing better than chance was found"
-        if self.tested is not None and not self.tested.is_better:
-            return f"{self.tested}: nothing better than guessing is shown"
+        if self.tested is not None and self.tested.refusal is not None:
+            return self.tested.refusal.rstrip(".")
         if self.nested is not None and self.nested.interval[1] >= self.rarer:
             return f"{self.nested}, and the rarer class is {self.rarer:.4f}: nothing better than guessing is shown"
         return None
@@ -116,7 +116,7 @@ def account(
 
     return Account(
         formula,
-        None if held is None else tested(formula, train, held),
+        None if held is None else tested(formula, train, held, is_weighed(job.settings)),
         chance(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
         nested(made, job.data, folds, keep=_beside(keep, f"-of-{folds}"), told=told("folds")) if folds else None,
         stability(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,

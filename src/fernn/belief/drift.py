@@ -70,8 +70,9 @@ class Alarm:
 class Watched:
     """A rule, what it was like on the data it came from, and what came since."""
 
-    def __init__(self, formula: Formula, known: Dataset, wrong: int, tested: int, alarm: float = ALARM) -> None:
-        """`known`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested."""
+    def __init__(self, formula: Formula, known: Dataset, wrong: float, tested: float, alarm: float = ALARM) -> None:
+        """`known`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested;
+        of groups, as many as would tell as much by themselves (`interval.as_many_as`)."""
         self.formula, self.channels, self.classes = formula, known.channels, known.classes
         self.allowed = max(clopper_pearson(wrong, tested)[1] if tested else 0.5, LEAST)
         self.bar = log(2 / alarm)  # two claims are watched, and share the chance of a false alarm

@@ -1,15 +1,39 @@
-"""Whether a rule does better on traces it has not seen than always saying the more common class."""
+"""Whether a rule does better on traces it has not seen than chance, and than always saying the more common class.
+
+Chance is Fisher's exact test (1935), one-sided: verdicts and labels are what they are, but who has which label is
+drawn by lot. Then the number of good traces that are called good follows the hypergeometric distribution, and
+
+    p = P(X >= as many as there were)
+
+No label need be shuffled for it. Where traces come in blocks the four counts are those of as many traces as would tell
+as much by themselves (`interval.as_many_as`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import exp, floor, lgamma
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..data import Dataset
-from ..formula import Formula
+from ..data.split import blocks
+from ..formula import Formula, parse
 from ..learners.baselines import BASELINES
+from ..learners.classes.rules import known_labels
+from ..learners.labels import losses
 from ..semantics import score
-from .interval import clopper_pearson
+from .interval import as_many_as, clopper_pearson
+
+if TYPE_CHECKING:
+    from ..learners.classes import Decides
+
+RARE = 0.05
+"""As good as this by chance at most as often, or it counts as chance."""
+
+DO_NOT = "Do not rely on it."
 
 
 @dataclass(frozen=True)
@@ -20,35 +44,112 @@ class Tested:
     guessed: int
     """Wrong verdicts where every trace is said to be of the class that is more common among those learned from."""
     count: int
+    size: float
+    """How many traces, each by itself, would tell as much; `count` unless they come in groups."""
+    luck: float | None = None
+    """How often verdicts that have nothing to do with the labels agree with them as well; None for several classes."""
+    least: float | None = None
+    """The same of verdicts that are all right: where this is not rare, there are too few traces to tell."""
+    weighed: bool = False
+    """Whether classes count differently for the learner: then more errors than the guess are no reproach."""
 
     @property
     def error(self) -> float:
         return self.wrong / self.count
 
     @property
+    def guess(self) -> float:
+        return self.guessed / self.count
+
+    @property
     def interval(self) -> tuple[float, float]:
         """Of the error, 95%."""
-        return clopper_pearson(self.wrong, self.count)
+        return clopper_pearson(self.error * self.size, self.size)
 
     @property
     def is_better(self) -> bool:
-        """Than guessing: all of the interval lies below the error of the guess."""
-        return self.interval[1] < self.guessed / self.count
+        """Than chance, and than the guess."""
+        if self.luck is None:
+            return self.interval[1] < self.guess
+        return self.luck <= RARE and (self.weighed or self.wrong < self.guessed)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the rule should not be used, in a sentence; None if there is no such reason."""
+        if self.is_better:
+            return None
+        counted = f"{self.wrong} of the {self.count} traces kept for the test are judged wrongly"
+        guess = f"always saying the more common class errs in {self.guessed}"
+        if self.luck is None:
+            return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
+        lots = f"labels drawn by lot agree with verdicts as well in {_percent(self.luck)}"
+        if self.least is not None and self.least > RARE and self.wrong < self.guessed:
+            few = f"{self.count} traces kept for the test are too few to tell even a rule without errors from chance"
+            return f"Nothing better than chance can be shown: {few} ({_percent(self.least)}). Record more."
+        if self.luck <= RARE:
+            return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
+        return f"Nothing better than chance is shown: {counted}, {guess}, and {lots}. {DO_NOT}"
 
     def __str__(self) -> str:
         low, high = self.interval
+        lots = "" if self.luck is None else f", labels drawn by lot agree as well in {_percent(self.luck)}"
         return (
             f"error {self.error:.4f} on {self.count} traces kept for the test (95% from {low:.4f} to {high:.4f}); "
-            f"saying the more common class errs in {self.guessed / self.count:.4f}"
+            f"saying the more common class errs in {self.guess:.4f}{lots}"
         )
 
     def to_json(self) -> dict[str, Any]:
-        told = {"wrong": self.wrong, "guessed": self.guessed, "count": self.count, "error": self.error}
-        return told | {"interval": list(self.interval), "better": self.is_better}
+        told: dict[str, Any] = {"wrong": self.wrong, "guessed": self.guessed, "count": self.count, "size": self.size}
+        told |= {"error": self.error, "interval": list(self.interval), "luck": self.luck}
+        return told | {"better": self.is_better, "refusal": self.refusal}
 
 
-def tested(formula: Formula | str, train: Dataset, held: Dataset) -> Tested:
+def tested(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> Tested:  # noqa: PT028
     """The rule beside the guess."""
     found = score(formula, held)
     guess = BASELINES["majority"].judged(train, held)
-    return Tested(found.false_good + found.false_bad, int((guess != held.positive).sum()), len(held))
+    rule = parse(formula) if isinstance(formula, str) else formula
+    size = as_many_as(losses(rule, held), blocks(held))
+    table = [found.true_good, found.false_bad, found.false_good, found.true_bad]
+    best = [found.true_good + found.false_bad, 0, 0, found.false_good + found.true_bad]
+    luck, least = (by_lot(*(each * size / len(held) for each in counts)) for counts in (table, best))
+    wrong = found.false_good + found.false_bad
+    return Tested(wrong, int((guess != held.positive).sum()), len(held), size, luck, least, weighed)
+
+
+def tested_rules(rules: Decides, train: Dataset, held: Dataset) -> Tested:
+    """Rules for classes beside the class that is most common among the traces learned from."""
+    labels = known_labels(held, rules.classes)
+    lost = (rules.classify(held) != labels).astype(np.float64)
+    common = np.bincount(known_labels(train, rules.classes), minlength=len(rules.classes)).argmax()
+    return Tested(int(lost.sum()), int((labels != common).sum()), len(held), as_many_as(lost, blocks(held)))
+
+
+def by_lot(good_good: float, good_bad: float, bad_good: float, bad_bad: float) -> float:
+    """Fisher's exact test, of good and bad traces that are called good or bad; shares of a trace are left out.
+
+    How often a lot gives at least as many good traces that are called good.
+    """
+    a, b, c, d = (floor(each + 1e-9) for each in (good_good, good_bad, bad_good, bad_bad))
+    good, bad, said = a + b, c + d, a + c
+    ways = [_ways(good, k) + _ways(bad, said - k) for k in range(a, min(good, said) + 1)]
+    return min(1.0, _sum(ways, _ways(good + bad, said)))
+
+
+def _ways(count: int, taken: int) -> float:
+    """The logarithm of `count` over `taken`."""
+    if not 0 <= taken <= count:
+        return float("-inf")
+    return lgamma(count + 1) - lgamma(taken + 1) - lgamma(count - taken + 1)
+
+
+def _sum(ways: Sequence[float], among: float) -> float:
+    return sum(exp(way - among) for way in ways)
+
+
+def _percent(share: float) -> str:
+    """`3 of 100 cases`, or of as many as it takes."""
+    for among in (100, 10_000, 1_000_000):
+        if share * among >= 1:
+            return f"{share * among:.0f} of {among:,} cases"
+    return "less than 1 of 1,000,000 cases"

@@ -7,6 +7,11 @@ Clopper and Pearson (1934): every share of which what was counted, or anything f
 
 With X binomial, so the traces are taken to come one by one, each by itself. It covers the true share at least as often
 as it says, whatever that share is and however few the traces are.
+
+Where they come in blocks (several traces of one patient, copies of one recording) the next one tells less. Korn and
+Graubard (1998): as many traces as would tell as much if each came by itself are put in the place of their number.
+
+    size    p (1 - p) / v * (t[traces - 1] / t[blocks - 1])^2        v: the variance of p, from block to block
 """
 
 from __future__ import annotations
@@ -16,14 +21,17 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from ..data import Dataset
+from ..data.split import blocks
 from ..errors import UnsupportedError
 
 LEVEL = 0.95
-NORMAL = 1.959963984540054  # of a normal distribution, 95% lies within so many deviations
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
-def clopper_pearson(wrong: int, count: int, level: float = LEVEL) -> tuple[float, float]:
-    """(low, high), the exact binomial interval: both are quantiles of beta distributions."""
+def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[float, float]:
+    """(low, high), the exact binomial interval: quantiles of beta distributions, so counts need not be whole."""
     from scipy.special import betaincinv
 
     if not 0 <= wrong <= count or not count or not 0 < level < 1:
@@ -34,9 +42,53 @@ def clopper_pearson(wrong: int, count: int, level: float = LEVEL) -> tuple[float
     return low, high
 
 
-def of_a_mean(losses: npt.NDArray[np.float64]) -> tuple[float, float] | None:
-    """95% of a mean by its standard error, as if it were normal; None where one trace is all there is."""
-    if len(losses) < 2 or not np.isfinite(losses).all():
+def of_blocks(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
+    """Around the share of wrong traces: `losses` are 0 or 1, those of a block have the same number in `block`."""
+    share, size = float(np.mean(losses)), as_many_as(losses, block, level)
+    return clopper_pearson(min(share * size, size), size, level)
+
+
+def as_many_as(losses: Floats, block: Ints, level: float = LEVEL) -> float:
+    """How many traces, each by itself, tell as much as these do in their blocks; never more than there are.
+
+    Where all or none are wrong nothing is seen of how alike the traces of a block are: then a block counts as one.
+    """
+    lost = np.asarray(losses, np.float64)
+    count, number = len(lost), len(np.unique(block))
+    if number == count:
+        return float(count)
+    share = float(lost.mean())
+    spread = _variance(lost, block)
+    if number < 2 or share in (0.0, 1.0) or spread <= 0:
+        return float(number)
+    fewer = (_quantile(count - 1, level) / _quantile(number - 1, level)) ** 2
+    return float(np.clip(share * (1 - share) / spread * fewer, 1.0, count))
+
+
+def of_a_mean(losses: Floats, block: Ints | None = None, level: float = LEVEL) -> tuple[float, float] | None:
+    """Around a mean, by its standard error and Student's t; None where one trace, or one block, is all there is."""
+    lost = np.asarray(losses, np.float64)
+    block = np.arange(len(lost)) if block is None else block
+    number = len(np.unique(block))
+    if number < 2 or not np.isfinite(lost).all():
         return None
-    mean, room = float(losses.mean()), NORMAL * float(losses.std(ddof=1)) / sqrt(len(losses))
+    mean, room = float(lost.mean()), _quantile(number - 1, level) * sqrt(_variance(lost, block))
     return max(0.0, mean - room), mean + room
+
+
+def of_error(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple[float, float] | None:
+    """Around the mean of what a rule loses on each of these traces, copies and groups taken together."""
+    return of_blocks(losses, blocks(data), level) if data.classes else of_a_mean(losses, blocks(data), level)
+
+
+def _variance(lost: Floats, block: Ints) -> float:
+    """Of the mean: blocks come by themselves, whatever is in them."""
+    _, places = np.unique(block, return_inverse=True)
+    sums = np.bincount(places, weights=lost - lost.mean())
+    return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(lost) ** 2) if len(sums) > 1 else 0.0
+
+
+def _quantile(freedom: int, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 1), (1 + level) / 2))

@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..data import Dataset
+from ..data import folds as into
+from ..data.split import blocks
+from ..formula import parse
 from ..learners import Learner
-from .interval import LEVEL, clopper_pearson
+from ..learners.labels import losses
+from ..semantics.quiet import quiet
+from .interval import LEVEL, as_many_as, clopper_pearson
 from .repeats import Told, repeats
 
 FOLDS = 5
@@ -26,6 +33,8 @@ class Nested:
     formulas: tuple[str, ...]
     wrong: tuple[int, ...]
     cases: tuple[int, ...]
+    size: float
+    """How many traces, each by itself, would tell as much; all of them unless they come in groups."""
 
     @property
     def error(self) -> float:
@@ -34,7 +43,7 @@ class Nested:
     @property
     def interval(self) -> tuple[float, float]:
         """95%, as if all traces were judged by one rule."""
-        return clopper_pearson(sum(self.wrong), sum(self.cases), LEVEL)
+        return clopper_pearson(self.error * self.size, self.size, LEVEL)
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -56,4 +65,14 @@ def nested(
     asked: Sequence[Any] = [("fold", i) for i in range(folds)]
     found = list(repeats(learner, data, asked, folds, keep, told))
     wrong = tuple(round((each.test or 0.0) * each.cases) for each in found)
-    return Nested(tuple(each.formula for each in found), wrong, tuple(each.cases for each in found))
+    formulas, cases = tuple(each.formula for each in found), tuple(each.cases for each in found)
+    return Nested(formulas, wrong, cases, _size(formulas, data, folds))
+
+
+def _size(formulas: Sequence[str], data: Dataset, parts: int) -> float:
+    """Every trace is judged by the rule of its part; blocks lie within parts."""
+    tests = [test for _, test in into(data, parts)]
+    with quiet():
+        lost = [losses(parse(formula), test) for formula, test in zip(formulas, tests, strict=True)]
+    number = dict(zip(data.cases, blocks(data).tolist(), strict=True))
+    return as_many_as(np.concatenate(lost), np.array([number[case] for test in tests for case in test.cases]))

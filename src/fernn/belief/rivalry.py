@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from time import perf_counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from ..asking import Question, Session
 from ..data import Dataset
-from ..errors import FernnError, UnsupportedError
-from ..formula import Atom, Formula, length, thresholds, to_sentence, walk, with_thresholds
+from ..errors import UnsupportedError
+from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
 from ..formula.show import number, weighted_sum
+from ..learners.prior import signed_atoms
 from ..semantics import satisfied
-from .relation import related
+from . import senses
+from .senses import Senses
 
 Bools = npt.NDArray[np.bool_]
 PATIENCE = 20.0  # seconds for proofs
@@ -55,6 +57,8 @@ class Rivalry:
     data: Dataset
     complete: bool
     """Whether it is known that the space which was searched has no others."""
+    senses: Senses | None = None
+    """By what they mean; None where that was not asked."""
 
     def __len__(self) -> int:
         return sum(len(group.formulas) for group in self.groups)
@@ -86,9 +90,14 @@ class Rivalry:
         at = [int(i) for i in np.argsort(np.abs(share - 0.5), kind="stable") if 0 < share[i] < 1]
         return [(self.data.cases[i], float(share[i])) for i in at]
 
-    def decisive(self) -> Question | None:
-        """A new trace whose verdict would tell most between the groups; None where none is found."""
-        return Session([group.formula for group in self.groups], self.data).next() if len(self.groups) > 1 else None
+    def decisive(self, prove: bool = True) -> Question | None:
+        """A new trace whose verdict would tell most between the groups; None where none is found.
+
+        Without `prove` z3 is not asked where no recorded trace can be changed to be one.
+        """
+        if len(self.groups) < 2:
+            return None
+        return Session([group.formula for group in self.groups], self.data).next(prove)
 
     def told(self) -> str:
         """How much is agreed on, in a few sentences."""
@@ -101,6 +110,8 @@ class Rivalry:
             lines.append(f"They disagree about {len(self.disputed)} of {len(self.data)} recorded traces.")
         common = [f"{each.what} is in {each.share:.0%}" for each in self.atoms[:3]]
         lines.append(f"What they have in common: {'; '.join(common)}.")
+        if self.senses is not None:
+            lines.append(f"They have {self.senses}.")
         return " ".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -115,6 +126,7 @@ class Rivalry:
             ],
             "atoms": [{"what": each.what, "share": each.share} for each in self.atoms],
             "structures": [{"what": each.what, "share": each.share} for each in self.structures],
+            "senses": None if self.senses is None else str(self.senses),
             "disputed": [{"case": case, "good": share} for case, share in self.disputed],
         }  # fmt: skip
 
@@ -132,32 +144,36 @@ def rivalry(
     by_verdicts: dict[bytes, list[Formula]] = {}
     for formula in dict.fromkeys(formulas):
         by_verdicts.setdefault(satisfied(formula, data).tobytes(), []).append(formula)
-    deadline = perf_counter() + time_limit
+    if prove:
+        return with_senses(_grouped(by_verdicts, data, complete), prove, time_limit)
+    return _grouped(by_verdicts, data, complete)
+
+
+def _grouped(by_verdicts: Mapping[bytes, list[Formula]], data: Dataset, complete: bool) -> Rivalry:
     groups = []
     for packed, found in by_verdicts.items():
         verdicts = np.frombuffer(packed, dtype=bool)
-        found.sort(key=length)
-        meanings = _meanings(found, data, prove, deadline) if prove else None
-        groups.append(Group(tuple(found), verdicts, float((verdicts != data.positive).mean()), meanings))
+        groups.append(Group(tuple(sorted(found, key=length)), verdicts, float((verdicts != data.positive).mean())))
     return Rivalry(tuple(groups), data, complete)
 
 
-def _meanings(formulas: Sequence[Formula], data: Dataset, samples: int, deadline: float) -> int | None:
-    """How many classes of equivalent formulas there are; None where time is up first."""
-    known: list[Formula] = []
-    for formula in formulas:
-        for other in known:
-            left = deadline - perf_counter()
-            try:
-                if left <= 0:
-                    return None
-                if related(formula, other, samples, data.ranges, left).is_equivalent:
-                    break
-            except FernnError:
-                return None
-        else:
-            known.append(formula)
-    return len(known)
+def with_senses(found: Rivalry, samples: int, time_limit: float = PATIENCE, keep: Path | None = None) -> Rivalry:
+    """The same, also by what the formulas mean on all traces of up to so many samples.
+
+    What is known in the folder `keep` is not asked again, and what is not is put there.
+    """
+    groups = [group.formulas for group in found.groups]
+    known = None if keep is None else senses.kept(keep, groups, samples)
+    if known is None:
+        known = senses.senses(groups, found.data, samples, time_limit)
+        if keep is not None:
+            senses.keep(keep, known)
+    count = Counter(place for row in known.classes for place, group in enumerate(groups) if row[0] in group)
+    told = [
+        replace(group, meanings=count[place] if known.is_settled or count[place] == 1 else None)
+        for place, group in enumerate(found.groups)
+    ]
+    return replace(found, groups=tuple(told), senses=known)
 
 
 def shape(formula: Formula) -> str:
@@ -171,11 +187,13 @@ def shape(formula: Formula) -> str:
 
 
 def _atoms(formula: Formula) -> dict[str, float]:
-    """`v <=` and the like with their thresholds; of several the first. `v > 3` and `v >= 3` count as one."""
+    """`v <=` and the like with their thresholds; of several the first. `v > 3` and `v >= 3` count as one, and under a
+    negation `v > 3` counts as `v <= 3`."""
     found: dict[str, float] = {}
-    for node in walk(formula):
+    for node, sign in signed_atoms(formula):
         if isinstance(node, Atom):
-            found.setdefault(f"{weighted_sum(node.weights)} {'<=' if node.is_upper_bound else '>='}", node.threshold)
+            relation = "<=" if node.is_upper_bound == (sign > 0) else ">="
+            found.setdefault(f"{weighted_sum(node.weights)} {relation}", node.threshold)
     return found
 
 

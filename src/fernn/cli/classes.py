@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-def printed_rules(done: RulesOutcome) -> str:
+def printed_rules(done: RulesOutcome, report: Path | None = None) -> str:
     """The rules with their errors, in words, and who is taken for whom."""
     train, held = done.job.parts
     tested = train if held is None else held
@@ -28,11 +28,13 @@ def printed_rules(done: RulesOutcome) -> str:
     lines = [rules_table(rules, train, held), "", *rules.sentences(data.dt, data.time_unit)]
     if rules.kind != "one":
         lines += ["", confusion_table(rules, tested, "training" if held is None else "test")]
-    lines += ["", *_notes(done), "", "next:", *(f"  {command}" for command in _next(done))]
+    doubt = _refusal(done)
+    lines += ["", *([doubt, ""] if doubt else []), *_notes(done), *([f"report: {report}"] if report else []), ""]
+    lines += ["next:", *(f"  {command}" for command in _next(done))]
     return "\n".join(lines)
 
 
-def told_rules(done: RulesOutcome) -> dict[str, Any]:
+def told_rules(done: RulesOutcome, report: Path | None = None) -> dict[str, Any]:
     """All of it as plain data."""
     from ..learners.classes import confusion
 
@@ -47,7 +49,15 @@ def told_rules(done: RulesOutcome) -> dict[str, Any]:
     if rules.kind != "one":
         told["classes"] = list(rules.classes)
         told["confusion"] = confusion(rules, train if held is None else held).tolist()
-    return told
+    return told | {"refusal": _refusal(done), "report": None if report is None else str(report)}
+
+
+def _refusal(done: RulesOutcome) -> str | None:
+    """Why the rules should not be used; None if no reason is known, or there is one class only."""
+    from ..belief import tested_rules
+
+    train, held = done.job.parts
+    return None if held is None or done.rules.kind == "one" else tested_rules(done.rules, train, held).refusal
 
 
 def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:

@@ -41,7 +41,7 @@ def learn(
     method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     prior: Annotated[
-        Path | None, typer.Option(help="What is known of the rule: a TOML or JSON file.", metavar="FILE")
+        str | None, typer.Option(help="What is known of the rule: a TOML or JSON file, or the JSON.", metavar="FILE")
     ] = None,
     past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
     no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
@@ -135,7 +135,7 @@ def learn(
 
 
 def _begun(
-    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: Path | None,
+    file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: str | None,
     options: Any, quiet: bool, met: list[Problem], kind: str | None = None, order: str | None = None,
     sample: float | None = None,
 ) -> Outcome | RulesOutcome:  # fmt: skip
@@ -209,12 +209,12 @@ def _resumed(
 
 
 def _shown(done: Outcome | RulesOutcome, json: bool, met: list[Problem], with_report: bool) -> str:
-    """What was found; rules for classes have no report yet."""
+    """What was found, and where its report is."""
     from ..runs import RulesOutcome
 
-    if isinstance(done, RulesOutcome):
-        return as_json(told_rules(done)) if json else printed_rules(done)
     report = kept_report(done, met, with_report)
+    if isinstance(done, RulesOutcome):
+        return as_json(told_rules(done, report)) if json else printed_rules(done, report)
     return as_json(told(done, report)) if json else printed(done, report=report)
 
 

@@ -13,7 +13,7 @@ from .reading import Json
 
 if TYPE_CHECKING:
     from ..data import Problem
-    from ..runs import Outcome
+    from ..runs import Outcome, RulesOutcome
 
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.html into the run.")]
 
@@ -35,7 +35,7 @@ def report(
     return 0
 
 
-def kept_report(done: Outcome, problems: Sequence[Problem], wanted: bool = True) -> Path | None:
+def kept_report(done: Outcome | RulesOutcome, problems: Sequence[Problem], wanted: bool = True) -> Path | None:
     """The report of what was just learned; if it cannot be written, that is said, and the run is as good without."""
     if not wanted or done.job.run is None:
         return None

@@ -12,6 +12,7 @@ from .output import counted, table
 from .progress import clock
 
 if TYPE_CHECKING:
+    from ..belief import Tested
     from ..formula import Formula
     from ..learners import Front
     from ..runs import Outcome
@@ -23,7 +24,9 @@ def printed(done: Outcome, picture: str = "", report: Path | None = None) -> str
     """The front from simple to accurate, the picked rule in words, and the next commands."""
     said = sentence(done, done.front.picked.formula)
     found = front_table(done.front, done.test)
-    lines = [found, "", said, "", *([picture, ""] if picture else []), *_notes(done, report), "", "next:"]
+    doubt = refusal(done)
+    lines = [found, "", said, "", *([doubt, ""] if doubt else []), *([picture, ""] if picture else [])]
+    lines += [*_notes(done, report), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
 
@@ -34,6 +37,7 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
         row |= {"test": None if done.test is None else done.test[i], "picked": i == done.front.pick}
         row["sentence"] = sentence(done, entry.formula)
     picked = rows[done.front.pick]
+    beside = judged(done)
     return {
         "formula": picked["formula"],
         "sentence": picked["sentence"],
@@ -42,6 +46,8 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
         "learned_on": done.cases[0],
         "tested_on": done.cases[1],
         "seed": done.job.settings["split"]["seed"],
+        "tested": None if beside is None else beside.to_json(),
+        "refusal": None if beside is None else beside.refusal,
         "notes": list(done.notes),
         "ended": done.ended,
         "seconds": round(done.seconds, 3),
@@ -50,6 +56,23 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
         "resume": resume_command(done),
         "next": commands(done),
     }
+
+
+def judged(done: Outcome) -> Tested | None:
+    """The picked rule beside chance and guessing; None without a test, or with real labels."""
+    from ..belief import tested
+    from ..runs.methods import is_weighed
+
+    train, held = done.job.parts
+    if held is None or not train.classes:
+        return None
+    return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings))
+
+
+def refusal(done: Outcome) -> str | None:
+    """Why the picked rule should not be used; None if no reason is known."""
+    beside = judged(done)
+    return None if beside is None else beside.refusal
 
 
 def front_table(front: Front, test: Sequence[float] | None) -> str:

@@ -31,6 +31,7 @@ def watch(
     Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
     than memory, are read in pieces.
     """
+    from ..belief import tested
     from ..belief.drift import Watched
     from ..data import recorded
     from ..data.chunks import opened
@@ -46,8 +47,8 @@ def watch(
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula
-    wrong = 0 if held is None else round(error(rule, held) * len(held))
-    followed = Watched(rule, known, wrong, 0 if held is None else len(held), alarm)
+    size = 0.0 if held is None else tested(rule, train, held).size
+    followed = Watched(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     stopped = False
     for file in files:
         if is_streamed(file, job.reading, stream):

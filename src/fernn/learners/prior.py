@@ -115,7 +115,12 @@ class Prior:
 
 
 def read_prior(path: str | Path) -> Prior:
-    """From a TOML file, or a JSON file if its name ends so."""
+    """From a TOML file, or a JSON file if its name ends so; or from the JSON object itself."""
+    if isinstance(path, str) and path.lstrip().startswith("{"):
+        try:
+            return Prior.from_json(read_json(path.encode("utf-8")))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path[:60]} is not JSON ({told(error)}), so it is no prior.") from None
     path = Path(path)
     try:
         content = path.read_bytes()

@@ -122,6 +122,15 @@ def learner_of(planned: Mapping[str, Any], data: Dataset) -> Learner:
     return informed(learner(planned["method"], planned["learner"], data), prior and Prior.from_json(prior))
 
 
+EVEN = {"class_weight": None, "miss_cost": 1.0, "false_alarm_cost": 1.0}
+"""The settings by which both classes count the same."""
+
+
+def is_weighed(planned: Mapping[str, Any]) -> bool:
+    """Whether some traces count more than others in a run."""
+    return any(planned["learner"].get(name, even) != even for name, even in EVEN.items())
+
+
 def _read(what: str, text: str, data: Dataset) -> Formula:
     formula = parse(text)
     for name in channels(formula):

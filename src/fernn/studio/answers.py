@@ -108,6 +108,17 @@ def field(given: dict[str, Any], name: str, kind: type[Answer]) -> Answer:
     return value
 
 
+def share(word: str, name: str) -> float:
+    """A number from 0 to 1 out of a query."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise Refused(f"{name!r} is a share, from 0 to 1; found {word[:30]!r}.")
+    return value
+
+
 _KINDS: dict[Any, str] = {str: "a text", int: "a whole number", dict: "an object", list: "a list", float: "a number"}
 _KINDS |= {bool: "true or false", type(None): "null"}
 

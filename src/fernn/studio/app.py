@@ -17,11 +17,12 @@ from ..data import Dataset, card
 from ..data.memory import shown
 from ..formula import Formula
 from ..report import view
-from ..runs import METHODS, Run, learner, parts, plan
+from ..report.view.classes import chosen, class_traces
+from ..runs import METHODS, Run, learner, parts, plan, rules_of
 from . import earlier
-from .answers import Refused, body, explain, field, told, within, worked
+from .answers import Refused, body, explain, field, share, told, within, worked
 from .columns import columns, kind
-from .datasets import Datasets, Look, Mask, asked, held_out
+from .datasets import Datasets, Look, Mask, asked, held_out, in_order
 from .files import Files, data_sets
 from .guard import REPORT_POLICY, Guard
 from .jobs import Jobs
@@ -29,7 +30,7 @@ from .pages import page
 from .reading import as_word
 from .reports import report
 from .rules import exported, fitted, moved
-from .views import differences, viewed, warm
+from .views import differences, equivalence, viewed, warm
 
 TOO_LARGE = "Take some of its cases (fernn sample FILE -o PART.csv), or open it with fernn studio FILE, which does so."
 
@@ -124,8 +125,18 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
         return look, look.data, run
 
     @app.get("/api/data/{word}/traces")
-    async def all_traces(word: str, from_end: str = "0") -> Response:
-        return told(await worked(lambda: viewed(view.traces, found(word, {})[1], None, from_end in ("1", "true"))))
+    async def all_traces(word: str, request: Request) -> Response:
+        given = {name: request.query_params[name] for name in ("run", "class") if name in request.query_params}
+        from_end = request.query_params.get("from_end") in ("1", "true")
+
+        def work() -> Any:
+            _, data, run = found(word, {"run": given.get("run")})
+            if run is None or "class" not in given:
+                return viewed(view.traces, data, None, from_end)
+            rules, data = rules_of(run)[0], in_order(data, run)
+            return viewed(class_traces, rules, data, given["class"], None, from_end)
+
+        return told(await worked(work))
 
     def asked_of(what: str, answer: Callable[[dict[str, Any], Dataset, Mask | None], Any]) -> None:
         """A route that takes what is asked, the data, and which of its cases the run kept for the test."""
@@ -136,6 +147,8 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
 
             def work() -> Any:
                 look, data, run = found(word, given)
+                if run is not None and given.get("class") is not None:  # as the rule of this class is to judge them
+                    data = chosen(rules_of(run)[0], in_order(data, run), field(given, "class", str))
                 return answer(given, data, held_out(look, run))
 
             return told(await worked(work))
@@ -157,6 +170,11 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     asked_of("sensitivity", lambda given, data, test: viewed(view.sensitivity, rule(given, data), data, test))
     asked_of("lanes", lanes)
     asked_of("differ", differ)
+
+    def same(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+        return equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
+
+    asked_of("equiv", same)
 
 
 def _about_jobs(app: FastAPI, studio: Studio) -> None:
@@ -208,15 +226,16 @@ def _about_runs(app: FastAPI, studio: Studio) -> None:
         return told(await worked(lambda: earlier.opened(earlier.find(studio.folder, name), studio.datasets)))
 
     @app.get("/api/runs/{name}/rivals")
-    async def rivals(name: str) -> Response:
+    async def rivals(name: str, tolerance: str = "") -> Response:
         def work() -> dict[str, Any]:
+            near = share(tolerance, "tolerance") if tolerance else None
             run = earlier.find(studio.folder, name)
             _, word, problem = earlier.where(run, studio.datasets)
             if word is None:
                 raise Refused(problem or "the data are not there any more.", 409)
             data = studio.datasets.data(word).data
             assert data is not None
-            return earlier.rivals(run, data)
+            return earlier.rivals(run, data, near)
 
         return told(await worked(work))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data import Dataset, Problem, looked_at
+from ..data import Dataset, Problem, looked_at, ordered
 from ..errors import DataError, FernnError
 from ..runs import Run, parts
 from .answers import Refused
@@ -32,7 +32,7 @@ class Look:
 
     data: Dataset | None
     problems: tuple[Problem, ...]
-    masks: dict[tuple[float, int], Mask | None] = field(default_factory=dict)
+    masks: dict[tuple[float, int, str | None], Mask | None] = field(default_factory=dict)
     """Which cases a split keeps for the test."""
 
     @property
@@ -92,16 +92,22 @@ class Datasets:
 
 def held_out(look: Look, run: Run | None) -> Mask | None:
     """Which cases the run kept for its test; None where there is no run, or no test, or the data are others."""
-    data = look.data
+    data = None if look.data is None or run is None else in_order(look.data, run)
     if run is None or data is None or data.fingerprint != run.settings["data"].get("fingerprint"):
         return None
     split = run.settings.get("split", {"test": 0.0, "seed": 0})
-    key = (float(split["test"]), int(split["seed"]))
+    key = (float(split["test"]), int(split["seed"]), run.settings.get("classes"))
     if key not in look.masks:
         _, held = parts(data, *key)
         names = set(() if held is None else held.cases)
         look.masks[key] = None if held is None else np.array([case in names for case in data.cases], dtype=np.bool_)
     return look.masks[key]
+
+
+def in_order(data: Dataset, run: Run) -> Dataset:
+    """With the classes from low to high, where the run is of ranks."""
+    order = run.settings.get("order")
+    return ordered(data, order) if order else data
 
 
 def _look(file: Known, reading: Reading) -> Look:

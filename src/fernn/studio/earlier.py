@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnError, RunError
-from ..formula import length
 from ..learners import Front
-from ..runs import Run, error, parts, run_folders
+from ..report import view
+from ..report.view.plain import quietly
+from ..report.view.rivals import gathered, proved
+from ..report.view.rivals import told as rivals_told
+from ..runs import Run, parts, rules_of, run_folders
 from ..runs.command import command
-from ..runs.rivals import candidates
-from ..semantics import satisfied
 from .answers import Refused
-from .datasets import Datasets
+from .datasets import Datasets, Look, held_out, in_order
 from .reading import as_word, checked
+from .views import viewed
 
-MOST = 200  # rivals
+LETTERS = 300  # of the rules of a run in the list of runs
+PATIENCE = 10.0  # seconds for proofs that rivals mean the same
 
 
 def find(folder: Path, name: str) -> Run:
@@ -42,6 +45,8 @@ def listed(folder: Path) -> list[dict[str, Any]]:
             front = run.front()
             row |= {"started": run.settings.get("started"), "ended": run.ended}
             row["formula"] = None if front is None else str(front.picked.formula)
+            if run.settings.get("classes") and run.rules() is not None:
+                row["formula"] = "; ".join(str(rules_of(run)[0]).splitlines())[:LETTERS]
         except (FernnError, OSError, KeyError, TypeError, AttributeError) as problem:
             row["problem"] = f"{place.name} cannot be read ({problem})"
         rows.append(row)
@@ -51,10 +56,12 @@ def listed(folder: Path) -> list[dict[str, Any]]:
 def opened(run: Run, datasets: Datasets) -> dict[str, Any]:
     """All that a page shows of a run; `data` is None, and `problem` says why, where they are not as they were."""
     file, word, problem = where(run, datasets)
-    front = run.front()
+    front, rules = run.front(), None
+    if word is not None and run.settings.get("classes") and run.rules() is not None:
+        rules = of_classes(run, datasets.data(word))
     return {
         "run": run.folder.name, "data": word, "file": file, "problem": problem,
-        "front": rows(front, run.test()), "picked": None if front is None else front.pick,
+        "rules": rules, "front": rows(front, run.test()), "picked": None if front is None else front.pick,
         "notes": list(run.notes), "method": run.settings.get("method"), "settings": run.settings.get("learner"),
         "test": run.settings.get("split", {}).get("test"), "ended": run.ended, "seconds": run.seconds,
         "command": command(run.settings) if {"method", "learner", "split"} <= run.settings.keys() else None,
@@ -71,12 +78,20 @@ def where(run: Run, datasets: Datasets) -> tuple[str | None, str | None, str | N
         known = {name: value for name, value in (run.settings.get("reading") or {}).items() if name != "name"}
         reading = checked(known)
         data = datasets.look(datasets.files.find(file), reading).data
+        data = None if data is None else in_order(data, run)
         if data is None:
             return file, None, f"the data cannot be read any more: {path}. Look at the file to see why."
         run.check(data)
     except (Refused, FernnError) as problem:
         return file, None, str(problem)
     return file, as_word(file, reading), None
+
+
+def of_classes(run: Run, look: Look) -> dict[str, Any]:
+    """The rules for classes of a run, as the page shows them."""
+    assert look.data is not None
+    found: dict[str, Any] = viewed(view.classes, rules_of(run)[0], in_order(look.data, run), held_out(look, run))
+    return found
 
 
 def rows(front: Front | None, test: Sequence[float] | None) -> list[dict[str, Any]]:
@@ -90,26 +105,27 @@ def rows(front: Front | None, test: Sequence[float] | None) -> list[dict[str, An
     return found
 
 
-def rivals(run: Run, data: Dataset) -> dict[str, Any]:
-    """Formulas as good as the picked one on what was learned from, those of equal verdicts in one group."""
+def quiet(work: Callable[..., Any], *given: Any) -> Any:
+    """Without a word about what windows do at the edges of traces, and while nobody else draws."""
+
+    def quietly_done() -> Any:
+        with quietly():
+            return work(*given)
+
+    return viewed(quietly_done)
+
+
+def rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str, Any]:
+    """Formulas as good as the picked one on what was learned from: how they behave, and what they mean."""
     if "learner" not in run.settings or "split" not in run.settings:
         raise RunError(f"{run.folder.name} was not made by fernn learn: what its formulas competed for is not known.")
+    if run.settings.get("classes"):
+        raise Refused("rules for classes are not set beside rivals.", 409)
+    if not data.classes:
+        raise Refused("rivals are told apart by their verdicts; real labels have none.", 409)
     split = run.settings["split"]
     train, _ = parts(data, split["test"], split["seed"])
-    found, are_all = candidates(run, train)
-    groups: dict[bytes, int] = {}
-    told = []
-    for formula in found[:MOST]:
-        group = groups.setdefault(satisfied(formula, data).tobytes(), len(groups))
-        row = {"formula": str(formula), "error": error(formula, train), "length": length(formula), "group": group}
-        told.append(row)
-    return {"rivals": told, "complete": are_all and len(found) <= MOST, "told": _told(len(found), len(groups), are_all)}
-
-
-def _told(count: int, groups: int, are_all: bool) -> str:
-    """How much the list says, in a sentence or two."""
-    some = "formula explains" if count == 1 else "formulas explain"
-    text = f"{count} {some} the data as well as the best does"
-    text += f", the first {MOST} are listed" if count > MOST else ""
-    text += f"; on all the traces they give {groups} different verdicts. " if groups > 1 else ". "
-    return text + ("There are no others in the space searched." if are_all else "There may be others.")
+    found = quiet(gathered, run, train, data, tolerance)
+    found = proved(found, run if tolerance is None else None, PATIENCE)  # others may draw meanwhile
+    told: dict[str, Any] = quiet(rivals_told, found, train)
+    return told

@@ -13,7 +13,7 @@ def report(run: Run) -> bytes:
     if path.is_symlink():
         raise Refused(f"{path} is a link to elsewhere. Remove it; the report is then made anew.", 409)
     if not path.is_file():
-        if run.front() is None or "reading" not in run.settings:
+        if (run.front() is None and run.rules() is None) or "reading" not in run.settings:
             raise Refused(f"{run.folder.name} has found no formula yet, so there is nothing to report.", 409)
         written(run.folder)
     return path.read_bytes()

@@ -8,9 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..belief import related
 from ..data import Dataset, from_arrays
+from ..formula import Formula
 from ..report import view
+from ..report.view.rivals import drawn
+from .answers import Refused, field
 
+LENGTH, LONGEST = 20, 60
+"""Samples of the traces on which two formulas are compared, unless asked otherwise, and at most."""
+PATIENCE = 20.0
+"""Seconds for the proof."""
 _drawing = Lock()
 
 
@@ -25,6 +33,26 @@ def differences(a: str, b: str, data: Dataset) -> list[dict[str, Any]]:
     good = data.positive.tolist() if len(data.classes) == 2 else [None] * len(data)
     both = enumerate(zip(a, b, strict=True))
     return [{"index": i, "a": x == "1", "b": y == "1", "good": good[i]} for i, (x, y) in both if x != y]
+
+
+def equivalence(a: Formula, b: Formula, given: dict[str, Any], data: Dataset) -> dict[str, Any]:
+    """Whether two formulas say the same of all traces up to a length; else the shortest traces that show it, drawn."""
+    samples = field({"length": LENGTH, **given}, "length", int)
+    if not 1 <= samples <= LONGEST:
+        raise Refused(f"'length' is of the longest traces to look at, from 1 to {LONGEST}; found {str(samples)[:30]}.")
+    found = related(a, b, samples, data.ranges, PATIENCE)
+    sides = (("only_first", found.only_first), ("only_second", found.only_second))
+    return {
+        "relation": found.word, "told": str(found), "length": found.length or None, "a": str(a), "b": str(b),
+        "traces": [
+            {
+                "only": side, "samples": int(trace.shape[1]),
+                "lanes": viewed(drawn, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples"),
+            }
+            for side, trace in sides
+            if trace is not None
+        ],
+    }  # fmt: skip
 
 
 def warm() -> None:

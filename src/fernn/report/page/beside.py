@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...belief.interval import clopper_pearson, of_a_mean
+from ...belief.interval import of_error
 from ...data import Dataset
+from ...data.dataset import Ints
 from ...errors import FernnError
-from ...formula import length
+from ...formula import Formula, parse
 from ...learners.baselines import BASELINES
 from ...runs import Job
-from ...runs.rivals import RIVALS, candidates
-from ...semantics import satisfied
-from ..view.plain import Bools, quietly, rounded
+from .. import view
 
 NAMES = ("majority", "1-NN")
 WORK = 1_000_000_000  # differences of samples that 1-NN may take: some seconds
-MOST = 40  # rivals that are shown
+MOST = 5  # rivals that can be seen on the traces
 
 
 def baselines(train: Dataset, held: Dataset | None, seed: int) -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ def baselines(train: Dataset, held: Dataset | None, seed: int) -> list[dict[str,
         assert held.labels is not None
         lost = np.abs(held.labels - np.median(train.labels))
         told = _told("median", "the median label of the training traces, whatever the trace", float(lost.mean()))
-        return [{**told, "interval": of_a_mean(lost)}]
+        return [{**told, "interval": of_error(lost, held)}]
     return [_baseline(name, train, held, seed) for name in NAMES]
 
 
@@ -38,40 +38,45 @@ def _baseline(name: str, train: Dataset, held: Dataset, seed: int) -> dict[str, 
     work = len(train) * len(held) * train.n_channels * int(train.lengths.max())
     if name == "1-NN" and work > WORK:
         return _told(name, BASELINES[name].what, None) | {"why": "left out: too many traces to compare each with each"}
-    wrong = int((BASELINES[name].judged(train, held, seed) != held.positive).sum())
-    told = _told(name, BASELINES[name].what, wrong / len(held))
-    return told | {"interval": clopper_pearson(wrong, len(held)), "wrong": wrong, "count": len(held)}
+    lost = (BASELINES[name].judged(train, held, seed) != held.positive).astype(np.float64)
+    told = _told(name, BASELINES[name].what, float(lost.mean()))
+    return told | {"interval": of_error(lost, held), "wrong": int(lost.sum()), "count": len(held)}
 
 
 def _told(name: str, what: str, error: float | None) -> dict[str, Any]:
     return {"name": name, "what": what, "error": error, "interval": None}
 
 
-def rivals(job: Job, test: Bools) -> dict[str, Any] | None:
-    """The rules that explain the data as well as the picked one, by how they judge all of it; None where not asked.
+def rivals(job: Job) -> dict[str, Any] | None:
+    """The rules that explain the data as well as the picked one, as `view.rivals` tells; None where that is not known.
 
-    Of rules that differ in thresholds only and judge alike there is one. Real labels have no verdicts to tell rules
-    apart by.
+    Real labels have no verdicts to tell rules apart by.
     """
     if job.run is None or not job.data.classes:
         return None
     try:
-        with quietly():
-            found, are_all = candidates(job.run, job.parts[0])
-            verdicts = [satisfied(formula, job.data) for formula in found]
+        return view.rivals(job.run, job.parts[0], job.data)
     except FernnError:
         return None
-    groups: dict[bytes, int] = {}
-    rows = []
-    for formula, holds in zip(found, verdicts, strict=True):
-        group = groups.setdefault(np.packbits(holds).tobytes(), len(groups))
-        wrong = (holds != job.data.positive)[~test]
-        rows.append({"formula": str(formula), "length": length(formula), "group": group})
-        rows[-1]["error"] = rounded(float(wrong.mean()))
-    return {
-        "count": len(rows),
-        "groups": len(groups),
-        "complete": are_all,
-        "exact": (job.run.folder / RIVALS).exists(),
-        "rows": rows[:MOST],
-    }
+
+
+def unlike(found: dict[str, Any] | None, front: Sequence[Formula]) -> list[Formula]:
+    """The simplest rule of each behaviour that the front does not have, to be looked at as its rules are."""
+    if found is None:
+        return []
+    known = {str(formula) for formula in front}
+    groups = [[row["formula"] for row in group["formulas"]] for group in found["groups"]]
+    return [parse(group[0]) for group in groups if not known & set(group)][:MOST]
+
+
+def disputed(found: dict[str, Any] | None) -> list[int]:
+    """The cases that rivals judge differently."""
+    return [] if found is None else [each["index"] for each in found["disputed"]]
+
+
+def of_rivals(found: dict[str, Any] | None, cases: Ints) -> dict[str, Any] | None:
+    """The same with the places of cases among those that the page tells of; None for a case that is not."""
+    if found is None:
+        return None
+    place = {case: i for i, case in enumerate(cases.tolist())}
+    return {**found, "disputed": [{**each, "index": place.get(each["index"])} for each in found["disputed"]]}

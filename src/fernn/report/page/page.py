@@ -17,6 +17,7 @@ from typing import Any
 
 from ...data import Problem
 from ...runs import Job
+from .classes import class_facts
 from .facts import facts
 
 LAST = "report.js"
@@ -24,7 +25,7 @@ LAST = "report.js"
 
 def page(job: Job, problems: Sequence[Problem] = ()) -> str:
     """The report on a run and its data; `problems` are those met in reading them."""
-    return made(facts(job, problems))
+    return made(facts(job, problems) if job.classes is None else class_facts(job, problems))
 
 
 def made(told: dict[str, Any]) -> str:
@@ -35,7 +36,12 @@ def made(told: dict[str, Any]) -> str:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    rule = told["rules"][told["picked"]]
+    about = told.get("classes")
+    rule = (
+        told["rules"][told["picked"]]
+        if about is None
+        else {"formula": about["text"], "sentence": " ".join(about["told"])}
+    )
     parts = {
         "title": escape(told["title"]),
         "policy": policy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,13 @@ def telling(told: dict[str, Any], data: Dataset, wrong: int, close: int) -> Ints
     return np.concatenate([worst[:wrong], nearest[:close]])
 
 
-def kept_lanes(readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints) -> list[list[dict[str, Any]]]:
-    """For each rule the lanes of its telling cases, `index` their place in `cases`; the picked rule has first call."""
+def kept_lanes(
+    readings: list[dict[str, Any]], picked: int, data: Dataset, cases: Ints, wanted: Sequence[Sequence[int]]
+) -> list[list[dict[str, Any]]]:
+    """For each rule the lanes of the cases wanted for it, `index` their place in `cases`, as far as there is room.
+
+    The picked rule has first call.
+    """
     place = {case: i for i, case in enumerate(cases.tolist())}
     left = LETTERS
     made: list[list[dict[str, Any]]] = [[] for _ in readings]
@@ -41,7 +47,7 @@ def kept_lanes(readings: list[dict[str, Any]], picked: int, data: Dataset, cases
         rule: Formula = parse(readings[k]["formula"])
         room = left if k != picked else left * 2 // 3
         share = room // max(1, len(order) - 1) if k != picked else room
-        for case in telling(readings[k], data, *((24, 12) if k == picked else (8, 4))).tolist():
+        for case in dict.fromkeys(wanted[k]):
             if case not in place:
                 continue
             told = lanes(rule, data, case) | {"index": place[case]}

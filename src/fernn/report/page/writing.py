@@ -42,4 +42,4 @@ def _opened(folder: str | Path, file: str | None, problems: list[Problem]) -> Jo
             raise RunError(
                 f"the data of the run, {run.settings['file']}, is not there any more. Name it where it is now: {again}"
             ) from None
-    return reopened(folder, file, lambda _, found: problems.extend(found))
+    return reopened(folder, file, lambda _, found: problems.extend(found), classes=True)

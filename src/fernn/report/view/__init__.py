@@ -4,11 +4,15 @@ traces         the recordings, small enough to send
 reading        what a rule says of every trace, and which sample decided
 lanes          every part of a rule over time, for one trace
 sensitivity    the error as each threshold moves alone
+classes        rules for classes, and who is taken for whom
+rivals         the rules of a run that are as good as the picked one
 """
 
+from .classes import classes
 from .lanes import lanes
 from .reading import reading
+from .rivals import rivals
 from .sensitivity import sensitivity
 from .traces import traces
 
-__all__ = ["lanes", "reading", "sensitivity", "traces"]
+__all__ = ["classes", "lanes", "reading", "rivals", "sensitivity", "traces"]

@@ -59,7 +59,7 @@ def traces(
         "drawn": drawn.tolist(),
         "bins": bins,
         "values": _packed(data, drawn, ends, bins),
-        "bands": [_bands(data, channel, from_end) for channel in range(data.n_channels)],
+        "bands": [bands(data, channel, from_end) for channel in range(data.n_channels)],
     }
 
 
@@ -130,7 +130,8 @@ def _thinned(trace: Floats, bins: int) -> Floats:
     return points
 
 
-def _bands(data: Dataset, channel: int, from_end: bool) -> dict[str, Any]:
+def bands(data: Dataset, channel: int, from_end: bool) -> dict[str, Any]:
+    """Where most traces of each class lie."""
     if len(data.classes) != 2:
         return {"all": _band(data, channel, np.arange(len(data)), from_end)}
     good = data.positive

@@ -9,6 +9,7 @@
   report.warnings = function (facts) {
     const { ended, weighed } = facts.run;
     return [
+      facts.refusal,
       ended === null && "This run has not ended, or was killed: the page shows what it had found by then.",
       ended === "interrupted" && "This run was interrupted: the page shows the best it had found by then.",
       facts.problems.some((each) => each.severity === "warning") && `There ${facts.problems.length === 1 ? "is 1 warning" : `are ${facts.problems.length} warnings`} about the data, below.`,
@@ -33,26 +34,29 @@
     ? "The error as one threshold moves and the others stay. In the shaded range no verdict changes."
     : "The error as one threshold moves and the others stay.";
 
-  report.rivalsLead = (rivals) => {
-    if (rivals.count <= 1) return rivals.complete ? "No other rule of the space searched explains the training traces as well." : "None that was met explains the training traces as well.";
-    const ways = rivals.groups === 1 ? "all of them judge every trace of this data alike" : `on the traces of this data they behave in ${rivals.groups} different ways`;
-    const all = rivals.complete ? "There are no others in the space that was searched." : "There may be more: these are those that the search met.";
-    const shown = rivals.rows.length < rivals.count ? ` The first ${rivals.rows.length} are shown.` : "";
-    return `${number(rivals.count)} rules explain the training traces as well as the picked one; ${ways}. ${all}${shown}`;
+  // A rule of another behaviour can be chosen where its verdicts are on this page; what z3 and a longer search would add is told.
+  report.rivals = function (host, facts, state, { rate, chooseRule, chooseTrace }) {
+    const place = (formula) => facts.rules.findIndex((rule) => rule.formula === formula);
+    const more = `To see more of them: fernn rivals RUN --tolerance 0.02 --prove ${facts.rivals.senses ? facts.rivals.senses.length : 8}, with RUN the folder of this run.` +
+      (facts.rivals.complete ? "" : " fernn learn FILE --method enumerative --exhaust goes through all rules of its space.");
+    Fernn.rivals(host, facts.rivals, {
+      rate, chosen: facts.rules[state.rule].formula, clock: facts.traces.clock,
+      canFormula: (formula) => place(formula) >= 0, onFormula: (formula) => toRule(chooseRule, place(formula)),
+      canCase: (index) => index !== null, onCase: (index) => (chooseTrace(index), document.getElementById("traces").scrollIntoView()),
+    });
+    host.append(el("p.f-note", null, more));
   };
 
-  report.rivals = function (facts, rate) {
-    const { rows, groups } = facts.rivals;
-    if (facts.rivals.count <= 1) return [];
-    return [table(["rule", "length", "train", ...(groups > 1 ? ["behaves as"] : [])],
-      rows.map((row) => [row.formula, row.length, rate(row.error), ...(groups > 1 ? [`no. ${row.group + 1}`] : [])]))];
-  };
+  function toRule(choose, index) {
+    choose(index);
+    document.getElementById("rule").scrollIntoView();
+  }
 
   report.data = function (facts) {
     const card = facts.card;
     const span = card.shortest === card.longest ? `${number(card.longest)} samples` : `${number(card.shortest)} to ${number(card.longest)} samples`;
     const step = card.dt === null ? "" : `, one every ${Fernn.short(card.dt, 6)} ${card.time_unit || "time units"}`;
-    const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 ? " (good)" : ""}`).join(", ");
+    const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 && !facts.classes ? " (good)" : ""}`).join(", ");
     const list = [
       ["traces", `${number(card.cases)}, of which ${number(card.distinct)} differ`],
       ["each", span + step],
@@ -106,7 +110,7 @@
   };
 
   report.againLead = (facts) => facts.run.ended === "done"
-    ? "The same data, the same seed: the same front."
+    ? `The same data, the same seed: the same ${facts.classes ? "rules" : "front"}.`
     : "The run was cut off, so how far the same command comes depends on the machine.";
 
   report.again = function (facts) {

@@ -7,7 +7,7 @@
 
   report.rule = function (facts, index, rate, back) {
     const rule = facts.rules[index], isPicked = index === facts.picked;
-    const title = isPicked ? "The rule" : `Another rule of the front, of length ${rule.length}`;
+    const title = isPicked ? "The rule" : index < facts.front.length ? `Another rule of the front, of length ${rule.length}` : "A rival of the rule";
     const left = el("div", null,
       el("h2", null, title),
       el("p.r-math", { "aria-label": rule.formula }, rule.symbols.map(([kind, text]) => el(`span.${kind}`, null, text))),
@@ -17,7 +17,7 @@
     return [el("div.r-split", null, left, figure(facts, rule, rate))];
   };
 
-  const source = (name, text) => [el("dt", null, name), el("dd", null, el("code", null, text)), report.copy(text, name)];
+  const source = (report.source = (name, text) => [el("dt", null, name), el("dd", null, el("code", null, text)), report.copy(text, name)]);
 
   report.copy = function (text, name) {
     const button = el("button.r-copy", { type: "button", "aria-label": `copy ${name}` }, "copy");
@@ -56,8 +56,9 @@
   function said(facts, rule, rate) {
     const level = Math.round(100 * facts.level);
     const how = facts.measure === "share"
-      ? "exact binomial (Clopper–Pearson), taking the traces to be independent" : "from the standard error of the mean";
-    const between = rule.interval ? `Between ${rate(rule.interval[0])} and ${rate(rule.interval[1])} with ${level}% confidence: ${how}. ` : "";
+      ? "exact binomial (Clopper–Pearson)" : "from the standard error of the mean";
+    const together = facts.blocks < facts.cases.tested ? `, with ${Fernn.counted(facts.blocks, "block")} of copies and groups that come together` : ", taking the traces to be independent";
+    const between = rule.interval ? `Between ${rate(rule.interval[0])} and ${rate(rule.interval[1])} with ${level}% confidence: ${how}${together}. ` : "";
     return `${between}In training, on ${Fernn.counted(facts.cases.learned, "trace")}: ${rate(rule.error.train)}.`;
   }
 
@@ -99,7 +100,8 @@
     const chip = (k) => el(Fernn.isWrong(facts.traces, rule, k) ? "button.wrong" : "button", {
       type: "button", "aria-pressed": String(k === state.trace), title: facts.traces.cases[k], onclick: () => choose(k),
     }, facts.traces.cases[k]);
-    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Closest calls", others]] : [["Missed by most", list]];
+    const disputes = new Set(facts.rivals ? facts.rivals.disputed.map((each) => each.index) : []);
+    const named = facts.traces.good ? [["Judged wrongly", wrong], ["Disputed by rivals", others.filter((k) => disputes.has(k))], ["Closest calls", others.filter((k) => !disputes.has(k))]] : [[facts.classes ? "Traces" : "Missed by most", list]];
     host.replaceChildren(...named.filter(([, cases]) => cases.length).flatMap(([name, cases]) =>
       [el("h3", null, name), el("div.r-chips", null, cases.map(chip))]));
     if (focused) host.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });

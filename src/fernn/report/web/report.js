@@ -31,48 +31,60 @@
 
     const rule = section("rule", "", null, "Rule");
     rule.parentNode.classList.add("r-rule");
-    follow.push(() => rule.replaceChildren(...report.rule(facts, state.rule, rate, () => chooseRule(facts.picked))));
-
-    const hasVerdicts = Boolean(facts.rules[facts.picked].score);
-    const beside = el(hasVerdicts ? "div.r-split" : "div");
-    page.append(beside);
-    const front = section("front", "From simple to accurate", report.frontLead(facts), "Front", beside);
-    follow.push(() => Fernn.front(front, facts.front, { picked: facts.picked, chosen: state.rule, onChoose: chooseRule, rate }));
-
-    if (hasVerdicts) {
-      const tables = section("right", "Right and wrong", "Rows are the labels, columns what the rule says.", "Errors", beside);
-      follow.push(() => Fernn.confusion(tables, facts.rules[state.rule].score, facts.traces.classes));
-    }
+    follow.push(() => rule.replaceChildren(...(facts.classes ? report.classes(facts, state, rate, chooseRule) : report.rule(facts, state.rule, rate, () => chooseRule(facts.picked)))));
+    if (facts.classes) report.matrix(section("right", "Right and wrong", report.matrixLead, "Errors"), facts);
+    else besideRule();
 
     const seen = section("traces", "On the traces", report.tracesLead(facts), "Traces");
     const pictures = el("div"), chips = el("div"), lane = el("div");
     seen.append(pictures, chips, lane);
-    const view = Fernn.traces(pictures, facts.traces, { onCase: (index) => chooseTrace(index) });
+    let view = null, now = facts; // with the labels that the chosen rule is to tell apart
 
     function chooseTrace(index) {
       state.trace = index;
-      report.chips(chips, facts, state, (chosen) => (view.focus(chosen), chooseTrace(chosen)));
-      report.lane(lane, facts, state);
+      report.chips(chips, now, state, (chosen) => (view.focus(chosen), chooseTrace(chosen)));
+      report.lane(lane, now, state);
     }
     follow.push(() => {
-      view.show(facts.rules[state.rule]);
+      now = report.seen(facts, state);
+      if (!view || facts.views) view = Fernn.traces(pictures, now.traces, { onCase: (index) => chooseTrace(index) });
+      view.show(facts.rules[state.rule] || null);
       const isKnown = facts.lanes[state.rule].some((each) => each.index === state.trace);
-      chooseTrace(isKnown ? state.trace : report.most(facts, state.rule));
+      chooseTrace(isKnown ? state.trace : report.most(now, state.rule));
+      view.focus(state.trace);
     });
 
-    const moving = section("thresholds", "If a threshold moved", report.sensitivityLead(facts), "Thresholds");
-    follow.push(() => {
-      const list = facts.rules[state.rule].sensitivity;
-      if (list) Fernn.sensitivity(moving, list, { rate });
-      else moving.replaceChildren(el("p.f-note", null, "Not worked out for this rule, as the data are large; it is for the picked one."));
-    });
-    if (facts.rivals) section("rivals", "Other rules", report.rivalsLead(facts.rivals), "Rivals").append(...report.rivals(facts, rate));
+    if (!facts.classes) {
+      const moving = section("thresholds", "If a threshold moved", report.sensitivityLead(facts), "Thresholds");
+      follow.push(() => {
+        const list = facts.rules[state.rule].sensitivity;
+        if (list) Fernn.sensitivity(moving, list, { rate });
+        else moving.replaceChildren(el("p.f-note", null, "Not worked out for this rule; it is for the picked one."));
+      });
+    }
+    if (facts.rivals) {
+      const others = section("rivals", "Other rules", null, "Rivals");
+      follow.push(() => report.rivals(others, facts, state, { rate, chooseRule, chooseTrace: (index) => (view.focus(index), chooseTrace(index)) }));
+    }
     section("data", "The data", null, "Data").append(...report.data(facts));
-    section("history", "How it was learned", report.historyLead(facts), "Learning").append(...report.history(facts, rate));
+    const learned = section("history", "How it was learned", report.historyLead(facts), "Learning");
+    if (!facts.classes) learned.append(...report.history(facts, rate));
     section("again", "To make it again", report.againLead(facts), "Again").append(...report.again(facts));
     page.append(el("footer.r-foot", null, `Written by fernn ${facts.run.versions.fernn || ""}. Everything is in this one file; nothing is fetched and nothing is sent.`));
     theme();
     follow.forEach((draw) => draw());
+
+    // The front, and right and wrong.
+    function besideRule() {
+      const hasVerdicts = Boolean(facts.rules[facts.picked].score);
+      const beside = el(hasVerdicts ? "div.r-split" : "div");
+      page.append(beside);
+      const front = section("front", "From simple to accurate", report.frontLead(facts), "Front", beside);
+      follow.push(() => Fernn.front(front, facts.front, { picked: facts.picked, chosen: state.rule < facts.front.length ? state.rule : -1, onChoose: chooseRule, rate }));
+      if (!hasVerdicts) return;
+      const tables = section("right", "Right and wrong", "Rows are the labels, columns what the rule says.", "Errors", beside);
+      follow.push(() => Fernn.confusion(tables, facts.rules[state.rule].score, facts.traces.classes));
+    }
     document.documentElement.dataset.ready = "yes";
   }
 

@@ -18,6 +18,8 @@
         "aria-label": "formula to compare with", placeholder: "a formula, or choose one of the front" });
       const names = Fernn.el("datalist", { id: "other-formulas" }, front.map((row) => Fernn.el("option", { value: row.formula })));
       place = Fernn.el("div.differ");
+      const proof = Fernn.el("div.proof");
+      const length = Fernn.el("input", { type: "number", min: 1, max: 60, value: 20, "aria-label": "samples of the longest traces to look at" });
       const go = () => (Studio.set({ other: other.value }), compare(place, Studio.now.reading.formula, other.value));
       other.addEventListener("input", () => (clearTimeout(other.timer), (other.timer = setTimeout(go, 200))));
       host.replaceChildren(
@@ -25,11 +27,31 @@
         Fernn.el("div.bar", null, Fernn.el("b.tag", null, "B"), other, names,
           Fernn.el("button", { type: "button", onclick: () => ((other.value = Studio.now.reading.formula), go()) }, "Keep this one as B"),
           Fernn.el("button", { type: "button", onclick: () => other.value && Studio.choose(other.value, "chosen") }, "Show B")),
-        place);
+        place,
+        Fernn.el("div.bar", null, Fernn.el("button", { type: "button", onclick: () => other.value.trim() && prove(proof, Studio.now.reading.formula, other.value, Number(length.value)) }, "Same on all traces?"),
+          Fernn.el("label", null, "up to ", length, " samples")), proof);
     }
+    if (host.querySelector("code.a").textContent !== reading.formula) host.querySelector(".proof").replaceChildren();
     host.querySelector("code.a").textContent = reading.formula;
     compare(place, reading.formula, Studio.state.other || "");
   });
+
+  // Whether they say the same of all traces, not only of those recorded.
+  async function prove(host, a, b, length) {
+    host.replaceChildren(Fernn.el("p.f-note", { role: "status" }, "Looking for a trace that tells them apart …"));
+    try {
+      const found = await Studio.ask("equiv", { a, b, length });
+      const parts = found.traces.map((trace) => {
+        const place = Fernn.el("div"), [holds, fails] = trace.only === "only_first" ? ["A", "B"] : ["B", "A"];
+        Fernn.pair(place, trace.lanes, ["A", "B"]);
+        return [Fernn.el("p.f-note", null, `The shortest trace that satisfies ${holds} and violates ${fails}: ${Fernn.counted(trace.samples, "sample")}.`), place];
+      });
+      const told = found.told.replace(/\bthe first\b/, "A").replace(/\bthe second\b/, "B");
+      host.replaceChildren(Fernn.el("p", { role: "status" }, `A and B: ${told}${found.length ? ", with values as recorded" : ""}.`), ...parts.flat());
+    } catch (problem) {
+      Studio.failedIn(host)(problem);
+    }
+  }
 
   function compare(place, a, b) {
     if (b.trim()) return differ(place, a, b);

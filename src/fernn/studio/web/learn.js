@@ -109,7 +109,10 @@
     try {
       Studio.trouble(null);
       const { run } = await Studio.post("/api/jobs", { file: Studio.state.file, reading: Studio.kept("read"), method, settings: given, test });
-      Studio.set({ run }, true);
+      const wasOfClass = Studio.state.class;
+      Studio.set({ run, class: null }, true);
+      Studio.now.rules = null;
+      if (wasOfClass) await Studio.loadTraces();
       Studio.say("Learning has begun.");
       document.querySelector("#learn details").open = false;
       Studio.follow(run, true);

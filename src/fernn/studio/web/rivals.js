@@ -1,8 +1,9 @@
-// Formulas as good as the picked one: asked for, grouped by what they say of the traces.
+// Formulas as good as the picked one: asked for, and shown as in a report.
 (function (Studio) {
   "use strict";
 
-  let known = null; // {run, found}
+  const NEAR = [["", "as well as the best"], ["0.01", "within 1% of it"], ["0.02", "within 2%"], ["0.05", "within 5%"]];
+  let known = null, near = ""; // {run, near, found}
 
   Studio.tab("rivals", "Rivals", (host) => {
     const { run } = Studio.state;
@@ -10,34 +11,34 @@
     if (known && known.run === run) return show(host, known.found);
     if (host.querySelector("button")) return;
     const isOn = Studio.now.job && ["running", "stopping"].includes(Studio.now.job.state);
-    host.replaceChildren(Fernn.el("p", null, "Other formulas may explain the data as well. "),
-      Fernn.el("button", { type: "button", disabled: isOn, onclick: () => ask(host, run) }, isOn ? "Learning is under way" : "Ask for rivals"));
+    host.replaceChildren(Fernn.el("p", null, "Other formulas may explain the data as well. "), bar(host, run, isOn));
   });
 
+  // How near, and the button.
+  function bar(host, run, isOn) {
+    const menu = Fernn.el("select", { "aria-label": "how well rivals explain the data", onchange: () => (near = menu.value) }, NEAR.map(([value, text]) => Fernn.el("option", { value }, text)));
+    menu.value = near;
+    return Fernn.el("div.bar", null, menu, Fernn.el("button", { type: "button", disabled: isOn, onclick: () => ask(host, run) }, isOn ? "Learning is under way" : "Ask for rivals"));
+  }
+
   async function ask(host, run) {
-    host.replaceChildren(Fernn.el("p.f-note", { role: "status" }, "Looking for rivals …"));
+    host.replaceChildren(Fernn.el("p.f-note", { role: "status" }, "Looking for rivals, and which of them mean the same …"));
     try {
-      known = { run, found: await Studio.get(`/api/runs/${encodeURIComponent(run)}/rivals`) };
-      show(host, known.found);
+      const found = await Studio.get(`/api/runs/${encodeURIComponent(run)}/rivals${near ? `?tolerance=${near}` : ""}`);
+      known = { run, near, found };
+      Studio.say(found.told);
+      if (host.isConnected) show(host, found);
     } catch (problem) {
       Studio.failedIn(host)(problem);
     }
   }
 
-  function show(host, { rivals, told }) {
-    const groups = new Map();
-    for (const rival of rivals) groups.set(rival.group, [...(groups.get(rival.group) || []), rival]);
-    const row = (rival) => Fernn.el(rival.formula === Studio.state.formula ? "tr.chosen" : "tr", null,
-      Fernn.el("td.text", null, Fernn.el("button.f-plain.f-mono", { type: "button", onclick: () => Studio.choose(rival.formula, "chosen") }, rival.formula)),
-      Fernn.el("td", null, String(rival.length)), Fernn.el("td", null, Studio.rate(rival.error)),
-      Fernn.el("td", null, Fernn.el("button.f-plain", { type: "button", "aria-label": `compare with ${rival.formula}`, onclick: () => {
-        Studio.set({ other: rival.formula });
-        Studio.showTab("compare");
-      } }, "compare")));
-    const head = Fernn.el("tr", null, Fernn.el("th.text", { scope: "col" }, "formula"), ["length", "error, train", ""].map((name) => Fernn.el("th", { scope: "col" }, name)));
-    const bodies = [...groups.values()].map((group, k) => Fernn.el("tbody", null,
-      groups.size > 1 ? Fernn.el("tr.group", null, Fernn.el("th", { colspan: 4, scope: "rowgroup" }, `${Fernn.counted(group.length, "formula")} with the same verdicts (${k + 1})`)) : "", group.map(row)));
-    host.replaceChildren(Fernn.el("p", null, told),
-      rivals.length ? Fernn.el("div.f-scroll.tall", null, Fernn.el("table.f-table.f-front", null, Fernn.el("thead", null, head), bodies)) : "");
+  function show(host, found) {
+    Fernn.rivals(host, found, {
+      rate: Studio.rate, chosen: Studio.state.formula, clock: Studio.now.traces && Studio.now.traces.clock, actions: bar(host, Studio.state.run, false),
+      onFormula: (formula) => Studio.choose(formula, "chosen"),
+      onCompare: (formula) => (Studio.set({ other: formula }), Studio.showTab("compare")),
+      onCase: (index) => (Studio.chooseCase(index), Studio.showTab("trace")),
+    });
   }
 })((window.Studio = window.Studio || {}));

@@ -44,10 +44,16 @@
     parts.text.style.height = `${parts.text.scrollHeight + 2}px`;
   }
 
+  // Which run a formula is of, for its split, and whose rule it is, for its labels.
+  Studio.whose = function () {
+    const { run, class: name } = Studio.state;
+    return run ? { run, ...(name ? { class: name } : {}) } : {};
+  };
+
   // Traces that share their end where a rule looks back from it.
   Studio.loadTraces = async function (isFromEnd = false) {
     fromEnd = isFromEnd;
-    Studio.now.traces = await Studio.get(`/api/data/${encodeURIComponent(Studio.now.data)}/traces?from_end=${isFromEnd ? 1 : 0}`);
+    Studio.now.traces = await Studio.get(`/api/data/${encodeURIComponent(Studio.now.data)}/traces?${new URLSearchParams({ from_end: isFromEnd ? 1 : 0, ...(Studio.state.class ? Studio.whose() : {}) })}`);
     view = Fernn.traces(document.getElementById("traces"), Studio.now.traces, {
       onCase: (index) => Studio.chooseCase(index),
       onDrag: (threshold, value, isOver) => {
@@ -78,7 +84,7 @@
       if (!asked.formula.trim()) throw new Error("Write a formula, such as G (v <= 34.3), or learn one.");
       const body = { formula: asked.formula };
       if (asked.thresholds) body.thresholds = asked.thresholds;
-      if (Studio.state.run) body.run = Studio.state.run;
+      Object.assign(body, Studio.whose());
       return Studio.post(`/api/data/${encodeURIComponent(Studio.now.data)}/read`, body);
     },
     (reading, isLast, asked) => {

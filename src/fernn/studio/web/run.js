@@ -6,12 +6,14 @@
   Studio.loadRun = async function (takesPick) {
     const run = await Studio.get(`/api/runs/${encodeURIComponent(Studio.state.run)}`);
     Studio.now.run = run;
+    Studio.now.rules = run.rules;
     Studio.now.front = run.front;
     Studio.now.picked = run.picked;
     Studio.showFront();
     about(run);
     if (run.problem) Studio.trouble(new Error(run.problem));
-    if (run.front.length && run.picked !== null && (takesPick || !Studio.state.formula)) Studio.choose(run.front[run.picked].formula, "led");
+    if (run.rules && run.rules.rules.length && (takesPick || !Studio.state.formula)) await Studio.chooseClass(run.rules.rules[run.rules.pick]);
+    else if (run.front.length && run.picked !== null && (takesPick || !Studio.state.formula)) Studio.choose(run.front[run.picked].formula, "led");
     else Studio.emit("read again");
     return run;
   };
@@ -21,6 +23,8 @@
   Studio.showFront = function () {
     const { front, picked } = Studio.now;
     document.getElementById("front-part").hidden = !Studio.state.run;
+    if (Studio.now.rules) return showClasses(Studio.now.rules);
+    document.getElementById("front-title").textContent = "Front";
     const chosen = front.findIndex((row) => row.formula === Studio.state.formula);
     Fernn.front(document.getElementById("front"), front, {
       picked, chosen, rate: Studio.rate,
@@ -28,8 +32,31 @@
     });
   };
 
+  // In the place of a front: a rule a class, and who is taken for whom.
+  function showClasses(told) {
+    const host = document.getElementById("front"), rules = Fernn.el("div"), matrix = Fernn.el("div");
+    document.getElementById("front-title").textContent = "Rules";
+    const chosen = told.rules.findIndex((rule) => rule.formula === Studio.state.formula && rule.name === Studio.state.class);
+    Fernn.classes(rules, told, { rate: Fernn.percent, chosen: chosen < 0 ? null : chosen, onChoose: (index) => Studio.chooseClass(told.rules[index]).catch(Studio.trouble) });
+    Fernn.matrix(matrix, { ...told.confusion, isOne: told.kind === "one" });
+    host.replaceChildren(rules, matrix);
+  }
+
+  // The rule of a class, and the traces with the labels that it is to tell apart.
+  Studio.chooseClass = async function (rule) {
+    if (Studio.state.class !== rule.name) {
+      Studio.set({ class: rule.name });
+      if (Studio.now.data) await Studio.loadTraces();
+    }
+    Studio.choose(rule.formula, "chosen");
+  };
+
   Studio.step = function (by) {
-    const { front } = Studio.now;
+    const { front, rules } = Studio.now;
+    if (rules && rules.rules.length) {
+      const now = rules.rules.findIndex((rule) => rule.name === Studio.state.class);
+      return void Studio.chooseClass(rules.rules[Math.max(0, Math.min(rules.rules.length - 1, now + by))]).catch(Studio.trouble);
+    }
     if (!front.length) return;
     const at = front.findIndex((row) => row.formula === Studio.state.formula);
     const to = at < 0 ? Studio.now.picked ?? 0 : Math.max(0, Math.min(front.length - 1, at + by));
@@ -38,7 +65,7 @@
 
   function about(run) {
     const host = document.getElementById("run"), link = document.getElementById("open-report");
-    link.hidden = !run.front.length || Boolean(run.problem);
+    link.hidden = !(run.front.length || run.rules) || Boolean(run.problem);
     link.href = `/api/runs/${encodeURIComponent(run.run)}/report`;
     const facts = [run.method, run.ended && `ended: ${run.ended}`, run.seconds && `${Fernn.short(run.seconds, 3)} s`].filter(Boolean).join(" · ");
     host.replaceChildren(
@@ -62,7 +89,7 @@
   function openRun(name) {
     Studio.trouble(null);
     Studio.closeDialog();
-    Studio.set({ file: null, read: null, run: name, formula: null, base: null, case: null, other: null }, true);
+    Studio.set({ file: null, read: null, run: name, class: null, formula: null, base: null, case: null, other: null }, true);
     Studio.emit("restore");
   }
 

@@ -14,7 +14,7 @@
       if (!state.file && !state.run && now.hello.file && !location.hash) Studio.set({ file: now.hello.file });
       if (!state.file && !state.run) return void (await Studio.startPage());
       Studio.clearTraces();
-      Object.assign(now, { look: null, data: null, front: [], picked: null, run: null });
+      Object.assign(now, { look: null, data: null, front: [], picked: null, run: null, rules: null });
       document.getElementById("start").hidden = true;
       document.getElementById("where").textContent = "";
       document.getElementById("bench").hidden = false;
@@ -54,7 +54,7 @@
     if (job.state === "running" || job.state === "stopping") Studio.follow(state.run, !state.formula);
     else if (job.state === "failed" && !job.front.length) {
       Studio.trouble(new Error(job.error || "Learning failed."));
-      Studio.set({ run: null });
+      Studio.set({ run: null, class: null });
       Studio.showFront();
     } else await Studio.loadRun(false);
   }

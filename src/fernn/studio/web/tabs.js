@@ -56,5 +56,5 @@
     if (!problem.isGone) host.replaceChildren(Fernn.el("p.f-note.f-bad", { role: "alert" }, problem.message));
   };
 
-  Studio.ask = (what, body) => Studio.post(`/api/data/${encodeURIComponent(Studio.now.data)}/${what}`, { ...body, ...(Studio.state.run ? { run: Studio.state.run } : {}) });
+  Studio.ask = (what, body) => Studio.post(`/api/data/${encodeURIComponent(Studio.now.data)}/${what}`, { ...body, ...Studio.whose() });
 })((window.Studio = window.Studio || {}));

@@ -1,0 +1,123 @@
+"""Rules that explain the data as well as the picked one: what they agree on, where not, and what would decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...asking import Question
+from ...belief.rivalry import Group, Rivalry, rivalry, with_senses
+from ...belief.senses import enough
+from ...data import Dataset
+from ...data.dataset import Floats
+from ...errors import FernnError
+from ...formula import Formula, length
+from ...runs import Run
+from ...runs.rivals import candidates
+from .lanes import lanes
+from .plain import Bools, bits, quietly, rounded
+
+MOST_GROUPS, MOST_EACH, MOST_SHARED, MOST_DISPUTED = 24, 12, 12, 60
+MOST_PROVED = 60  # formulas that z3 is asked about
+MOST_ASKED = 12  # groups for which a trace that decides is made
+WORK = 20_000_000  # samples of the data, times those groups, up to which one is looked for
+PATIENCE = 3.0  # seconds for proofs
+
+
+def rivals(
+    run: Run, train: Dataset, data: Dataset, tolerance: float | None = None, time_limit: float = PATIENCE
+) -> dict[str, Any]:
+    """What `Fernn.rivals` shows. The formulas compete on `train`, and are told apart on all of the data."""
+    with quietly():
+        found = proved(gathered(run, train, data, tolerance), run if tolerance is None else None, time_limit)
+        return told(found, train)
+
+
+def gathered(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> Rivalry:
+    """The rivals of a run, by behaviour."""
+    found, are_all = candidates(run, train, tolerance)
+    return rivalry(found, data, are_all)
+
+
+def proved(found: Rivalry, run: Run | None, time_limit: float = PATIENCE) -> Rivalry:
+    """Also by what they mean, unless they are too many; what is found out is kept in the run."""
+    if len(found) > MOST_PROVED:
+        return found
+    return with_senses(found, enough(found.formulas, found.data), time_limit, None if run is None else run.folder)
+
+
+def told(found: Rivalry, learned: Dataset) -> dict[str, Any]:
+    """Plain JSON; at most so much of each. `learned` are the traces that were learned from."""
+    shown, data = found.groups[:MOST_GROUPS], found.data
+    train = np.isin(data.cases, learned.cases)
+    disputed = found.disputed
+    place = {case: index for index, case in enumerate(data.cases)}
+    return {
+        "count": len(found),
+        "behaviours": len(found.groups),
+        "complete": found.complete,
+        "told": found.told(),
+        "senses": None if found.senses is None else {
+            "count": len(found.senses), "settled": found.senses.is_settled, "length": found.senses.length,
+            "how": found.senses.how, "told": str(found.senses),
+        },
+        "groups": [_group(group, found, train) for group in shown],
+        "atoms": [{"what": each.what, "share": rounded(each.share)} for each in found.atoms[:MOST_SHARED]],
+        "structures": [{"what": each.what, "share": rounded(each.share)} for each in found.structures[:MOST_SHARED]],
+        "disputes": len(disputed),
+        "disputed": [
+            {
+                "index": (i := place[case]), "case": case, "good": rounded(share),
+                "says": bits(np.array([group.verdicts[i] for group in shown])),
+                "label": data.classes[int(data.positive[i])],
+            }
+            for case, share in disputed[:MOST_DISPUTED]
+        ],
+        "decisive": _decisive(found),
+    }  # fmt: skip
+
+
+def _group(group: Group, found: Rivalry, train: Bools) -> dict[str, Any]:
+    wrong = group.verdicts != found.data.positive
+    numbers = {f: k for k, row in enumerate(() if found.senses is None else found.senses.classes) for f in row}
+    local: dict[int, int] = {}
+    rows: list[dict[str, Any]] = []
+    for formula in group.formulas[:MOST_EACH]:
+        number = numbers.get(formula)
+        sense = None if number is None else local.setdefault(number, len(local))
+        rows.append({"formula": str(formula), "length": length(formula), "sense": sense})
+    return {
+        "count": len(group.formulas), "meanings": group.meanings, "formulas": rows,
+        "error": {"train": rounded(float(wrong[train].mean())), "all": rounded(float(wrong.mean()))},
+        "good": int(group.verdicts.sum()),
+    }  # fmt: skip
+
+
+def _decisive(found: Rivalry) -> dict[str, Any] | None:
+    """A trace that was not recorded, drawn under a rule that would call it good and one that would not."""
+    few, data = found.groups[:MOST_ASKED], found.data
+    if len(few) < 2 or int(data.lengths.sum()) * len(few) > WORK:
+        return None
+    try:
+        question = Rivalry(few, data, found.complete).decisive(prove=False)
+    except FernnError:  # one looks back, another ahead
+        return None
+    return None if question is None else asked(question, data)
+
+
+def asked(question: Question, data: Dataset) -> dict[str, Any]:
+    """A question as a page draws it."""
+    sides = (question.good[0], question.bad[0])
+    return {
+        "origin": question.origin, "changed": len(question.changed), "samples": int(question.trace.shape[1]),
+        "good": len(question.good), "bad": len(question.bad), "formulas": [str(each) for each in sides],
+        "lanes": drawn(sides, question.trace, data.channels, f"made from {question.origin}"),
+        "classes": list(data.classes),
+    }  # fmt: skip
+
+
+def drawn(formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str) -> list[dict[str, Any]]:
+    """One trace that nobody recorded, as each of these formulas sees it."""
+    alone = Dataset(trace[None], None, (), channels, cases=(name,))
+    return [lanes(formula, alone, 0) for formula in formulas]

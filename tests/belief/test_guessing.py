@@ -1,0 +1,86 @@
+"""Whether a rule is better than chance, against the definition and another tool."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fernn.belief import tested as judged
+from fernn.belief.guessing import by_lot
+from fernn.data import from_arrays
+
+COUNTS = st.integers(0, 30)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_luck_is_how_often_a_lot_gives_as_many_right(a, b, c, d):
+    ways = [comb(a + b, k) * comb(c + d, a + c - k) for k in range(a, min(a + b, a + c) + 1) if a + c - k <= c + d]
+    wanted = sum(ways) / comb(a + b + c + d, a + c)
+    assert by_lot(a, b, c, d) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_luck_is_that_of_another_tool():
+    fisher = pytest.importorskip("scipy.stats").fisher_exact
+    for table in ([[8, 2], [1, 5]], [[400, 30], [25, 60]], [[3, 3], [3, 3]]):
+        (a, b), (c, d) = table
+        assert by_lot(a, b, c, d) == pytest.approx(fisher(table, alternative="greater").pvalue, rel=1e-9)
+
+
+def data(values, labels, groups=None):
+    made = from_arrays(
+        np.asarray(values, float)[:, None, None], np.asarray(labels), channels=["v"], classes=["bad", "good"]
+    )
+    from dataclasses import replace
+
+    return made if groups is None else replace(made, groups=tuple(groups))
+
+
+def test_a_rule_that_tells_nothing_is_refused_in_words():
+    random = np.random.default_rng(0)
+    known, new = (data(random.normal(size=60), random.integers(0, 2, 60)) for _ in range(2))
+    found = judged("v <= 0", known, new)
+    assert found.luck > 0.05
+    assert "Nothing better than chance is shown" in found.refusal
+    assert f"{found.wrong} of the 60 traces" in found.refusal
+
+
+def test_noise_is_believed_no_more_often_than_it_says():
+    random = np.random.default_rng(1)
+    known = data(random.normal(size=20), random.integers(0, 2, 20))
+    believed = sum(
+        judged("v <= 0", known, data(random.normal(size=40), random.permutation([0, 1] * 20))).is_better
+        for _ in range(300)
+    )
+    assert believed / 300 <= 0.07
+
+
+def test_a_rule_that_finds_a_rare_fault_is_not_refused():
+    labels = [1] * 95 + [0] * 5
+    values = [0.0] * 95 + [9, 9, 9, 9, 0]
+    rare = data(np.array(values) + np.linspace(0, 0.1, 100), labels)
+    assert judged("v <= 5", rare, rare).refusal is None
+
+
+def test_more_errors_than_the_guess_are_a_reproach_unless_classes_are_weighed():
+    labels = [1] * 90 + [0] * 10
+    values = [0.0] * 75 + [9.0] * 15 + [9.0] * 10
+    alarms = data(np.array(values) + np.linspace(0, 0.1, 100), labels)
+    assert "always saying the more common class errs in 10" in judged("v <= 5", alarms, alarms).refusal
+    assert judged("v <= 5", alarms, alarms, weighed=True).refusal is None
+
+
+def test_few_traces_are_said_to_be_few():
+    few = data([0, 0.1, 9, 9.1], [1, 1, 0, 0])
+    assert "too few" in judged("v <= 5", few, few).refusal
+
+
+def test_traces_of_one_patient_count_as_one():
+    labels = np.repeat([1, 0, 1, 0], 20)
+    values = np.repeat([0.0, 9, 0, 9], 20) + np.linspace(0, 0.1, 80)
+    alone = data(values, labels)
+    assert judged("v <= 5", alone, alone).refusal is None
+    found = judged("v <= 5", alone, data(values, labels, np.repeat(["a", "b", "c", "d"], 20)))
+    assert found.size == 4
+    assert "too few" in found.refusal
