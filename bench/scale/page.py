@@ -53,7 +53,83 @@ def _sections(store: Store) -> Iterator[str]:
         for each, gain in workers.gains(found).items()
     ]
     yield table(["engine and work", "one worker, s", "two, s", "times"], rows)
-    yield (Path(__file__).parent / "paper.md").read_text().strip()
+    yield from _streams()
+    yield from _exact_card()
+    yield from _fernn_card()
+    yield (CARD / "paper.md").read_text().strip()
+
+
+def _streams() -> Iterator[str]:
+    """From bench/scale/streaming.json."""
+    told = _file("streaming")
+    if not told:
+        return
+    yield "## Streams"
+    yield (
+        "Folders of Parquet files, made by a generator, judged by `fernn eval` in pieces: reading, putting traces "
+        "together and judging, by one process with one thread (`python -m bench.scale.streaming`). A sample is a row, "
+        "whatever the number of channels."
+    )
+    rows = [
+        [each["channels"], f"{each['bytes'] / 1e9:.2f}", f"{each['samples'] / 1e6:.0f}",
+         f"{each['samples'] / each['seconds'] / 1e6:.1f}", f"{each['samples'] / each['cpu'] / 1e6:.1f}",
+         f"{each['peak'] / 1e6:.0f}"]
+        for each in told["results"]
+    ]  # fmt: skip
+    yield table(
+        ["channels", "GB", "million samples", "million a second", "a second of processor time", "MB at most"], rows
+    )
+
+
+def _exact_card() -> Iterator[str]:
+    told = _file("gpu_exact")
+    if not told:
+        return
+    where = told["parts"]["surroundings"]
+    yield "## The exact search on a card"
+    yield f"{_device(where)} Millions of candidates scored a second; what both find is the same."
+    rows = [
+        [name, f"{each['cpu_rate'] / 1e6:,.2f}", f"{each['card_rate'] / 1e6:,.1f}", f"{each['times']:.1f}"]
+        for name, each in told["parts"].items()
+        if "times" in each and each["same"]
+    ]
+    yield table(["", "two cores", "card", "times"], rows)
+
+
+def _fernn_card() -> Iterator[str]:
+    told = _file("gpu_fernn")
+    if not told:
+        return
+    yield "## FERNN's restarts on a card"
+    yield (
+        f"{_device(told['surroundings'])} The paper's training, in billions of gradient steps times traces times "
+        "samples a second. The cores have the better of two threads and two processes."
+    )
+    figures = told["figures"]
+    rows = []
+    for size in dict.fromkeys(each["size"] for each in figures if each["what"] == "card"):
+        mine = [each for each in figures if each.get("size") == size]
+        cores = max(each["rate"] for each in mine if each["what"].startswith("two"))
+        card = {each["restarts"]: each for each in mine if each["what"] == "card" and "rate" in each}
+        rows.append([size, f"{cores / 1e9:.3f}", *(_times(card.get(count)) for count in RESTARTS)])
+    yield table(["", "two cores", *(f"{count:,} restarts" for count in RESTARTS)], rows)
+
+
+RESTARTS = (64, 512, 4096, 16384)
+
+
+def _times(found: Found | None) -> str:
+    return "" if found is None else f"{found['rate'] / 1e9:.1f} ({found['times two cores']:.0f} times)"
+
+
+def _device(where: dict[str, str]) -> str:
+    names = ("numpy", "numba", "torch", "triton")
+    return f"{where['card']}; {where['processor']}; " + ", ".join(f"{name} {where[name]}" for name in names) + "."
+
+
+def _file(name: str) -> Found:
+    path = CARD / f"{name}.json"
+    return json.loads(path.read_text()) if path.is_file() else {}
 
 
 def _aims(store: Store) -> Iterator[Aim]:
@@ -67,6 +143,7 @@ def _aims(store: Store) -> Iterator[Aim]:
                 f"exponent of time in {axis}, over all sizes, worst of {len(slopes)} jobs", f"at most {LINEAR}",
                 f"{slopes[worst][0]:.2f} ({SAID[worst]})", slopes[worst][0] <= LINEAR,
             )  # fmt: skip
+    yield from _measured_apart()
     gains = workers.gains(store.found("workers"))
     for work in workers.WORKS:
         mine = {each: gain for each, gain in gains.items() if each.endswith(work)}
@@ -75,6 +152,23 @@ def _aims(store: Store) -> Iterator[Aim]:
             yield Aim(
                 f"two workers against one, {work}, least", "1.7", f"{mine[least]:.2f} ({least})", mine[least] >= 1.7
             )
+
+
+def _measured_apart() -> Iterator[Aim]:
+    """Aims whose figures are in files of their own."""
+    streams = _file("streaming").get("results", [])
+    if streams:
+        rates = [each["samples"] / each["cpu"] / 1e6 for each in streams]
+        yield Aim("million samples a second and core from Parquet", "5", f"{min(rates):.1f}", min(rates) >= 5)
+        most = max(streams, key=lambda each: each["bytes"])
+        told = f"{most['peak'] / 1e6:.0f} MB for {most['bytes'] / 1e9:.1f} GB"
+        yield Aim("memory for 10 GB of Parquet", "below 1 GB", told, most["bytes"] >= 10e9 and most["peak"] < 1e9)
+    exact = [each["times"] for name, each in _file("gpu_exact").get("parts", {}).items() if " traces, " in name]
+    if exact:
+        yield Aim("exact scoring on an H200 against two cores, least", "50", f"{min(exact):.0f}", min(exact) >= 50)
+    fernn = [each["times two cores"] for each in _file("gpu_fernn").get("figures", []) if each["what"] == "card"]
+    if fernn:
+        yield Aim("FERNN on an H200 against two cores, least", "20", f"{min(fernn):.0f}", min(fernn) >= 20)
 
 
 def _line(found: dict[str, Found], job: str, axis: str) -> tuple[list[int], list[float]]:

@@ -62,7 +62,9 @@ def rivals(
         typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {said}.")
         typer.echo(f"next: fernn ask {run}")
     if not are_all:
-        complain("there may be more: only --method enumerative with --exhaust goes through all formulas of a space")
+        further = "; --seeds 10 looks further" if job.settings["method"] == "fernn" and not seeds else ""
+        only = "only --method enumerative with --exhaust goes through all formulas of a space"
+        complain(f"there may be more: {only}{further}")
     return 0
 
 
