@@ -58,7 +58,7 @@ def test_two_formulas_are_proved_to_differ_and_the_trace_is_drawn(window):
     page.get_by_label("formula to compare with").fill("G[0,3] (v <= 27)")
     page.get_by_text("They differ on").wait_for()
     page.get_by_role("button", name="Same on all traces?").click()
-    page.locator(".proof figure svg").first.wait_for()
+    page.locator(".proof figure svg").first.wait_for(timeout=120_000)  # it is drawn after a proof
     assert "A is stronger" in page.locator(".proof").inner_text()
     assert "satisfies B and violates A: 5 samples" in page.locator(".proof").inner_text()
     page.get_by_label("formula to compare with").fill("!(F (v > 27))")
