@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -58,20 +57,8 @@ def test_the_same_run_gives_the_same_report(runs):
     assert written(runs["list"]).read_bytes() == written(runs["list"]).read_bytes()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-def opened(browser, path, width=1280):
-    page = browser.new_page(viewport={"width": width, "height": 900})
+def opened(chromium, path, width=1280):
+    page = chromium.new_page(viewport={"width": width, "height": 900})
     page.said, page.asked = [], []
     page.on("console", lambda message: page.said.append(message.text))
     page.on("pageerror", lambda error: page.said.append(str(error)))
@@ -82,8 +69,8 @@ def opened(browser, path, width=1280):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_rule_can_be_seen_on_the_traces(browser, runs, kind):
-    page = opened(browser, written(runs[kind]))
+def test_every_rule_can_be_seen_on_the_traces(chromium, runs, kind):
+    page = opened(chromium, written(runs[kind]))
     told = facts_of(written(runs[kind]))["classes"]
     for k, rule in enumerate(told["rules"]):
         page.locator(".f-classes button").nth(k).click()
@@ -98,7 +85,7 @@ def test_every_rule_can_be_seen_on_the_traces(browser, runs, kind):
 
 
 def test_hostile_class_names_are_shown_and_do_nothing(browser, tmp_path):
-    page = opened(browser, written(class_run("list", tmp_path / "run", (HOSTILE, "b", "c"))), 400)
+    page = opened(chromium, written(class_run("list", tmp_path / "run", (HOSTILE, "b", "c"))), 400)
     assert page.said == []
     assert page.locator("img").count() == 0
     assert HOSTILE in page.locator("#right").text_content()
