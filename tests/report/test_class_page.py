@@ -84,7 +84,7 @@ def test_every_rule_can_be_seen_on_the_traces(chromium, runs, kind):
     page.close()
 
 
-def test_hostile_class_names_are_shown_and_do_nothing(browser, tmp_path):
+def test_hostile_class_names_are_shown_and_do_nothing(chromium, tmp_path):
     page = opened(chromium, written(class_run("list", tmp_path / "run", (HOSTILE, "b", "c"))), 400)
     assert page.said == []
     assert page.locator("img").count() == 0
