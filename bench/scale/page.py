@@ -45,7 +45,7 @@ def _sections(store: Store) -> Iterator[str]:
     yield "## Workers"
     yield (
         "The same work with one worker and with two, each on one core: sixteen fits of the exact search to bootstraps "
-        "of 1000 x 100, and four rounds of FERNN on 2000 x 200, of which only restarts are sent."
+        "of 1000 x 100, and twelve rounds of FERNN on 2000 x 200, of which only restarts are sent."
     )
     found = store.found("workers")
     rows = [

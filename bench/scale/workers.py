@@ -47,9 +47,9 @@ def _bootstraps(engine: Engine) -> Callable[[], object]:
 
 
 def _restarts(engine: Engine) -> Callable[[], object]:
-    """Four rounds of sixty-four restarts; drawing them, filing them and the front are done here."""
+    """Twelve rounds of sixty-four restarts; drawing them, filing them and the front are done here."""
     data = made.labelled(2000, 200)
-    return lambda: Fernn(max_length=5, rounds=4, thresholds="exact", engine=engine).fit(data)
+    return lambda: Fernn(max_length=5, rounds=12, patience=12, thresholds="exact", engine=engine).fit(data)
 
 
 WORKS = {"bootstraps": _bootstraps, "restarts": _restarts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isnan
+from math import inf, isnan
 from typing import Any
 
 from .. import plain
@@ -37,6 +37,24 @@ class Specimen:
         reads = sum(len(node.weights) for node in walk(self.formula) if isinstance(node, Atom))
         return (round(self.loss, 9), reads, -self.margin, str(self.formula))
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "formula": str(self.formula),
+            "origin": str(self.origin),
+            "length": self.length,
+            "loss": self.loss,
+            "margin": self.margin,
+            "behaviour": self.behaviour,
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Specimen:
+        formula, origin = without_holes(parse(row["formula"])), without_holes(parse(row["origin"]))
+        size, loss, margin = plain.whole(row["length"], 1), plain.number(row["loss"]), plain.number(row["margin"])
+        if size != length_of(formula) or not loss >= 0 or isnan(margin):
+            raise ValueError(f"length {size}, loss {loss} and margin {margin} are not those of {formula}")
+        return cls(formula, origin, size, loss, margin, plain.text(row["behaviour"]))
+
 
 @dataclass
 class Archive:
@@ -60,8 +78,12 @@ class Archive:
 
     def has_room(self, length: int, loss: float) -> bool:
         """Whether a formula of this length and loss would be kept."""
+        return loss <= self.worst(length) + 1e-9
+
+    def worst(self, length: int) -> float:
+        """The loss beyond which nothing of this length is kept."""
         shelf = self.shelves.get(length, {})
-        return len(shelf) < KEPT or loss <= max(found.loss for found in shelf.values()) + 1e-9
+        return inf if len(shelf) < KEPT else max(found.loss for found in shelf.values())
 
     def best(self, length: int) -> Specimen | None:
         return min(self.shelves.get(length, {}).values(), key=lambda s: s.rank, default=None)
@@ -83,27 +105,12 @@ class Archive:
                 yield best
 
     def to_json(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "formula": str(s.formula),
-                "origin": str(s.origin),
-                "length": s.length,
-                "loss": s.loss,
-                "margin": s.margin,
-                "behaviour": s.behaviour,
-            }
-            for length in self.lengths
-            for s in self.sorted(length)
-        ]
+        return [found.to_json() for length in self.lengths for found in self.sorted(length)]
 
     @classmethod
     def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
         archive = cls()
         for row in plain.rows(rows):
-            formula, origin = without_holes(parse(row["formula"])), without_holes(parse(row["origin"]))
-            size, loss, margin = plain.whole(row["length"], 1), plain.number(row["loss"]), plain.number(row["margin"])
-            if size != length_of(formula) or not loss >= 0 or isnan(margin):
-                raise ValueError(f"length {size}, loss {loss} and margin {margin} are not those of {formula}")
-            found = Specimen(formula, origin, size, loss, margin, plain.text(row["behaviour"]))
-            archive.shelves.setdefault(size, {})[found.behaviour] = found
+            found = Specimen.from_json(row)
+            archive.shelves.setdefault(found.length, {})[found.behaviour] = found
         return archive

@@ -1,7 +1,7 @@
-"""Restarts of FERNN settled on an engine: sent as numbers, and what they became comes back as numbers.
+"""Restarts of FERNN settled on an engine: sent as numbers, and what is worth keeping comes back as formulas.
 
-A worker builds the same search from the same data and settings once, and then only trains and polishes. What comes
-back is filed here, in whatever order; the archive after a round is the same.
+A worker builds the same search from the same data and settings once, and then only trains, polishes and judges. What
+comes back is filed here, in whatever order; the archive after a round is the same.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..errors import FernnWarning
 from ..network.forward import PIECES
 from ..network.matching import State
 from ..network.wiring import Wiring
+from .archive import Specimen
 from .labels import Floats
 from .recipe import made, recipe
 
@@ -45,7 +46,7 @@ class Afar:
 
     def settle(
         self, search: Search, starts: Sequence[Start], seeds: Sequence[int], pulse: Callable[[], None]
-    ) -> Iterator[tuple[State, float]]:
+    ) -> Iterator[Specimen]:
         """Trains and polishes, as many as there is time for; the first one in any case if nothing was found yet."""
         branches = {id(branch): i for i, branch in enumerate(search.space.branches)}
         base = {
@@ -53,9 +54,10 @@ class Afar:
             "weights": None if self.weights is None else self.weights.tolist(),
             "sums": [list(map(list, total)) for total in search.space.columns.sums],
         }
-        common = {
+        common: dict[str, Any] = {
             "search": json.dumps(base),
             "seconds": None if isinf(search.deadline) else search.deadline - perf_counter(),
+            "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
         parts = min(len(starts), SHARES * self.engine.workers)
         units, members = [], []
@@ -74,28 +76,31 @@ class Afar:
                     stacklevel=2,
                 )
                 continue
-            for i, told in zip(members[answer.unit.seed], answer.found, strict=True):
-                if told is not None:
-                    yield _state(starts[i][1].wiring, told), told[-1]
+            yield from map(Specimen.from_json, answer.found)
 
 
-def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[Any]:
-    """On a worker: what became of each start, and its loss; None where the time was over."""
+def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[dict[str, Any]]:
+    """On a worker: what the starts became, as far as there was time, and room in the archive when they were sent."""
     assert data is not None
     began = perf_counter()
     search = _search(data, settings["search"])
     limit = inf if settings["seconds"] is None else settings["seconds"]
-    found: list[Any] = []
+
+    def has_room(size: int, loss: float) -> bool:
+        return bool(loss <= settings["worst"].get(str(size), inf) + 1e-9)
+
+    found: list[dict[str, Any]] = []
     for i, (branch, new, number, *told) in enumerate(settings["starts"]):
         if perf_counter() - began > limit and not (i == 0 and settings["first"]):
-            found.append(None)
-            continue
+            break
         place = search.space.branches[branch]
         state = _state(place.wiring, told)
         if new:
             search.task.train(place, state, number)
         loss = search.task.polish(place, state, number)
-        found.append((*_numbers(state), loss))
+        kept = search.specimen(state, loss, has_room)
+        if kept is not None:
+            found.append(kept.to_json())
     return found
 
 
@@ -122,6 +127,6 @@ def _numbers(state: State) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def _state(wiring: Wiring, told: Sequence[Any]) -> State:
-    winners, value, spans = told[:3]
+    winners, value, spans = told
     pieces = np.array(spans, np.int64).reshape(-1, PIECES, 2)
     return State(wiring, np.array(winners, np.int64), np.array(value, np.float64), pieces)

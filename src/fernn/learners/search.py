@@ -108,8 +108,8 @@ class Search:
         """Trains, polishes and files, on all cores or on an engine, as many as there is time for."""
         if self.afar is not None:
             seeds = [self._seed(i) for i in range(len(starts))]
-            for state, loss in self.afar.settle(self, starts, seeds, self.pulse):
-                self.file(state, loss)
+            for found in self.afar.settle(self, starts, seeds, self.pulse):
+                self.archive.offer(found)
             return
         caller, finished = get_ident(), deque[tuple[State, float]]()
 
@@ -155,16 +155,22 @@ class Search:
 
     def file(self, state: State, loss: float) -> None:
         """Puts what the state says into the archive, under the length of its simplest form."""
+        found = self.specimen(state, loss, self.archive.has_room)
+        if found is not None:
+            self.archive.offer(found)
+
+    def specimen(self, state: State, loss: float, has_room: Callable[[int, float], bool]) -> Specimen | None:
+        """What the state says, judged; None where there is no room for it."""
         said = formula_of(state, self.task.ground)
-        if not any(self.archive.has_room(size, loss) for size in range(1, length(said) + 1)):
-            return
+        if not any(has_room(size, loss) for size in range(1, length(said) + 1)):
+            return None
         simple = simplify(said)
         size = length(simple)
-        if not self.archive.has_room(size, loss):
-            return
+        if not has_room(size, loss):
+            return None
         found = self.task.judged(state)
         origin = simple if self.space.placed(simple) is not None else said
-        self.archive.offer(Specimen(simple, origin, size, loss, found.margin, found.behaviour))
+        return Specimen(simple, origin, size, loss, found.margin, found.behaviour)
 
 
 def in_turn(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
