@@ -71,7 +71,7 @@ def _streams() -> Iterator[str]:
         "whatever the number of channels."
     )
     rows = [
-        [each["channels"], f"{each['bytes'] / 1e9:.2f}", f"{each['samples'] / 1e6:.0f}",
+        [str(each["channels"]), f"{each['bytes'] / 1e9:.2f}", f"{each['samples'] / 1e6:.0f}",
          f"{each['samples'] / each['seconds'] / 1e6:.1f}", f"{each['samples'] / each['cpu'] / 1e6:.1f}",
          f"{each['peak'] / 1e6:.0f}"]
         for each in told["results"]

@@ -5,6 +5,7 @@ import signal
 import time
 
 from fernn.errors import FernnError
+from fernn.learners import Fernn
 
 
 def shape(data, settings, seed):
@@ -28,4 +29,14 @@ def wrong(data, settings, seed):
         raise ZeroDivisionError("one over nothing")
     if seed == 2:
         raise FernnError("this will not do")
+    return seed
+
+
+def learns(data, settings, seed):
+    """With whatever engine is chosen where it is done."""
+    return str(Fernn(max_length=4, rounds=5, restarts=24, seed=3).fit(data).formula)
+
+
+def shouting(data, settings, seed):
+    os.write(1, b"a word from some library\n")
     return seed

@@ -13,8 +13,10 @@ import pytest
 
 from fernn.belief.repeats import repeats
 from fernn.data import from_arrays, load, split
-from fernn.engine import Unit, engine_of, results
+from fernn.engine import Unit, engine_of, results, use
 from fernn.engine.choosing import close_all
+from fernn.engine.processes import Processes
+from fernn.errors import UnsupportedError
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.semantics.quiet import quiet
 
@@ -25,24 +27,28 @@ FERNN = Fernn(max_length=4, rounds=5, restarts=24, seed=3)
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def engine(request):
+def engine(request, chores_at_hand):
     if request.param in NEEDS:
         pytest.importorskip(NEEDS[request.param])
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, *([before] if before else [])])
-    sys.path.insert(0, HERE)
-    try:
-        yield engine_of(request.param)
-    finally:
-        close_all()
-        sys.path.remove(HERE)
-        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    yield engine_of(request.param)
+    close_all()
 
 
 @pytest.fixture(scope="module")
 def data():
     with quiet():
         return split(load("cruise", cases=60))[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def chores_at_hand():
+    """Workers find them by name."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([HERE, *([before] if before else [])])
+    sys.path.insert(0, HERE)
+    yield
+    sys.path.remove(HERE)
+    os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
 
 
 def answers(engine, task, data, units, **more):
@@ -136,6 +142,61 @@ def in_processes():
 def test_any_executor_will_do(make, data):
     with make() as executor:
         assert replace(FERNN, engine=executor).fit(data).front == FERNN.fit(data).front
+
+
+def test_a_unit_hands_nothing_on_even_to_the_engine_it_is_on(data):
+    with ThreadPoolExecutor(1) as executor:  # one thread, which would wait for itself
+        use(executor)
+        try:
+            (answer,) = results(engine_of(), "chores:learns", data, [Unit({}, 0)])
+        finally:
+            use(None)
+    assert answer.found == str(FERNN.fit(data).formula)
+
+
+def test_two_threads_share_one_engine(data):
+    ragged = from_arrays([[[1.0, 2.0]], [[3.0, 0.1]]], ["bad", "good"], name="two")
+    crew = Processes(2)
+
+    def ask(sent):
+        return [answer.found["mark"] for answer in answers(crew, "shape", sent, [Unit({}, s) for s in range(6)])]
+
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            found = list(threads.map(ask, [data, ragged]))
+        assert [set(each) for each in found] == [{data.fingerprint}, {ragged.fingerprint}]
+        assert len(crew.pids) == 2
+    finally:
+        crew.close()
+    with pytest.raises(UnsupportedError, match="was closed"):
+        crew.submit("chores:who", None, Unit({}, 0))
+
+
+def test_what_a_worker_writes_besides_is_no_answer():
+    crew = Processes(1)
+    try:
+        assert answers(crew, "shouting", None, [Unit({}, 4)])[0].found == 4
+    finally:
+        crew.close()
+
+
+def test_an_interrupted_fit_is_not_kept_as_a_whole_one(data, tmp_path):
+    class Pressed(Enumerative):
+        def fit(self, data, *more, **named):
+            return replace(super().fit(data, *more, **named), ended="interrupted")
+
+    kept = tmp_path / "repeats.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        list(repeats(Pressed(max_length=2, folds=0), data, [("bootstrap", 0)], keep=kept))
+    assert not kept.exists()
+
+
+def test_a_cluster_that_does_not_answer_is_told_soon():
+    pytest.importorskip("ray")
+    from fernn.engine.ray import Ray
+
+    with pytest.raises(UnsupportedError, match="no Ray cluster answers"):
+        Ray("127.0.0.1:9")
 
 
 def test_an_executor_that_is_broken_is_told():

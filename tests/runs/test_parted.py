@@ -42,8 +42,9 @@ def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
     there = judged_by_parts(RULE, str(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
     here = judged(RULE, folder)
-    assert there.tally == here.tally
-    assert there.score == here.score
+    assert there.judged.tally == here.tally
+    assert there.judged.score == here.score
+    assert there.complete
     assert heard == [(i, 4) for i in range(5)]
 
 
@@ -51,6 +52,34 @@ def test_a_file_that_cannot_be_read_is_named(folder, engine):
     (folder / "2.parquet").write_bytes(b"PAR1 not at all PAR1")
     with pytest.raises(DataError, match=r"2\.parquet"):
         judged_by_parts(RULE, str(folder), engine=engine)
+
+
+def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
+    first = pl.read_parquet(folder / "0.parquet")
+    first[:60].write_parquet(folder / "9.parquet")
+    with pytest.raises(DataError, match="comes back in a later file"):
+        judged_by_parts(RULE, str(folder), engine=engine)
+
+
+def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, engine):
+    for number in (0, 1):
+        frame = pl.read_parquet(folder / f"{number}.parquet").with_columns(pl.col("case").cast(pl.String))
+        lost = frame[-1:].with_columns(pl.lit(None, pl.String).alias("case"))
+        pl.concat([lost, frame, lost]).write_parquet(folder / f"{number}.parquet")
+    for number in (2, 3):
+        frame = pl.read_parquet(folder / f"{number}.parquet").with_columns(pl.col("case").cast(pl.String))
+        frame.write_parquet(folder / f"{number}.parquet")
+    options = {"bad_rows": "skip"}
+    here = judged(RULE, folder, options)
+    for rows in (None, 1, 97):
+        assert judged_by_parts(RULE, str(folder), options, rows=rows, engine=engine).judged.tally == here.tally
+
+
+def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
+    frame = pl.read_parquet(folder / "1.parquet")
+    frame.with_columns(pl.col("case").cast(pl.Float64)).write_parquet(folder / "1.parquet")
+    with pytest.raises(DataError, match="whole numbers in some files"):
+        judged(RULE, folder)
 
 
 def test_the_command_says_the_same_wherever_it_is_done(folder):

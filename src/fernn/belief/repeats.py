@@ -115,6 +115,8 @@ def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) ->
     train, held = changed(data, kind, seed, parts)
     with quiet():
         fit = learner.fit(train)
+        if fit.ended == "interrupted":
+            raise KeyboardInterrupt  # half a fit is none
         rule = fit.front.picked.formula
         least = min(entry.train for entry in fit.front)
         test = None if held is None else error(rule, held)

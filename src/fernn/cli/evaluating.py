@@ -129,16 +129,22 @@ def _elsewhere(
 ) -> int:
     """File by file, on the engine that is chosen."""
     from ..data.chunks import Stream
+    from ..data.options import flags
     from ..runs.parted import judged_by_parts
     from ..semantics.chunks import FIRST
 
     with noting(False) as doing:
         path = str(Path(file).resolve())  # as workers see it
-        told = judged_by_parts(rule, path, options, where, rows, told=lambda done, of: doing("files", done, of))
-    first = Stream(source, FIRST)
+        came = judged_by_parts(rule, path, options, where, rows, told=lambda done, of: doing("files", done, of))
+    if came.problems:
+        warned(shlex.join(["fernn", "check", file, *flags(options)]), came.problems)
+    first, told = Stream(source, FIRST), came.judged
     next(iter(first), None)
     _tell_empty(rule, told)
-    _show(told, Seen(first.dt, first.unit, told.tally.samples), rule, at, json)
+    _show(told, Seen(first.dt, first.unit, told.tally.samples, came.complete), rule, at, json)
+    if not came.complete:
+        complain("interrupted: all of the above is of the files judged so far")
+        return INTERRUPTED
     return 0 if told.tally.satisfied == told.tally.traces else 1
 
 

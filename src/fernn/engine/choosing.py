@@ -22,10 +22,12 @@ import os
 import tomllib
 from concurrent.futures import Executor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from ..errors import FernnError, UnsupportedError
 from .executors import Executing
+from .inside import is_inside
 from .local import Local
 from .seam import Engine, Where
 
@@ -33,7 +35,9 @@ NAMES = ("local", "processes", "ray", "dask", "slurm")
 ADDRESSES = {"ray://": "ray", "tcp://": "dask", "tls://": "dask", "ucx://": "dask", "ws://": "dask", "wss://": "dask"}
 FILE = "fernn.toml"
 
+_HERE = Local()
 _begun: dict[str, Engine] = {}
+_beginning = Lock()
 _chosen: Where = None
 
 
@@ -47,17 +51,20 @@ def use(where: Where) -> None:
 
 def engine_of(where: Where = None) -> Engine:
     """The engine that is meant. Those that are named are begun once, and closed when the program ends."""
+    if is_inside():
+        return _HERE
     where = where if where is not None else _chosen
     if where is None:
-        where = os.environ.get("FERNN_ENGINE") or _settings().get("engine") or "local"
+        where = os.environ.get("FERNN_ENGINE") or _settings().get("engine", "local")
     check(where)
     if isinstance(where, Executor):
         return Executing(where)
     if not isinstance(where, str):
         return where
-    if where not in _begun:
-        _begun[where] = _made(where)
-    return _begun[where]
+    with _beginning:
+        if where not in _begun or _begun[where].is_closed:
+            _begun[where] = _made(where)
+        return _begun[where]
 
 
 def check(where: Any) -> None:
@@ -93,7 +100,7 @@ def _parted(where: str) -> tuple[str, str | None, int | None]:
 def _made(where: str) -> Engine:
     kind, address, workers = _parted(where)
     if kind == "local":
-        return Local()
+        return _HERE
     if kind == "processes":
         from .processes import Processes
 
@@ -109,6 +116,8 @@ def _made(where: str) -> Engine:
     from .slurm import Slurm
 
     table = _settings().get("slurm", {})
+    if not isinstance(table, dict) or not isinstance(table.get("workers", 1), int):
+        raise FernnError("[slurm] in the settings file is a table of submitit's settings, `workers` in it a number.")
     return Slurm(**table)
 
 
@@ -120,6 +129,8 @@ def close_all() -> None:
 
 
 atexit.register(close_all)
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads and connections
+    os.register_at_fork(after_in_child=_begun.clear)
 
 
 def _settings() -> dict[str, Any]:

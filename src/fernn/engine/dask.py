@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Future
+from threading import Lock
 from typing import Any
 
 from ..data import Dataset
@@ -13,6 +14,9 @@ from .executors import settle
 from .packing import mark_of
 from .processes import cores
 from .seam import Unit
+
+PLACED = 4
+"""Data sets kept on the workers."""
 
 
 class Dask:
@@ -42,6 +46,8 @@ class Dask:
             self.client = distributed.Client(self._cluster or address, timeout=30, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise UnsupportedError(f"no Dask scheduler answers at {address}: {error}") from error
+        self.is_closed = False
+        self._changing = Lock()
         self._placed: dict[str, Any] = {}
         self._at: dict[Future[str], Any] = {}
 
@@ -61,7 +67,8 @@ class Dask:
         def over(_: Any) -> None:
             self._at.pop(future, None)
             if inner.status != "finished":
-                self._placed.clear()  # the data may be gone with a worker
+                with self._changing:
+                    self._placed.clear()  # the data may be gone with a worker
             settle(future, inner, lost)
 
         inner.add_done_callback(over)
@@ -71,9 +78,15 @@ class Dask:
         if data is None:
             return None
         mark = mark_of(data)
-        if mark not in self._placed:
-            self._placed[mark] = self.client.scatter(data, broadcast=True, hash=False)
-        return self._placed[mark]
+        with self._changing:
+            if mark not in self._placed:
+                while len(self._placed) >= PLACED:
+                    self._placed.pop(next(iter(self._placed)))
+                try:
+                    self._placed[mark] = self.client.scatter(data, broadcast=True, hash=False)
+                except TimeoutError:
+                    raise UnsupportedError(f"the Dask cluster {self.name} has no workers; start some") from None
+            return self._placed[mark]
 
     def drop(self, futures: list[Future[str]]) -> None:
         self.client.cancel([inner for future in futures if (inner := self._at.pop(future, None)) is not None])
@@ -81,6 +94,7 @@ class Dask:
             future.cancel()
 
     def close(self) -> None:
+        self.is_closed = True
         self._placed.clear()
         self.client.close()
         if self._cluster is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnError
+from .inside import inside
 from .packing import Packed
 
 Task = Callable[[Dataset | None, dict[str, Any], int], Any]
@@ -27,8 +28,9 @@ def done(task: str, data: Dataset | Packed | None, settings: str, seed: int) -> 
     """`{"found": ...}`, or `{"problem": ..., "again": whether another try may help}`."""
     try:
         whole = data.unpacked() if isinstance(data, Packed) else data
-        answer: dict[str, Any] = {"found": function(task)(whole, json.loads(settings), seed)}
-        return json.dumps(answer)
+        with inside():
+            found = function(task)(whole, json.loads(settings), seed)
+        return json.dumps({"found": found})
     except (FernnError, ImportError) as error:
         return json.dumps({"problem": str(error), "again": False})
     except Exception as error:
@@ -37,13 +39,11 @@ def done(task: str, data: Dataset | Packed | None, settings: str, seed: int) -> 
         return json.dumps({"problem": said, "again": True})
 
 
-def done_there(task: str, data: Dataset | Packed | None, settings: str, seed: int) -> str:
-    """As `done`, on a worker of a cluster: on one core, and itself the last place to which the work is given."""
-    from .choosing import use
-
-    for name, value in ONE_THREAD.items():
-        os.environ.setdefault(name, value)
-    use("local")
+def done_there(task: str, data: Dataset | Packed | None, settings: str, seed: int, asker: int = 0) -> str:
+    """As `done`, on a worker of a cluster, which works on one core; unless it is a thread of the process that asks."""
+    if os.getpid() != asker:
+        for name, value in ONE_THREAD.items():
+            os.environ.setdefault(name, value)
     return done(task, data, settings, seed)
 
 

@@ -23,6 +23,7 @@ class Executing:
         self.workers = known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
         self._near = isinstance(executor, ThreadPoolExecutor)
         self._packed: Packed | None = None
+        self.is_closed = False
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
@@ -31,7 +32,7 @@ class Executing:
             if self._near:
                 inner: Any = self.executor.submit(done, task, data, settings, unit.seed)
             else:
-                inner = self.executor.submit(done_there, task, self._sent(data), settings, unit.seed)
+                inner = self.executor.submit(done_there, task, self._sent(data), settings, unit.seed, os.getpid())
         except (BrokenExecutor, RuntimeError) as error:
             future.set_exception(Lost(f"the executor takes no more work: {error}"))
             return future

@@ -15,6 +15,7 @@ class Local:
 
     name = "local"
     workers = 1
+    is_closed = False
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         """The future is over when it is given back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
+from ..data.unbroken import unbroken
 from ..errors import DataError
 
 TEXTS = ("classes", "channels", "cases", "groups")
@@ -46,8 +48,8 @@ def mark_of(data: Dataset) -> str:
     return f"{data.fingerprint} {data.name}"
 
 
-def packed(data: Dataset, path: Path | None = None) -> Packed:
-    """With a path, written there."""
+def packed(data: Dataset, folder: Path | None = None) -> Packed:
+    """With a folder, written to a file there, under a name that only these data have."""
     many = isinstance(data.values, tuple)
     arrays: dict[str, Any] = {"values": np.concatenate(data.values, axis=1) if many else data.values}
     if many:
@@ -56,13 +58,16 @@ def packed(data: Dataset, path: Path | None = None) -> Packed:
         arrays["labels"] = data.labels
     arrays |= {name: np.array(getattr(data, name), np.str_) for name in TEXTS if getattr(data, name) is not None}
     arrays |= {name: np.array(getattr(data, name)) for name in ("dt", "time_unit", "name") if getattr(data, name)}
-    if path is None:
+    mark = mark_of(data)
+    if folder is None:
         content = BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
-        return Packed(mark_of(data), content.getvalue())
-    with open(path, "wb") as handle:
-        np.savez(handle, allow_pickle=False, **arrays)
-    return Packed(mark_of(data), path=str(path))
+        return Packed(mark, content.getvalue())
+    path = folder / f"{blake2b(mark.encode(), digest_size=12).hexdigest()}.npz"
+    if not path.exists():
+        with unbroken(path) as part, open(part, "wb") as handle:
+            np.savez(handle, allow_pickle=False, **arrays)
+    return Packed(mark, path=str(path))
 
 
 def _read(source: BytesIO | Path) -> Dataset:

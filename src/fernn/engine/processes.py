@@ -13,16 +13,19 @@ from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread, Timer
 from typing import Any
 
 from ..data import Dataset
+from ..errors import UnsupportedError
 from .doing import ONE_THREAD
 from .packing import mark_of, packed
 from .seam import Lost, Overtime, Unit
 
+PLACED = 64
+"""Data sets whose files are kept."""
 Asked = tuple[dict[str, Any], Future[str]]
 """Words for a process, and what it will answer."""
 
@@ -38,17 +41,22 @@ class Processes:
         self.name = "processes" if workers is None else f"processes:{workers}"
         self._folder = TemporaryDirectory(prefix="fernn-")
         self._files: dict[str, str] = {}
+        self._changing = Lock()
+        self.is_closed = False
         self._asked: SimpleQueue[Asked | None] = SimpleQueue()
         self._crew: list[_Worker] = []
         self._patience = patience
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
-        if not self._crew:
-            self._crew = [_Worker(self._asked, self._patience) for _ in range(self.workers)]
-        future: Future[str] = Future()
-        words = {"task": task, "data": self._placed(data), "settings": json.dumps(unit.settings), "seed": unit.seed}
-        self._asked.put((words, future))
-        return future
+        with self._changing:
+            if self.is_closed:
+                raise UnsupportedError(f"the engine {self.name} was closed; begin another one")
+            if not self._crew:
+                self._crew = [_Worker(self._asked, self._patience) for _ in range(self.workers)]
+            words = {"task": task, "data": self._placed(data), "settings": json.dumps(unit.settings), "seed": unit.seed}
+            future: Future[str] = Future()
+            self._asked.put((words, future))
+            return future
 
     def _placed(self, data: Dataset | None) -> list[str] | None:
         """Where the data are, written once."""
@@ -56,9 +64,9 @@ class Processes:
             return None
         mark = mark_of(data)
         if mark not in self._files:
-            path = Path(self._folder.name) / f"{len(self._files)}.npz"
-            packed(data, path)
-            self._files[mark] = str(path)
+            while len(self._files) >= PLACED:  # units of so long ago are done
+                Path(self._files.pop(next(iter(self._files)))).unlink(missing_ok=True)
+            self._files[mark] = str(packed(data, Path(self._folder.name)).path)
         return [mark, self._files[mark]]
 
     def drop(self, futures: list[Future[str]]) -> None:
@@ -70,13 +78,22 @@ class Processes:
                 worker.end()
 
     def close(self) -> None:
-        for worker in self._crew:
-            worker.stop()
-        for _ in self._crew:
-            self._asked.put(None)
-        self._crew = []
-        self._folder.cleanup()
-        self._files = {}
+        """Ends the processes; what waits is lost."""
+        with self._changing:
+            self.is_closed = True
+            for worker in self._crew:
+                worker.stop()
+            while True:
+                try:
+                    waiting = self._asked.get_nowait()
+                except Empty:
+                    break
+                if waiting is not None and waiting[1].set_running_or_notify_cancel():
+                    waiting[1].set_exception(Lost("the engine was closed"))
+            for _ in self._crew:
+                self._asked.put(None)
+            self._crew = []
+            self._folder.cleanup()
 
     @property
     def pids(self) -> list[int]:
@@ -153,6 +170,10 @@ class _Worker(Thread):
             if self.process is not None:
                 self.process.kill()
                 self.process.wait()
+                for pipe in (self.process.stdin, self.process.stdout):
+                    with suppress(OSError):
+                        assert pipe is not None
+                        pipe.close()
                 self.process = None
 
 
@@ -178,7 +199,7 @@ def cores() -> int:
 def _started() -> subprocess.Popen[str]:
     """In a session of its own, so that Ctrl-C reaches only the parent, which knows what to do."""
     return subprocess.Popen(
-        [sys.executable, "-m", "fernn.engine.worker"],
+        [sys.executable, "-P", "-m", "fernn.engine.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=os.environ | ONE_THREAD, start_new_session=True,
     )  # fmt: skip

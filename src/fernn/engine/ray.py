@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from concurrent.futures import Future
 from typing import Any
 
@@ -14,6 +15,11 @@ from .executors import settle
 from .packing import mark_of
 from .processes import cores
 from .seam import Unit
+
+PLACED = 4
+"""Data sets kept in the object store."""
+WAIT = 10.0
+"""Seconds for a cluster to answer."""
 
 
 class Ray:
@@ -33,6 +39,11 @@ class Ray:
         self._ours = not ray.is_initialized()
         if self._ours:
             _join(ray, address, workers)
+        elif address is not None:
+            raise UnsupportedError(
+                f"this program is connected to a Ray cluster already; use engine='ray', not {address}"
+            )
+        self.is_closed = False
         self._workers = workers
         self._done = ray.remote(num_cpus=1, max_retries=0)(done_there)
         self._placed: dict[str, Any] = {}
@@ -62,6 +73,8 @@ class Ray:
             return None
         mark = mark_of(data)  # also makes the data remember their fingerprint, which travels with them
         if mark not in self._placed:
+            while len(self._placed) >= PLACED:
+                self._placed.pop(next(iter(self._placed)))
             self._placed[mark] = self._ray.put(data)
         return self._placed[mark]
 
@@ -73,6 +86,7 @@ class Ray:
             future.cancel()
 
     def close(self) -> None:
+        self.is_closed = True
         self._placed.clear()
         if self._ours and self._ray.is_initialized():
             self._ray.shutdown()
@@ -82,10 +96,22 @@ def _join(ray: Any, address: str | None, workers: int | None) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     where = address or os.environ.get("RAY_ADDRESS")
     if where:
+        _knock(where)
         try:
             ray.init(address=where, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise UnsupportedError(f"no Ray cluster answers at {where}: {error}") from error
+        except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
+            raise UnsupportedError(f"the Ray cluster at {where} cannot be joined: {error}") from error
     else:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(num_cpus=workers or cores(), include_dashboard=False, **quiet)
+
+
+def _knock(where: str) -> None:
+    """Whether anybody listens there, since Ray itself waits for minutes; `auto` and the like are Ray's to find."""
+    host, colon, port = where.rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), WAIT).close()
+    except OSError as error:
+        raise UnsupportedError(f"no Ray cluster answers at {where}: {error}") from error

@@ -39,6 +39,9 @@ class Engine(Protocol):
         """How many units can be worked on at once."""
         ...
 
+    @property
+    def is_closed(self) -> bool: ...
+
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         """Has a unit done by the function `task`, `"package.module:name"`; see `doing.done`.
 

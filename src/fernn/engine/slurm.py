@@ -45,7 +45,7 @@ class Slurm:
             raise UnsupportedError(f"the queue takes no jobs: {error}") from error
         self._placed: dict[str, Packed] = {}
         self._at: dict[Future[str], Any] = {}
-        self._over = False
+        self.is_closed = False
         Thread(target=self._look, daemon=True).start()
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
@@ -59,11 +59,11 @@ class Slurm:
             return None
         mark = mark_of(data)
         if mark not in self._placed:
-            self._placed[mark] = packed(data, self._folder / f"data-{len(self._placed)}.npz")
+            self._placed[mark] = packed(data, self._folder)
         return self._placed[mark]
 
     def _look(self) -> None:
-        while not self._over:
+        while not self.is_closed:
             for future, job in list(self._at.items()):
                 if job.done():
                     self._at.pop(future, None)
@@ -87,4 +87,4 @@ class Slurm:
 
     def close(self) -> None:
         self.drop(list(self._at))
-        self._over = True
+        self.is_closed = True

@@ -6,6 +6,7 @@ Run as `python -m fernn.engine.worker`. What a unit prints goes to standard erro
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import redirect_stdout
 from typing import TextIO
@@ -23,5 +24,12 @@ def serve(lines: TextIO, out: TextIO) -> None:
         print(json.dumps({"number": asked["number"], "answer": found}), file=out, flush=True)
 
 
+def own_channel() -> TextIO:
+    """Standard output for answers alone: whatever else writes to it, in C or in a child, goes to standard error."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return channel
+
+
 if __name__ == "__main__":
-    serve(sys.stdin, sys.stdout)
+    serve(sys.stdin, own_channel())

@@ -59,7 +59,8 @@ class Afar:
             "seconds": None if isinf(search.deadline) else search.deadline - perf_counter(),
             "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
-        parts = min(len(starts), SHARES * self.engine.workers)
+        shares = SHARES if isinf(search.deadline) else 1  # none waits while its time runs out
+        parts = min(len(starts), shares * self.engine.workers)
         units, members = [], []
         for part in range(parts):
             mine = range(part, len(starts), parts)

@@ -62,6 +62,8 @@ def found_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> li
     learner: Any = replace(made(settings["learner"]), seed=seed)  # type: ignore[type-var]
     with quiet():
         fit = learner.fit(data)
+    if fit.ended == "interrupted":
+        raise KeyboardInterrupt  # half a fit is none
     future = not any(direction(entry.formula) == "past" for entry in fit.front)
     kept = [facing(parse(row["formula"]), future) for row in fit.state["archive"]]
     return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *kept]))

@@ -23,6 +23,10 @@ def usual_rows(source: Source) -> int:
     return max(BUDGET // (CELL * len(source.header)), 1_000)
 
 
+LAST = 1
+"""Rows at the end of a file that are looked at first."""
+
+
 def pieces(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[Piece]:
     """All rows in the order of the files, then of the rows; at most `rows` at a time, of text by blocks of 4000."""
     if rows is not None and rows < 1:
@@ -40,22 +44,28 @@ def owned(source: Source, number: int, rows: int | None = None) -> Iterator[Piec
     The parts of all files together are the whole, each case once.
     """
     before = _last_case(source, number)
-    last: str | None = None
+    last = ""
     for piece in pieces_of(source, number, rows):
-        if last is None and before is not None and piece.runs.names[0] == before:
-            if len(piece.runs.names) == 1:
+        if before:
+            at = _first_other(piece, before)
+            if at == len(piece):
                 continue
-            piece = piece.part(int(piece.runs.starts[1]), len(piece))
-        before, last = None, piece.runs.names[-1]
+            piece, before = piece.part(at, len(piece)), ""
+        last = next((name for name in reversed(piece.runs.names) if name), last)
         yield piece
-    for following in range(number + 1, len(source.files)):
+    for following in range(number + 1, len(source.files)) if last else ():
         for piece in pieces_of(source, following, rows):
-            if last is None or piece.runs.names[0] != last:
+            at = _first_other(piece, last)
+            if at:
+                yield piece.part(0, at)
+            if at < len(piece):
                 return
-            if len(piece.runs.names) > 1:
-                yield piece.part(0, int(piece.runs.starts[1]))
-                return
-            yield piece
+
+
+def _first_other(piece: Piece, name: str) -> int:
+    """The first row of another case; rows without an id are of none."""
+    runs = zip(piece.runs.starts.tolist(), piece.runs.names, strict=True)
+    return next((int(start) for start, found in runs if found not in ("", name)), len(piece))
 
 
 def pieces_of(source: Source, number: int, rows: int | None = None, last: int | None = None) -> Iterator[Frame]:
@@ -71,12 +81,18 @@ def pieces_of(source: Source, number: int, rows: int | None = None, last: int | 
         yield Frame(source.roles, name, (called,), frame, ((first + 1, frame.height),))
 
 
-def _last_case(source: Source, number: int) -> str | None:
-    """The case in which the file before ends."""
+def _last_case(source: Source, number: int) -> str:
+    """The case in which the files before end; rows without an id are of none. Empty where there is none."""
     for earlier in reversed(range(number)):
-        for piece in pieces_of(source, earlier, 1, last=1):
-            return piece.runs.names[0]
-    return None
+        some = LAST
+        while True:
+            names = [name for piece in pieces_of(source, earlier, some, last=some) for name in piece.runs.names if name]
+            if names:
+                return names[-1]
+            if some >= source.rows[earlier]:
+                break
+            some *= 1000
+    return ""
 
 
 def _of_text(source: Source, ledger: Ledger, rows: int | None) -> Iterator[Rows]:

@@ -35,7 +35,8 @@ TRIAL = """
 import json, sys, polars as pl
 for path in json.load(sys.stdin):
     rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-    print(json.dumps([rows, list(pl.read_parquet_schema(path))]), flush=True)
+    floats = {name: kind.is_float() for name, kind in pl.read_parquet_schema(path).items()}
+    print(json.dumps([rows, floats]), flush=True)
 """
 """Says how many rows and which columns the files have; in a process of its own, for a damaged file can end it."""
 
@@ -166,7 +167,7 @@ def _parquet(path: Path, files: tuple[Path, ...], options: Options, ledger: Ledg
     if not sum(rows for rows, _ in looked):
         ledger.add("empty", "error", "there are no rows", "Check how the file was written.")
         return None
-    header = looked[0][1]
+    header = list(looked[0][1])
     for file, (_, names) in zip(files, looked, strict=True):
         if set(names) != set(header):
             odd = listed(sorted(set(names) ^ set(header)), 3)
@@ -175,6 +176,10 @@ def _parquet(path: Path, files: tuple[Path, ...], options: Options, ledger: Ledg
             return None
     parts = roles(header, options, ledger)
     if parts is None:
+        return None
+    if parts.case is not None and len({floats[header[parts.case]] for _, floats in looked}) > 1:
+        what = f"the column {header[parts.case]!r} of the cases is whole numbers in some files, 2.0 for 2 in others"
+        ledger.add("mixed-cases", "error", what, "Write all files with the same type in this column.")
         return None
     first = next(file for file, (rows, _) in zip(files, looked, strict=True) if rows)
     with readable():
@@ -197,15 +202,18 @@ def _moved(parts: Roles, used: list[int]) -> Roles:
     return Roles(place(parts.case), place(parts.time), place(parts.label), place(parts.group), None, channels)
 
 
-def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, list[str]]]:
-    """Rows and columns of each file."""
+def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, dict[str, bool]]]:
+    """Rows of each file, and its columns: whether each holds floating-point numbers."""
     if not sys.executable:  # Python inside of another program
         pl = polars()
         with readable():
-            return [(pl.scan_parquet(f, glob=False).select(pl.len()).collect().item(), list(pl.read_parquet_schema(f)))
-                    for f in files]  # fmt: skip
+            return [
+                (pl.scan_parquet(f, glob=False).select(pl.len()).collect().item(),
+                 {name: kind.is_float() for name, kind in pl.read_parquet_schema(f).items()})
+                for f in files
+            ]  # fmt: skip
     paths = json.dumps([str(file.resolve()) for file in files])
-    words = [sys.executable, "-c", TRIAL]
+    words = [sys.executable, "-P", "-c", TRIAL]
     tried = subprocess.run(words, input=paths, capture_output=True, text=True, errors="replace")
     lines = tried.stdout.splitlines()
     if tried.returncode or len(lines) != len(files):
