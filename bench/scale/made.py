@@ -27,12 +27,12 @@ def labelled(traces: int, samples: int, channels: int = 1) -> Dataset:
 
 
 def judged(traces: int, samples: int, channels: int) -> Callable[[], object]:
-    """The verdicts of a rule that reads every channel, float32."""
+    """The robustness at every sample of a rule that reads every channel, float32."""
     random = np.random.default_rng(1)
     values = random.random((traces, channels, samples), np.float32)
     names = [f"x{i}" for i in range(channels)]
     rule = "G[0,20] F[0,10] (" + " | ".join(f"({name} >= 0.9)" for name in names) + ")"
-    return lambda: robustness(rule, values, names)
+    return lambda: robustness(rule, values, names, at="all")
 
 
 def copied(traces: int, samples: int, channels: int) -> Callable[[], object]:
