@@ -26,7 +26,7 @@ JOBS: dict[str, tuple[str, ...]] = {
 }
 FEWER = {"traces": {"samples": 20}, "samples": {"traces": 100}}
 """What is made smaller so that the largest still fits."""
-UP_TO = {("exact", "length"): 6, ("tree", "channels"): 30, ("lattice", "channels"): 30,
+UP_TO = {("exact", "length"): 6, ("tree", "traces"): 100_000, ("tree", "channels"): 30, ("lattice", "channels"): 30,
          ("lattice", "traces"): 10_000, ("lattice", "samples"): 1_000}  # fmt: skip
 """Where the next size would take minutes."""
 
