@@ -89,6 +89,7 @@ bench-report: $(VENV)/.test
 
 bench-scale: $(VENV)/.test
 	$(BIN)/python -m bench.scale $(ARGS)
+	$(BIN)/python -m bench --page
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

@@ -2,6 +2,7 @@
 
 python -m bench            all shapes, some minutes
 python -m bench --quick    future formulas, three shapes, about a minute
+python -m bench --page     only the page, from what has been measured
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .offline import Row, beside_copy, measured
 from .online import FORMULAS, live
 from .page import page
 from .peers import installed
-from .results import Results, rows_from_plain, rows_to_plain
+from .results import Results, results_from, rows_from_plain, rows_to_plain
 from .tasks import tasks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,7 +34,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="future formulas, three shapes, about a minute")
     parser.add_argument("--alone", action="store_true", help="only the table against copies, as JSON")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page")
     chosen = parser.parse_args()
+    if chosen.page:
+        PAGE.write_text(page(results_from(PLAIN.read_text())))
+        return
     if chosen.alone:
         rows = [_said(beside_copy(task, 0.03 if chosen.quick else 0.1)) for task in tasks(chosen.quick)]
         print(json.dumps(rows_to_plain(rows)))

@@ -42,6 +42,17 @@ class Results:
         return json.dumps(plain, indent=1) + "\n"
 
 
+def results_from(text: str) -> Results:
+    """Those that `to_json` wrote."""
+    told = json.loads(text)
+    rows, alone = rows_from_plain(told["rows"]), rows_from_plain(told["one thread"])
+    live = [Live(**each) for each in told["live"]]
+    return Results(
+        told["command"], told["seconds"], told["surroundings"], tuple(told["load"]), tuple(told["sources"]), rows,
+        alone, live, told["absent"],
+    )  # fmt: skip
+
+
 def rows_to_plain(rows: list[Row]) -> list[dict[str, Any]]:
     return [
         {

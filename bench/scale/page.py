@@ -34,7 +34,8 @@ def section() -> str:
     if not PLAIN.is_file():
         return ""
     found: dict[str, Found] = json.loads(PLAIN.read_text())["parts"].get("growth", {})
-    return "\n\n".join(["## How cost grows", *_growth(found, "images/scale.png")]) if found else ""
+    more = "Sizes, memory, workers, streams and cards are in [scale.md](scale.md)."
+    return "\n\n".join(["## How cost grows", *_growth(found, "images/scale.png"), more]) if found else ""
 
 
 def _sections(store: Store) -> Iterator[str]:
