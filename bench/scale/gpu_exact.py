@@ -15,13 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -44,8 +41,10 @@ def main() -> int:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     asked.out.mkdir(parents=True, exist_ok=True)
     book = Book(asked.out / "gpu_exact.json", asked.seconds)
-    book.put("surroundings", surroundings)
-    from . import gpu_exact_parts as parts
+    from . import gpu_exact_parts as parts  # numba counts its threads as it is imported
+    from .machine import machine
+
+    book.put("surroundings", lambda: dict(machine()))
 
     for name, part in parts.parts(asked.small):
         book.put(name, part)
@@ -87,30 +86,6 @@ class Book:
                 rates = f"{found['cpu_rate'] / 1e6:10.1f} {found['card_rate'] / 1e6:10.1f} {found['times']:7.1f}"
                 print(f"{name:34} {rates}  {found['same']}")
         print(f"{perf_counter() - self.start:.0f} s, {self.path}")
-
-
-def surroundings() -> Found:
-    """Device, driver and versions."""
-    found: Found = {"python": platform.python_version(), "cores": CORES, "processor": _processor()}
-    for name in ("numpy", "numba", "torch", "triton"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    try:
-        told = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.max.sm", "--format=csv,noheader"]
-        found["card"] = subprocess.run(told, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
-    except (OSError, subprocess.SubprocessError) as error:
-        found["card"] = f"none ({type(error).__name__})"
-    return found
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def timed(work: Callable[[], Any], least: int = 3, seconds: float = 2.0) -> tuple[float, Any]:

@@ -10,19 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from math import nan
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from .gpu_fernn_parts import CORES, Size, beside, fernn_time, on_card, processes, threads, whole_fit
+from .machine import machine
 
 LIMIT, EACH = 280.0, 2.0
 """Seconds for everything, and of training that one figure is taken from."""
@@ -70,28 +68,6 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def surroundings() -> dict[str, Any]:
-    """The machine, the card and the versions."""
-    told: dict[str, Any] = {
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores used": CORES,
-    }
-    for name in ("fernn", "numpy", "numba", "torch", "triton"):
-        try:
-            told[name] = version(name)
-        except PackageNotFoundError:
-            told[name] = None
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    told["processor"] = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), "?")
-    try:
-        asked = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.max.sm", "--format=csv,noheader"]
-        told["card"] = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError) as error:
-        told["card"] = f"none ({type(error).__name__})"
-    return told
-
-
 def has_card() -> bool:
     try:
         import torch
@@ -109,7 +85,7 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:CORES]))
     bench = Bench(chosen.out, chosen.limit)
-    bench.found["surroundings"] = surroundings()
+    bench.found["surroundings"] = machine()
     print(bench.found["surroundings"], flush=True)
     card = has_card()
     if not card:

@@ -350,16 +350,6 @@ def test_every_method_learns_by_its_name(fernn, method):
     assert fernn("learn", "--resume", "--out", told["run"]).code == 0
 
 
-def test_a_device_can_be_set_and_one_that_is_not_there_is_named(fernn, monkeypatch):
-    given = ("learn", "cruise.csv", "--method", "paper", "--set", "epochs=3", "--set", "restarts=3")
-    assert fernn(*given, "--set", "device=cpu", "--json").code == 0
-    monkeypatch.setitem(sys.modules, "torch", None)
-    missing = fernn(*given, "--set", "device=cuda")
-    assert missing.code != 0
-    assert "pip install 'fernn[torch]'" in missing.err
-    assert "device of the method paper is 'cpu' or 'cuda'; found 'tpu'" in fernn(*given, "--set", "device=tpu").err
-
-
 def test_any_setting_can_be_set(fernn):
     found = fernn("learn", "cruise.csv", "--method", "tree", "--set", "depth=1", "--set", "purity=error", "--json")
     assert found.code == 0, found.err

@@ -12,10 +12,10 @@ import pytest
 
 from brute import noisy
 from checks import spikes
+from fernn.engine.card import opened
 from fernn.errors import UnsupportedError
 from fernn.exact import search
 from fernn.exact.card import card, launching, scout, tiles
-from fernn.exact.card.device import opened
 from fernn.exact.card.weights import units
 from fernn.exact.exploring import Exploration, Space
 from fernn.exact.ground import ground

@@ -16,8 +16,8 @@ from fernn import parse
 from fernn.data import read
 from fernn.errors import FernnError, FormulaError
 from fernn.semantics import robustness, satisfied, score
-from fernn.semantics.chunks import judged, judged_part, parts_of
-from fernn.semantics.tally import Tally, tallied, total, understood
+from fernn.semantics.chunks import judged, judged_part, parts_of, together
+from fernn.semantics.tally import tallied, total, understood
 
 pl = pytest.importorskip("polars")
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -77,8 +77,7 @@ def test_parts_judged_one_by_one_add_up_to_the_whole(frame, rows, data, tmp_path
     folder = tmp_path_factory.mktemp("parts")
     cut(frame, folder, data.draw(st.lists(st.integers(0, frame.height), max_size=4)))
     told = [judged_part(str(folder), "F (v >= 2)", number, rows=rows) for number in range(parts_of(folder))]
-    parts = [Tally.from_json(json.loads(json.dumps(part))) for part in told]
-    assert total(parts) == judged("F (v >= 2)", folder).tally
+    assert together(json.loads(json.dumps(told))) == judged("F (v >= 2)", folder).tally
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.sampled_from("abc")), min_size=1, max_size=90), st.data())

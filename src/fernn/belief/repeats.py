@@ -99,7 +99,7 @@ def _made_all(learner: Learner, data: Dataset, asked: Sequence[Asked], parts: in
         kind, seed = answer.unit.settings["kind"], answer.unit.seed
         if answer.problem is not None:
             warnings.warn(
-                f"{kind} of seed {seed} failed {answer.tries} times and is left out: {answer.problem}",
+                f"left out: {kind} of seed {seed} {answer.failure}",
                 FernnWarning, stacklevel=3,
             )  # fmt: skip
         yield (kind, seed), None if answer.problem is not None else Repeat(**answer.found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .learning import Quiet
 from .output import as_json, complain, counted, table
 from .reading import Json, warned
 from .where import EngineName, noting
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ..belief import Relation, Rivalry
 
 SHOWN = 10
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 RunFolder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
 

@@ -34,6 +34,13 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() != ".npz":
         raise DataError(f"a saved dataset ends in .npz, got {target.name!r}. Use write_csv for a CSV file.")
+    with unbroken(target) as part, open(part, "wb") as handle:
+        np.savez_compressed(handle, allow_pickle=False, **arrays_of(dataset))
+    return target
+
+
+def arrays_of(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
+    """All of a dataset, as an archive has it."""
     if isinstance(dataset.values, tuple):
         values: npt.NDArray[Any] = np.concatenate(dataset.values, axis=1)
         arrays: dict[str, npt.NDArray[Any]] = {"X": values, "lengths": dataset.lengths}
@@ -47,9 +54,7 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     }
     facts["schema"] = SCHEMA
     arrays |= {key: np.array(fact) for key, fact in facts.items() if fact is not None}
-    with unbroken(target) as part, open(part, "wb") as handle:
-        np.savez_compressed(handle, allow_pickle=False, **arrays)
-    return target
+    return arrays
 
 
 def read_npz(path: Path, options: Options, ledger: Ledger) -> Dataset | None:

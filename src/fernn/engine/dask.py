@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Future
-from threading import Lock
 from typing import Any
 
 from ..data import Dataset
 from ..errors import UnsupportedError
 from .doing import done_there
 from .executors import settle
-from .packing import mark_of
+from .packing import Places
 from .processes import cores
 from .seam import Unit
 
@@ -47,8 +46,7 @@ class Dask:
         except (OSError, TimeoutError, ValueError) as error:
             raise UnsupportedError(f"no Dask scheduler answers at {address}: {error}") from error
         self.is_closed = False
-        self._changing = Lock()
-        self._placed: dict[str, Any] = {}
+        self._places = Places(PLACED, self._scattered)
         self._at: dict[Future[str], Any] = {}
 
     @property
@@ -59,7 +57,7 @@ class Dask:
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
         inner = self.client.submit(
-            done_there, task, self._scattered(data), json.dumps(unit.settings), unit.seed, pure=False
+            done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed, pure=False
         )
         self._at[future] = inner
         lost = (self._distributed.scheduler.KilledWorker, self._distributed.CancelledError)
@@ -67,26 +65,17 @@ class Dask:
         def over(_: Any) -> None:
             self._at.pop(future, None)
             if inner.status != "finished":
-                with self._changing:
-                    self._placed.clear()  # the data may be gone with a worker
+                self._places.clear()  # the data may be gone with a worker
             settle(future, inner, lost)
 
         inner.add_done_callback(over)
         return future
 
-    def _scattered(self, data: Dataset | None) -> Any:
-        if data is None:
-            return None
-        mark = mark_of(data)
-        with self._changing:
-            if mark not in self._placed:
-                while len(self._placed) >= PLACED:
-                    self._placed.pop(next(iter(self._placed)))
-                try:
-                    self._placed[mark] = self.client.scatter(data, broadcast=True, hash=False)
-                except TimeoutError:
-                    raise UnsupportedError(f"the Dask cluster {self.name} has no workers; start some") from None
-            return self._placed[mark]
+    def _scattered(self, data: Dataset) -> Any:
+        try:
+            return self.client.scatter(data, broadcast=True, hash=False)
+        except TimeoutError:
+            raise UnsupportedError(f"the Dask cluster {self.name} has no workers; start some") from None
 
     def drop(self, futures: list[Future[str]]) -> None:
         self.client.cancel([inner for future in futures if (inner := self._at.pop(future, None)) is not None])
@@ -95,7 +84,7 @@ class Dask:
 
     def close(self) -> None:
         self.is_closed = True
-        self._placed.clear()
+        self._places.clear()
         self.client.close()
         if self._cluster is not None:
             self._cluster.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data import Dataset
 from .doing import done, done_there
-from .packing import Packed, mark_of, packed
+from .packing import Places, packed
 from .seam import Lost, Unit
 
 
@@ -22,7 +22,7 @@ class Executing:
         known = getattr(executor, "_max_workers", None)
         self.workers = known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
         self._near = isinstance(executor, ThreadPoolExecutor)
-        self._packed: Packed | None = None
+        self._places = Places(1, packed)  # as bytes: nothing is known of places that workers share
         self.is_closed = False
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
@@ -32,19 +32,13 @@ class Executing:
             if self._near:
                 inner: Any = self.executor.submit(done, task, data, settings, unit.seed)
             else:
-                inner = self.executor.submit(done_there, task, self._sent(data), settings, unit.seed, os.getpid())
+                inner = self.executor.submit(done_there, task, self._places.of(data), settings, unit.seed, os.getpid())
         except (BrokenExecutor, RuntimeError) as error:
             future.set_exception(Lost(f"the executor takes no more work: {error}"))
             return future
         future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
         inner.add_done_callback(lambda over: settle(future, over, BrokenExecutor))
         return future
-
-    def _sent(self, data: Dataset | None) -> Packed | None:
-        """As bytes, packed once; nothing is known of places that workers share."""
-        if data is not None and (self._packed is None or self._packed.mark != mark_of(data)):
-            self._packed = packed(data)
-        return None if data is None else self._packed
 
     def drop(self, futures: list[Future[str]]) -> None:
         for future in futures:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from ..data import Dataset
+from ..data.npz import arrays_of
 from ..data.unbroken import unbroken
 from ..errors import DataError
 
@@ -44,20 +47,38 @@ class Packed:
 _known: dict[str, Dataset] = {}
 
 
+class Places:
+    """Where data sets were put, the last few of them; `make` puts one there."""
+
+    def __init__(self, most: int, make: Callable[[Dataset], Any], given_up: Callable[[Any], None] = lambda place: None):
+        self._most, self._make, self._given_up = most, make, given_up
+        self._known: dict[str, Any] = {}
+        self._changing = Lock()
+
+    def of(self, data: Dataset | None) -> Any:
+        """The place of these data, put there if they are not."""
+        if data is None:
+            return None
+        mark = mark_of(data)  # also makes the data remember their fingerprint, which travels with them
+        with self._changing:
+            if mark not in self._known:
+                while len(self._known) >= self._most:
+                    self._given_up(self._known.pop(next(iter(self._known))))
+                self._known[mark] = self._make(data)
+            return self._known[mark]
+
+    def clear(self) -> None:
+        with self._changing:
+            self._known.clear()
+
+
 def mark_of(data: Dataset) -> str:
     return f"{data.fingerprint} {data.name}"
 
 
 def packed(data: Dataset, folder: Path | None = None) -> Packed:
     """With a folder, written to a file there, under a name that only these data have."""
-    many = isinstance(data.values, tuple)
-    arrays: dict[str, Any] = {"values": np.concatenate(data.values, axis=1) if many else data.values}
-    if many:
-        arrays["lengths"] = data.lengths
-    if data.labels is not None:
-        arrays["labels"] = data.labels
-    arrays |= {name: np.array(getattr(data, name), np.str_) for name in TEXTS if getattr(data, name) is not None}
-    arrays |= {name: np.array(getattr(data, name)) for name in ("dt", "time_unit", "name") if getattr(data, name)}
+    arrays = arrays_of(data)
     mark = mark_of(data)
     if folder is None:
         content = BytesIO()
@@ -73,9 +94,10 @@ def packed(data: Dataset, folder: Path | None = None) -> Packed:
 def _read(source: BytesIO | Path) -> Dataset:
     with np.load(source, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    values: Any = arrays.pop("values")
+    values: Any = arrays.pop("X")
     if "lengths" in arrays:
         values = tuple(np.split(values, np.cumsum(arrays.pop("lengths"))[:-1], axis=1))
+    del arrays["schema"]
     facts: dict[str, Any] = {name: tuple(array.tolist()) if name in TEXTS else array for name, array in arrays.items()}
     facts |= {name: facts[name].item() for name in ("dt", "time_unit", "name") if name in facts}
-    return Dataset(values, **facts)
+    return Dataset(values, facts.pop("y", None), **facts)

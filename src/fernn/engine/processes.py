@@ -21,11 +21,11 @@ from typing import Any
 from ..data import Dataset
 from ..errors import UnsupportedError
 from .doing import ONE_THREAD
-from .packing import mark_of, packed
+from .packing import Places, packed
 from .seam import Lost, Overtime, Unit
 
 PLACED = 64
-"""Data sets whose files are kept."""
+"""Data sets whose files are kept; units of an earlier one are done."""
 Asked = tuple[dict[str, Any], Future[str]]
 """Words for a process, and what it will answer."""
 
@@ -40,7 +40,7 @@ class Processes:
         self.workers = workers or cores()
         self.name = "processes" if workers is None else f"processes:{workers}"
         self._folder = TemporaryDirectory(prefix="fernn-")
-        self._files: dict[str, str] = {}
+        self._places = Places(PLACED, self._written, lambda place: Path(place[1]).unlink(missing_ok=True))
         self._changing = Lock()
         self.is_closed = False
         self._asked: SimpleQueue[Asked | None] = SimpleQueue()
@@ -53,21 +53,19 @@ class Processes:
                 raise UnsupportedError(f"the engine {self.name} was closed; begin another one")
             if not self._crew:
                 self._crew = [_Worker(self._asked, self._patience) for _ in range(self.workers)]
-            words = {"task": task, "data": self._placed(data), "settings": json.dumps(unit.settings), "seed": unit.seed}
+            words = {
+                "task": task,
+                "data": self._places.of(data),
+                "settings": json.dumps(unit.settings),
+                "seed": unit.seed,
+            }
             future: Future[str] = Future()
             self._asked.put((words, future))
             return future
 
-    def _placed(self, data: Dataset | None) -> list[str] | None:
-        """Where the data are, written once."""
-        if data is None:
-            return None
-        mark = mark_of(data)
-        if mark not in self._files:
-            while len(self._files) >= PLACED:  # units of so long ago are done
-                Path(self._files.pop(next(iter(self._files)))).unlink(missing_ok=True)
-            self._files[mark] = str(packed(data, Path(self._folder.name)).path)
-        return [mark, self._files[mark]]
+    def _written(self, data: Dataset) -> list[str]:
+        found = packed(data, Path(self._folder.name))
+        return [found.mark, str(found.path)]
 
     def drop(self, futures: list[Future[str]]) -> None:
         """What waits is taken back; who works on one is ended, and another begun when there is need."""

@@ -12,7 +12,7 @@ from ..data import Dataset
 from ..errors import UnsupportedError
 from .doing import done_there
 from .executors import settle
-from .packing import mark_of
+from .packing import Places
 from .processes import cores
 from .seam import Unit
 
@@ -46,7 +46,7 @@ class Ray:
         self.is_closed = False
         self._workers = workers
         self._done = ray.remote(num_cpus=1, max_retries=0)(done_there)
-        self._placed: dict[str, Any] = {}
+        self._places = Places(PLACED, ray.put)
         self._at: dict[Future[str], Any] = {}
 
     @property
@@ -56,7 +56,7 @@ class Ray:
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         ray, future = self._ray, Future[str]()
-        reference = self._done.remote(task, self._put(data), json.dumps(unit.settings), unit.seed)
+        reference = self._done.remote(task, self._places.of(data), json.dumps(unit.settings), unit.seed)
         self._at[future] = reference
         lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError,
                 ray.exceptions.OutOfMemoryError, ray.exceptions.RaySystemError)  # fmt: skip
@@ -68,16 +68,6 @@ class Ray:
         reference.future().add_done_callback(over)
         return future
 
-    def _put(self, data: Dataset | None) -> Any:
-        if data is None:
-            return None
-        mark = mark_of(data)  # also makes the data remember their fingerprint, which travels with them
-        if mark not in self._placed:
-            while len(self._placed) >= PLACED:
-                self._placed.pop(next(iter(self._placed)))
-            self._placed[mark] = self._ray.put(data)
-        return self._placed[mark]
-
     def drop(self, futures: list[Future[str]]) -> None:
         for future in futures:
             reference = self._at.pop(future, None)
@@ -87,7 +77,7 @@ class Ray:
 
     def close(self) -> None:
         self.is_closed = True
-        self._placed.clear()
+        self._places.clear()
         if self._ours and self._ray.is_initialized():
             self._ray.shutdown()
 

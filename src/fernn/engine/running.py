@@ -27,6 +27,11 @@ class Answer:
     problem: str | None = None
     tries: int = 1
 
+    @property
+    def failure(self) -> str:
+        """`failed 3 times: its process ended with status -9`"""
+        return f"failed {self.tries} times: {self.problem}"
+
 
 def results(
     engine: Engine,

@@ -12,11 +12,14 @@ from typing import Any
 from ..data import Dataset
 from ..errors import UnsupportedError
 from .doing import done_there
-from .packing import Packed, mark_of, packed
-from .seam import Lost, Unit
+from .executors import settle
+from .packing import Places, packed
+from .seam import Unit
 
 LOOK = 0.5
 """Seconds between two looks at the jobs."""
+PLACED = 64
+"""Data sets whose files are known."""
 MANY = 1000
 """Jobs at the queue at once."""
 
@@ -43,40 +46,24 @@ class Slurm:
             self._executor.update_parameters(**({"cpus_per_task": 1} | wanted))
         except (RuntimeError, NameError, ValueError, TypeError) as error:
             raise UnsupportedError(f"the queue takes no jobs: {error}") from error
-        self._placed: dict[str, Packed] = {}
+        self._places = Places(PLACED, lambda data: packed(data, self._folder))
         self._at: dict[Future[str], Any] = {}
         self.is_closed = False
         Thread(target=self._look, daemon=True).start()
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
-        job = self._executor.submit(done_there, task, self._written(data), json.dumps(unit.settings), unit.seed)
+        job = self._executor.submit(done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed)
         self._at[future] = job
         return future
-
-    def _written(self, data: Dataset | None) -> Packed | None:
-        if data is None:
-            return None
-        mark = mark_of(data)
-        if mark not in self._placed:
-            self._placed[mark] = packed(data, self._folder)
-        return self._placed[mark]
 
     def _look(self) -> None:
         while not self.is_closed:
             for future, job in list(self._at.items()):
                 if job.done():
                     self._at.pop(future, None)
-                    self._settle(future, job)
+                    settle(future, job, Exception)  # of the queue: what a unit does wrong comes back as a result
             sleep(LOOK)
-
-    def _settle(self, future: Future[str], job: Any) -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(job.result())
-        except Exception as error:  # of the queue: what a unit does wrong comes back as a result
-            future.set_exception(Lost(f"job {job.job_id} ended without a result ({type(error).__name__})"))
 
     def drop(self, futures: list[Future[str]]) -> None:
         for future in futures:

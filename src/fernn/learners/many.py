@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..engine import card
 from ..errors import FernnError, UnsupportedError
 from ..formula import Formula, length
 from ..network.quantised import Compiled
@@ -75,9 +76,7 @@ def trainer(settings: PaperFernn, network: Network) -> Trainer:
     engine = network.engine
     if not isinstance(engine, Compiled):
         raise UnsupportedError("device='cuda' has cells of its own: leave backend at 'numba'")
-    from ..network.card.device import card
-
-    device = card(settings.device)
+    device = card.opened(settings.device)
     from ..network.card.epochs import Epochs, Setting
 
     made = Setting(engine.network, engine.traces, engine.deal, engine.loss, not settings.quantised, settings.schedule)

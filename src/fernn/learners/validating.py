@@ -74,8 +74,7 @@ class Afar:
         for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse):
             if answer.problem is not None:
                 warnings.warn(
-                    f"no validation: fold {answer.unit.settings['fold']} of seed {seed} failed {answer.tries} times: "
-                    f"{answer.problem}", FernnWarning, stacklevel=2,
+                    f"no validation: fold {answer.unit.settings['fold']} of seed {seed} {answer.failure}", FernnWarning, stacklevel=2,
                 )  # fmt: skip
                 return
             yield Front.from_json(answer.found)

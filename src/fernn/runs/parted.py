@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..data import Dataset, Problem
-from ..data.chunks import Stream, opened
+from ..data.chunks import opened
 from ..engine import Unit, Where, engine_of, results
 from ..errors import DataError
 from ..formula import Formula, parse
-from ..semantics.chunks import parts_of, settled, verdicts
+from ..semantics.chunks import judged_part, parts_of, settled, together
 from ..semantics.robustness import At
-from ..semantics.tally import Judged, Tally, total
+from ..semantics.tally import Judged
 
 TASK = "fernn.runs.parted:judged_there"
 
@@ -61,29 +57,10 @@ def judged_by_parts(
     except KeyboardInterrupt:
         complete = False
     parts = [found[number] for number in sorted(found)]
-    _check_returns([part["cases"] for part in parts])
-    tally = total([Tally.from_json(part["tally"]) for part in parts])
-    problems = [Problem(**each) for part in parts for each in part["problems"]]
-    return Parted(settled(tally, opened(path, options)), tuple(problems), complete)
+    problems = tuple(Problem(**each) for part in parts for each in part["problems"])
+    return Parted(settled(together(parts), opened(path, options)), problems, complete)
 
 
 def judged_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    """On a worker: the cases that begin in one file, counted, and eight bytes of each id."""
-    rule = parse(settings["formula"])
-    stream = Stream(opened(settings["path"], settings["options"]), settings["rows"], seed)
-    tally, cases = Tally(), []
-    for each in verdicts(rule, stream, settings["at"]):
-        tally += each.tally
-        cases += [blake2b(case.encode(), digest_size=8).digest() for case in each.lot.cases]
-    problems = [asdict(problem) for problem in stream.problems()]
-    return {"tally": tally.to_json(), "cases": b64encode(b"".join(cases)).decode(), "problems": problems}
-
-
-def _check_returns(parts: Sequence[str]) -> None:
-    """That no case begins in two files."""
-    ids = np.concatenate([np.zeros(0, np.uint64), *(np.frombuffer(b64decode(part), np.uint64) for part in parts)])
-    if len(np.unique(ids)) < len(ids):
-        raise DataError(
-            "the rows of some case stand in several places: it ends and comes back in a later file. Sort the rows by "
-            "case; with --engine local the error says which one."
-        )
+    """On a worker: one file."""
+    return judged_part(number=seed, **settings)

@@ -46,7 +46,7 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
     for number, answer in enumerate(results(engine_for(learner), TASK, job.parts[0], units), 1):
         if answer.problem is not None:
             warnings.warn(
-                f"seed {answer.unit.seed} failed {answer.tries} times and is left out: {answer.problem}",
+                f"left out: seed {answer.unit.seed} {answer.failure}",
                 FernnWarning,
                 stacklevel=2,
             )

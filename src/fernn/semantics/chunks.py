@@ -2,13 +2,15 @@
 
 Traces are judged some at a time, by the same compiled loop as a dataset is; what is kept of them is a `Tally`. A part,
 which is the cases that begin in one file of a folder, can be judged by itself: `judged_part` takes and gives plain
-values, and `total` adds up what comes back.
+values, and `together` adds up what comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from os import PathLike
 from typing import Any
 
@@ -92,13 +94,29 @@ def judged_part(
     path: str, formula: str, number: int, options: Mapping[str, Any] | None = None, at: At = "verdict",
     rows: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The tally, as JSON, of all cases that begin in file `number` of a folder; those of all files add up.
+    """All cases that begin in file `number` of a folder, as JSON: their tally, eight bytes of each id, the problems.
 
     A case may go on in the next files: this part reads on until it ends, and the next one leaves it out.
     """
     rule = parse(formula)
     stream = Stream(opened(path, options), rows, number)
-    return total([found.tally for found in verdicts(rule, stream, at)]).to_json()
+    tally, cases = Tally(), bytearray()
+    for found in verdicts(rule, stream, at):
+        tally += found.tally
+        cases += b"".join(blake2b(case.encode(), digest_size=8).digest() for case in found.lot.cases)
+    problems = [asdict(problem) for problem in stream.problems()]
+    return {"tally": tally.to_json(), "cases": b64encode(cases).decode(), "problems": problems}
+
+
+def together(parts: Sequence[Mapping[str, Any]]) -> Tally:
+    """The parts, in the order of their files; a case that begins in two of them is an error."""
+    ids = np.concatenate([np.frombuffer(b64decode(part["cases"]), np.uint64) for part in parts] or [np.zeros(0)])
+    if len(np.unique(ids)) < len(ids):
+        raise DataError(
+            "the rows of some case stand in several places: it ends and comes back in a later file. Sort the rows by "
+            "case; read in one process, without an engine, the error says which one."
+        )
+    return total([Tally.from_json(part["tally"]) for part in parts])
 
 
 def parts_of(path: str | PathLike[str], options: Mapping[str, Any] | None = None) -> int:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.card import opened
 from ..packed import Words
 from ..scoring import BLOCK, NEAR, Judge
 from ..shelf import Ids, Shelf
 from ..views import Side
 from .content import Content
-from .device import opened
 from .launching import Launch
 from .questions import Asking, Question
 from .scout import Scout

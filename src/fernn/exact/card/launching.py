@@ -80,7 +80,7 @@ class Launch:
         self, grid: int, write: bool, tighten: bool, first: int, last: int, bounds: Any, tiles: Any, state: Any,
         limits: tuple[int, int, int, int],
     ) -> None:  # fmt: skip
-        from .device import interpreted
+        from ...engine.card import interpreted
         from .kernels import scout
 
         q, tile = self.question, self.tile

@@ -1,4 +1,4 @@
-"""Which device scores: the processor, or a card."""
+"""The card of this machine: whether there is one to work on, and what is missing where there is none."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from ...errors import UnsupportedError
+from ..errors import UnsupportedError
 
 Device = Literal["cpu", "cuda"]
-INSTEAD = "Use device='cpu', which finds the same."
+INSTEAD = "Use device='cpu'."
 
 
 def interpreted() -> bool:
