@@ -127,7 +127,7 @@ def test_the_output_is_that_of_the_picked_restart():
 def test_without_a_card_that_is_said(monkeypatch):
     torch = pytest.importorskip("torch.nn", reason="torch is not installed") and sys.modules["torch"]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(fernn.UnsupportedError, match=r"needs an NVIDIA card: torch \S+ .*Use device='cpu'"):
+    with pytest.raises(fernn.UnsupportedError, match=r"needs an NVIDIA card, and torch \S+ .*Use device='cpu'"):
         replace(SETTINGS, device="cuda").fit(spikes())
 
 

@@ -23,16 +23,19 @@ def opened(device: str) -> Any:
         return None
     if device != "cuda":
         raise UnsupportedError(f"device is 'cpu' or 'cuda', got {device!r}")
-    for name, how in (("torch", "pip install 'fernn[torch]'"), ("triton", "it comes with the CUDA builds of torch")):
-        if find_spec(name) is None:
-            raise UnsupportedError(f"device='cuda' needs {name}, which is not installed: {how}. {INSTEAD}")
+    if find_spec("torch") is None:
+        raise _missing("torch", "pip install 'fernn[torch]'")
     import torch
 
-    if interpreted():
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
+    if not interpreted() and not torch.cuda.is_available():
         why = "it is built without CUDA" if torch.version.cuda is None else "nvidia-smi says whether the driver does"
         raise UnsupportedError(
             f"device='cuda' needs an NVIDIA card, and torch {torch.__version__} finds none ({why}). {INSTEAD}"
         )
-    return torch.device("cuda")
+    if find_spec("triton") is None:
+        raise _missing("triton", "it comes with the CUDA builds of torch")
+    return torch.device("cpu" if interpreted() else "cuda")
+
+
+def _missing(name: str, how: str) -> UnsupportedError:
+    return UnsupportedError(f"device='cuda' needs {name}, which is not installed: {how}. {INSTEAD}")

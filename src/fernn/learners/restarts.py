@@ -71,8 +71,8 @@ class Afar:
         for answer in results(self.engine, TASK, self.data, units, pulse=pulse):
             if answer.problem is not None:
                 warnings.warn(
-                    f"left out: {len(members[answer.unit.seed])} restarts of round {search.rounds}, seed {search.seed}, "
-                    f"{answer.failure}",
+                    f"left out: {len(members[answer.unit.seed])} restarts of round {search.rounds}, seed "
+                    f"{search.seed}: {answer.failure}",
                     FernnWarning,
                     stacklevel=2,
                 )

@@ -74,8 +74,10 @@ class Afar:
         for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse):
             if answer.problem is not None:
                 warnings.warn(
-                    f"no validation: fold {answer.unit.settings['fold']} of seed {seed} {answer.failure}", FernnWarning, stacklevel=2,
-                )  # fmt: skip
+                    f"no validation: fold {answer.unit.settings['fold']} of seed {seed} {answer.failure}",
+                    FernnWarning,
+                    stacklevel=2,
+                )
                 return
             yield Front.from_json(answer.found)
 

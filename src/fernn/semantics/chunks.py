@@ -110,7 +110,9 @@ def judged_part(
 
 def together(parts: Sequence[Mapping[str, Any]]) -> Tally:
     """The parts, in the order of their files; a case that begins in two of them is an error."""
-    ids = np.concatenate([np.frombuffer(b64decode(part["cases"]), np.uint64) for part in parts] or [np.zeros(0)])
+    ids = np.concatenate(
+        [np.frombuffer(b64decode(part["cases"]), np.uint64) for part in parts] or [np.zeros(0, np.uint64)]
+    )
     if len(np.unique(ids)) < len(ids):
         raise DataError(
             "the rows of some case stand in several places: it ends and comes back in a later file. Sort the rows by "
