@@ -19,11 +19,10 @@ from ..data import Dataset
 from ..errors import SignalError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
+from .again import UNIFORM
 
 Traces = npt.NDArray[Any] | Sequence[npt.NDArray[Any]] | Dataset
 Nonfinite = Literal["error", "hold", "interpolate"]
-
-UNIFORM = np.empty(0, np.int64)
 
 
 @dataclass(slots=True)
@@ -40,6 +39,11 @@ class Batch:
     def samples(self) -> int:
         """Samples of all traces together, one channel."""
         return self.flat.size // len(self.channels)
+
+    @property
+    def traces(self) -> npt.NDArray[Any]:
+        """As the machine takes them: `[case, channel, time]`, or `[1, channel, all samples]` with `starts`."""
+        return self.flat.reshape(1 if self.starts.size else self.count, len(self.channels), -1)
 
     def split(self, flat: npt.NDArray[Any]) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
         """One number a sample, as `[case, time]` or a list of rows."""
@@ -109,23 +113,7 @@ def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     raise SignalError(f"traces are numbers, found an array of {array.dtype}")
 
 
-# Looking at a formula takes longer than judging a short trace with it: what was found right is
-# kept, under the formula's identity, and the formula with it so that the identity stays its own.
-_FOUND: dict[tuple[int, tuple[str, ...] | None, int], tuple[Formula, tuple[str, ...]]] = {}
-MOST_KEPT = 2048
-
-
 def _named(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:
-    key = (id(formula), names, width)
-    found = _FOUND.get(key)
-    if found is None:
-        if len(_FOUND) >= MOST_KEPT:
-            _FOUND.clear()
-        found = _FOUND[key] = (formula, _checked(formula, names, width))
-    return found[1]
-
-
-def _checked(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:
     wanted = channels_of(formula)
     if names is None:
         if width == 1 and len(wanted) <= 1:

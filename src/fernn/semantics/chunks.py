@@ -22,7 +22,8 @@ from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
 from ..formula.parse import parse
-from .batch import UNIFORM, Batch
+from .again import UNIFORM
+from .batch import Batch
 from .robustness import At, both
 from .tally import Judged, Tally, tallied, total, understood
 

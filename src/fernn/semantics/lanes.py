@@ -88,6 +88,33 @@ def _loading(whole_line: bool) -> Any:
 
 
 @intrinsic
+def past_line(typing: Any, address: Any, at: Any, like: Any) -> Any:
+    """How many samples `address[at]` stands behind the last place where a line of memory begins."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number = ir.Constant(args[0].type, like.bitwidth // 8)
+        return builder.and_(builder.add(builder.udiv(args[0], number), args[1]), ir.Constant(args[0].type, LINE - 1))
+
+    return types.intp(types.intp, types.intp, like), emit
+
+
+@intrinsic
+def expect(typing: Any, address: Any, at: Any, like: Any) -> Any:
+    """The line at `address[at]` will be wanted soon: it may be brought nearer. Any address will do."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        element = context.get_data_type(like)
+        place = builder.bitcast(_place(builder, args[0], args[1], element, 1), ir.IntType(8).as_pointer())
+        name = "llvm.prefetch.p0" if str(place.type) == "ptr" else "llvm.prefetch.p0i8"
+        signature = ir.FunctionType(ir.VoidType(), [place.type, _INT32, _INT32, _INT32])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
+        builder.call(function, [place, *(ir.Constant(_INT32, n) for n in (0, 2, 1))])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, like), emit
+
+
+@intrinsic
 def store(typing: Any, address: Any, at: Any, value: Any) -> Any:
     """Write a line, or one sample, to `address[at]`."""
     line = isinstance(value, Lanes)
@@ -175,6 +202,17 @@ def if_at_most(typing: Any, left: Any, right: Any, then: Any, otherwise: Any) ->
 
 
 @intrinsic
+def is_above(typing: Any, left: Any, right: Any) -> Any:
+    """Whether left > right in some lane."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(LINE))
+        return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+    return types.boolean(left, right), emit
+
+
+@intrinsic
 def times(typing: Any, lanes: Any, weight: Any) -> Any:
     """Every lane times the weight."""
 
@@ -235,15 +273,16 @@ def _masked(builder: Any, kind: str, line: Any, pointer: Any, *arguments: Any) -
     return builder.call(function, given)
 
 
-def _first_lanes(builder: Any, count: Any) -> Any:
-    """True in the first `count` lanes."""
+def _between(builder: Any, low: Any, high: Any) -> Any:
+    """True in the lanes from `low` to below `high`."""
     lanes = ir.Constant(ir.VectorType(_INT32, LINE), [ir.Constant(_INT32, i) for i in range(LINE)])
-    return builder.icmp_signed("<", lanes, _splat(builder, builder.trunc(count, _INT32), LINE))
+    first, end = (_splat(builder, builder.trunc(each, _INT32), LINE) for each in (low, high))
+    return builder.and_(builder.icmp_signed(">=", lanes, first), builder.icmp_signed("<", lanes, end))
 
 
 @intrinsic
-def load_some(typing: Any, address: Any, at: Any, count: Any, like: Any) -> Any:
-    """The first `count` samples of the line, zero in the other lanes."""
+def load_part(typing: Any, address: Any, at: Any, low: Any, high: Any, like: Any) -> Any:
+    """The line from sample `at` on, zero outside of its lanes `low` to `high`, where nothing is read."""
     result = Lanes(like)
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -251,47 +290,47 @@ def load_some(typing: Any, address: Any, at: Any, count: Any, like: Any) -> Any:
         line = ir.VectorType(element, LINE)
         zero = ir.Constant(line, [0.0] * LINE)
         place = _place(builder, args[0], args[1], element, 1)
-        return _masked(builder, "load", line, place, _first_lanes(builder, args[2]), zero)
+        return _masked(builder, "load", line, place, _between(builder, *args[2:4]), zero)
 
-    return result(types.intp, types.intp, types.intp, like), emit
+    return result(types.intp, types.intp, types.intp, types.intp, like), emit
 
 
 @intrinsic
-def store_some(typing: Any, address: Any, at: Any, count: Any, lanes: Any) -> Any:
-    """Write the first `count` lanes to `address[at]`."""
+def store_part(typing: Any, address: Any, at: Any, low: Any, high: Any, lanes: Any) -> Any:
+    """Write the lanes `low` to `high` of the line that stands at `address[at]`."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         element = context.get_data_type(lanes.dtype)
         place = _place(builder, args[0], args[1], element, 1)
-        _masked(builder, "store", args[3].type, place, args[3], _first_lanes(builder, args[2]))
+        _masked(builder, "store", args[4].type, place, args[4], _between(builder, *args[2:4]))
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp, types.intp, lanes), emit
+    return types.void(types.intp, types.intp, types.intp, types.intp, lanes), emit
 
 
 @intrinsic
-def filled(typing: Any, lanes: Any, count: Any, number: Any) -> Any:
-    """The first `count` lanes, and `number` in the others."""
+def filled(typing: Any, lanes: Any, low: Any, high: Any, number: Any) -> Any:
+    """The lanes `low` to `high`, and `number` in the others."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(_first_lanes(builder, args[1]), args[0], _splat(builder, args[2], LINE))
+        return builder.select(_between(builder, *args[1:3]), args[0], _splat(builder, args[3], LINE))
 
-    return lanes(lanes, types.intp, lanes.dtype), emit
+    return lanes(lanes, types.intp, types.intp, lanes.dtype), emit
 
 
 def _running(ahead: bool) -> Any:
     @intrinsic
-    def scan(typing: Any, lanes: Any, carry: Any) -> Any:
-        """The running maximum along the line, after `carry`."""
+    def scan(typing: Any, lanes: Any) -> Any:
+        """The running maximum along the line."""
 
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             value, step = args[0], 1
             while step < LINE:
                 value = _larger(builder, value, _shuffled(builder, value, _order(step, ahead)))
                 step *= 2
-            return _larger(builder, value, _splat(builder, args[1], LINE))
+            return value
 
-        return lanes(lanes, lanes.dtype), emit
+        return lanes(lanes), emit
 
     return scan
 
@@ -299,7 +338,7 @@ def _running(ahead: bool) -> Any:
 def _holding(ahead: bool) -> Any:
     @intrinsic
     def scan(typing: Any, hold: Any, goal: Any, carry: Any) -> Any:
-        """The running clamp r = max(goal, min(hold, r)) along the line, after `carry`."""
+        """The running clamp r = max(goal, min(hold, r)) along the line, after `carry`, a line of copies."""
 
         def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             a, b, step = args[0], args[1], 1
@@ -309,9 +348,9 @@ def _holding(ahead: bool) -> Any:
                 b = _larger(builder, b, _smaller(builder, a, b1))
                 a = _smaller(builder, a, a1)
                 step *= 2
-            return _larger(builder, b, _smaller(builder, a, _splat(builder, args[2], LINE)))
+            return _larger(builder, b, _smaller(builder, a, args[2]))
 
-        return hold(hold, goal, hold.dtype), emit
+        return hold(hold, goal, hold), emit
 
     return scan
 
@@ -319,16 +358,16 @@ def _holding(ahead: bool) -> Any:
 def _lane(last: bool) -> Any:
     @intrinsic
     def pick(typing: Any, lanes: Any) -> Any:
-        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.extract_element(args[0], ir.Constant(_INT32, LINE - 1 if last else 0))
+        """A line of copies of the outermost lane."""
 
-        return lanes.dtype(lanes), emit
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _shuffled(builder, args[0], [LINE - 1 if last else 0] * LINE)
+
+        return lanes(lanes), emit
 
     return pick
 
 
-load, sample = _loading(True), _loading(False)
-"""`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
 load, sample = _loading(True), _loading(False)
 """`load(row, i, like)` is the line from sample i on, `sample` that one sample, of `like`'s type."""
 plus = _lanewise(lambda builder, a, b: builder.fadd(a, b))

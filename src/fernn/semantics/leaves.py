@@ -18,7 +18,7 @@ from ..errors import UnsupportedError
 from ..formula.measures import horizon
 from ..formula.nodes import FUTURE, PAST, Formula, Implies, Not, atom, children, rebuilt, walk
 from ..formula.program import program
-from .batch import UNIFORM
+from .again import UNIFORM
 from .machine import run
 from .tables import tables
 
@@ -53,12 +53,10 @@ class Leaves:
         return seen if self.plain else self._run(seen[None])[0]
 
     def _run(self, X: Floats) -> Floats:
-        worlds, width, size = X.shape
+        worlds, _, size = X.shape
         out = np.empty((len(self.packed), worlds, size))
-        flat = X.reshape(-1)
         for packed, rows in zip(self.packed, out, strict=True):
-            run(packed.code, packed.numbers, packed.from_end, flat, UNIFORM, size, width,
-                rows.reshape(-1), False, 0, worlds, packed.slots, size)  # fmt: skip
+            run(packed, X, UNIFORM, rows, 0, worlds)
         return out.transpose(1, 0, 2)
 
 

@@ -23,8 +23,9 @@ from ..formula.measures import direction
 from ..formula.nodes import FUTURE, PAST, Formula, walk
 from ..formula.parse import parse
 from ..formula.program import program
-from .batch import MOST_KEPT, Batch, Nonfinite, Traces, batch, complain
-from .machine import INFINITE, NONFINITE, run, spread
+from .again import MOST_KEPT, Wanted, again, keep
+from .batch import Batch, Nonfinite, Traces, batch, complain
+from .machine import INFINITE, NONFINITE, judge
 from .tables import Tables, tables
 
 At = Literal["verdict", "all", "first", "last"] | int
@@ -79,12 +80,20 @@ def _judged(
     nonfinite: Nonfinite,
     closed: bool,
 ) -> Any:
-    if isinstance(formula, str):
-        formula = parse(formula)
-    made = batch(formula, X, channels, nonfinite)
-    if at == "verdict":
-        return _verdicts(formula, made, closed)
-    values = made.split(_everywhere_flat(formula, made, closed))
+    names = None if channels is None else tuple(channels)
+    wanted: Wanted | None = at if at in ("verdict", "all") else None
+    if wanted and nonfinite == "error" and type(X) is np.ndarray:
+        found = again(formula, X, names, wanted, closed)
+        if found is not None:
+            return found
+    rule = parse(formula) if isinstance(formula, str) else formula
+    made = batch(rule, X, names, nonfinite)
+    if wanted:
+        packed = _tables(rule, made, wanted == "verdict", closed)
+        keep(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
+    if wanted == "verdict":
+        return _verdicts(rule, made, closed)
+    values = made.split(_everywhere_flat(rule, made, closed))
     return values if at == "all" else _picked(values, at)
 
 
@@ -108,34 +117,29 @@ def _picked(values: Values, at: At) -> npt.NDArray[Any]:
 
 
 def _verdicts(formula: Formula, made: Batch, closed: bool, warns: bool = True) -> npt.NDArray[Any]:
-    packed = _tables(formula, made, True, closed)
-    out = np.empty(made.count, made.flat.dtype)
-    met = _run(packed, made, out, True)
+    out = np.empty((made.count, 1), made.flat.dtype)
+    met = judge(
+        _tables(formula, made, True, closed), made.traces, made.starts, out, made.count, made.samples // made.count
+    )
     if met & (NONFINITE | INFINITE * warns):
-        _report(formula, made, met & (NONFINITE | INFINITE * warns), out)
-    return out
+        _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
+    return out[:, 0]
 
 
 def _everywhere_flat(formula: Formula, made: Batch, closed: bool) -> npt.NDArray[Any]:
-    packed = _tables(formula, made, False, closed)
-    out = np.empty(made.samples, made.flat.dtype)
-    if _run(packed, made, out, False) & NONFINITE:
+    out = np.empty((1, made.samples), made.flat.dtype)
+    if (
+        judge(
+            _tables(formula, made, False, closed), made.traces, made.starts, out, made.count, made.samples // made.count
+        )
+        & NONFINITE
+    ):
         complain(made, formula)
-    return out
+    return out.reshape(-1)
 
 
 def _everywhere(formula: Formula, made: Batch, closed: bool) -> Values:
     return made.split(_everywhere_flat(formula, made, closed))
-
-
-def _run(packed: Tables, made: Batch, out: npt.NDArray[Any], verdict: bool) -> int:
-    def work(low: int, high: int) -> int:
-        return run(  # type: ignore[no-any-return]
-            packed.code, packed.numbers, packed.from_end, made.flat, made.starts, made.length,
-            len(made.channels), out, verdict, low, high, packed.slots, made.length,
-        )  # fmt: skip
-
-    return spread(work, made.count, made.samples * len(packed.code))
 
 
 def _report(formula: Formula, made: Batch, met: int, out: npt.NDArray[Any]) -> None:

@@ -1,7 +1,11 @@
-"""A program packed for the machine: one row of numbers a step.
+"""A program packed for the machine: one row a step, under a row for all of them.
 
+    head      steps, slots, whether traces are counted from their end, whether only the verdict is wanted
     code      op, target, a's kind and place, b's kind and place, amount, ahead, near, far
     numbers   weight and bias of a, weight and bias of b, weight of the result, fill
+
+It is one array, because every array that is handed to compiled code takes a tenth of a microsecond.
+Numbers stand in it as the bits of a float64, which holds a float32 exactly.
 
 The machine knows no minimum: -max(-a, -b) is one, so its weights are packed negated.
 
@@ -12,7 +16,7 @@ on `G[0,20] p` never looks past sample 20.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -28,17 +32,10 @@ OUT = -1
 FAR = 1 << 60
 
 
-@dataclass(frozen=True)
-class Tables:
-    """A program in the form the machine runs, for one order of channels and one float type.
-
-    `slots` counts the rows that the steps' signals need.
-    """
-
-    code: npt.NDArray[np.int64]
-    numbers: npt.NDArray[Any]
-    slots: int
-    from_end: bool
+CODE, NUMBERS = 10, 6
+ROW = CODE + NUMBERS
+Tables = npt.NDArray[np.int64]
+"""A program in the form the machine runs, `[1 + steps, ROW]`, for one order of channels and one float type."""
 
 
 def tables(
@@ -55,19 +52,20 @@ def tables(
     count = len(steps)
     target, slots = _slots(steps, verdict)
     near, far = _needed(steps, verdict)
-    code = np.zeros((count, 10), np.int64)
-    numbers = np.zeros((count, 6), number)
+    packed = np.zeros((1 + count, ROW), np.int64)
+    packed[0, :4] = count, slots, direction(program.formula) == "past", verdict
+    code, numbers = packed[1:, :CODE], packed.view(np.float64)[1:, CODE:]
 
     def pack(operand: Operand | None) -> tuple[tuple[int, int], tuple[Any, Any]]:
         if operand is None:
             return (NOTHING, 0), (1, 0)
         with np.errstate(over="ignore"):  # a threshold beyond the type's range is infinite there
-            bias = number(operand.bias)
+            weight, bias = number(operand.weight), number(operand.bias)
         if closed and operand.strict:
             bias = np.nextafter(bias, number(-inf))
         if operand.channel is not None:
-            return (CHANNEL, channels.index(operand.channel)), (operand.weight, bias)
-        return (SLOT, target[operand.step]), (operand.weight, bias)
+            return (CHANNEL, channels.index(operand.channel)), (weight, bias)
+        return (SLOT, target[operand.step]), (weight, bias)
 
     for i, step in enumerate(steps):
         a, a_numbers = pack(step.a)
@@ -76,7 +74,7 @@ def tables(
         sign = -1 if is_minimum else 1
         code[i] = (step.op + is_minimum, target[i], *a, *b, step.amount, step.ahead, near[i], far[i])
         numbers[i] = (*(sign * n for n in (*a_numbers, *b_numbers)), sign, step.fill)
-    return Tables(code, numbers, slots, direction(program.formula) == "past")
+    return packed
 
 
 def fused(steps: Sequence[Step]) -> list[Step]:
