@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
@@ -33,6 +34,66 @@ class Answer:
         return f"failed {self.tries} times: {self.problem}"
 
 
+class Flow:
+    """Units at an engine; others may be added while some are worked on.
+
+    A unit whose worker is lost is tried again, and so is one that breaks; after `tries` its problem is the answer.
+    """
+
+    def __init__(self, engine: Engine, task: str, data: Dataset | None, tries: int = TRIES) -> None:
+        self._engine, self._task, self._data, self._tries = engine, task, data, tries
+        self._added = 0
+        self._units: dict[int, Unit] = {}
+        self._tried: Counter[int] = Counter()
+        self._left: deque[int] = deque()
+        self._at: dict[Future[str], int] = {}
+
+    @property
+    def is_over(self) -> bool:
+        return not self._left and not self._at
+
+    def add(self, units: Sequence[Unit]) -> range:
+        """Their numbers, by which they are answered."""
+        numbers = range(self._added, self._added + len(units))
+        self._added += len(units)
+        self._units |= zip(numbers, units, strict=True)
+        self._left += numbers
+        return numbers
+
+    def answered(self, held: int = 0, soon: bool = False) -> list[tuple[int, Answer]]:
+        """What came within a beat; `held` answers count as still under way, and `soon` sends again before all else."""
+        for _ in range(min(len(self._left), _ahead(self._engine) - held - len(self._at))):
+            number = self._left.popleft()
+            self._tried[number] += 1
+            self._at[self._engine.submit(self._task, self._data, self._units[number])] = number
+        over, _ = wait(self._at, BEAT, FIRST_COMPLETED)
+        found = []
+        for future in over:
+            number = self._at.pop(future)
+            answer, again = _answer(self._units[number], future, self._tried[number])
+            if not again or self._tried[number] >= self._tries:
+                found.append((number, answer))
+                del self._units[number], self._tried[number]
+            elif soon:
+                self._left.appendleft(number)
+            else:
+                self._left.append(number)
+        return found
+
+    def leave(self) -> None:
+        """What waits is taken back; what is worked on may end as it likes."""
+        for future in self._at:
+            future.cancel()
+        self._at.clear()
+        self._left.clear()
+
+    def drop(self) -> None:
+        """What waits is taken back, and what is worked on is ended where that can be done."""
+        self._engine.drop(list(self._at))
+        self._at.clear()
+        self._left.clear()
+
+
 def results(
     engine: Engine,
     task: str,
@@ -44,41 +105,28 @@ def results(
 ) -> Iterator[Answer]:
     """What the function `task` finds of each unit, as soon as it is known, or in the order of the units.
 
-    A unit whose worker is lost is tried again, and so is one that breaks; after `tries` its problem is the answer and
-    the others go on. `pulse` is called while there is nothing to do; what it raises, or leaving the loop, drops what is
-    under way.
+    `pulse` is called while there is nothing to do; what it raises, or leaving the loop, drops what is under way.
     """
-    left = list(enumerate(units))[::-1]
-    tried = [0] * len(units)
-    at: dict[Future[str], int] = {}
+    flow = Flow(engine, task, data, tries)
+    flow.add(units)
     ready: dict[int, Answer] = {}
     following = 0
     try:
-        while left or at or ready:
-            while left and len(at) + (len(ready) if in_order else 0) < _ahead(engine):
-                number, unit = left.pop()
-                tried[number] += 1
-                at[engine.submit(task, data, unit)] = number
-            over, _ = wait(at, BEAT, FIRST_COMPLETED)
-            for future in over:
-                number = at.pop(future)
-                answer, again = _answer(units[number], future, tried[number])
-                if again and tried[number] < tries:
-                    left.insert(len(left) if in_order else 0, (number, units[number]))  # at once, or after all others
-                else:
-                    ready[number] = answer
+        while ready or not flow.is_over:
+            ready |= flow.answered(len(ready) if in_order else 0, in_order)
             pulse()
             while ready and (not in_order or following in ready):
                 number = following if in_order else next(iter(ready))
                 following += 1
                 yield ready.pop(number)
     finally:
-        engine.drop(list(at))
+        flow.drop()
 
 
 def _ahead(engine: Engine) -> int:
     """Units that the engine has at once; one where it has but one worker, so that little is done for nothing."""
-    return AHEAD * engine.workers if engine.workers > 1 else 1
+    workers = engine.workers  # a cluster is asked
+    return AHEAD * workers if workers > 1 else 1
 
 
 def _answer(unit: Unit, future: Future[str], tries: int) -> tuple[Answer, bool]:

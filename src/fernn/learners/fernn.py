@@ -112,6 +112,9 @@ class Fernn:
             if not search.archive.lengths:
                 raise
             ended = "interrupted"
+        finally:
+            if search.afar is not None:
+                search.afar.leave()
         front = self._front(search, data)
         fit = Fit(front, clock.seconds, ended, _state(search, clock))
         if ended != "interrupted":

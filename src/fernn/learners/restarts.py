@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
 from time import perf_counter
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Dataset
-from ..engine import Engine, Unit, results
+from ..engine import Answer, Engine, Flow, Unit
 from ..errors import FernnWarning
 from ..network.forward import PIECES
 from ..network.matching import State
@@ -35,49 +35,96 @@ SHARES = 2
 """Parts of a round for each worker, so that those that are done sooner get more."""
 
 
+Told = tuple[Any, ...]
+"""A start in plain numbers: its branch, whether it is new, its seed, winners, values, windows."""
+
+
 @dataclass(frozen=True)
+class Sent:
+    """Starts that are under way: as they were told, for which search, and the numbers of their units."""
+
+    search: str
+    starts: list[Told]
+    numbers: range
+
+
 class Afar:
-    """The engine, and what its workers need to build the search."""
+    """The engine, and what its workers need to build the search.
 
-    engine: Engine
-    learner: Fernn
-    data: Dataset
-    weights: Floats | None
+    New restarts of the next round do not wait for this one: they are sent behind it, so that nobody is idle while the
+    last of this round are worked on, filed, and others drawn from them.
+    """
 
-    def settle(
-        self, search: Search, starts: Sequence[Start], seeds: Sequence[int], pulse: Callable[[], None]
-    ) -> Iterator[Specimen]:
+    def __init__(self, engine: Engine, learner: Fernn, data: Dataset, weights: Floats | None) -> None:
+        self.learner, self.weights = learner, weights
+        self._engine = engine
+        self._flow = Flow(engine, TASK, data)
+        self._ahead: Sent | None = None
+        self._early: dict[int, Answer] = {}
+
+    def settle(self, search: Search, starts: Sequence[Start]) -> Iterator[Specimen]:
         """Trains and polishes, as many as there is time for; the first one in any case if nothing was found yet."""
-        branches = {id(branch): i for i, branch in enumerate(search.space.branches)}
-        base = {
-            "learner": recipe(self.learner),
-            "weights": None if self.weights is None else self.weights.tolist(),
-            "sums": [list(map(list, total)) for total in search.space.columns.sums],
-        }
+        told = [_told(search, start, search.seed_of(i)) for i, start in enumerate(starts)]
+        name = self._name(search)
+        known = self._ahead if self._is_sent(name, told) else None
+        early = {number: self._early[number] for number in known.numbers if number in self._early} if known else {}
+        waited = set(known.numbers) if known else set()
+        waited |= set(self._send(search, name, told[len(known.starts) if known else 0 :]).numbers)
+        self._early, self._ahead = {}, None
+        if isinf(search.deadline) and search.rounds + 1 < self.learner.rounds:
+            later = [_told(search, start, search.seed_of(i, 1)) for i, start in enumerate(search.ahead())]
+            self._ahead = self._send(search, name, later)
+        try:
+            while waited:
+                for number, answer in [*early.items()] or self._flow.answered():
+                    if number in waited:
+                        waited.remove(number)
+                        yield from self._found(search, answer)
+                    elif self._ahead is not None and number in self._ahead.numbers:
+                        self._early[number] = answer
+                early = {}
+                search.pulse()
+        except BaseException:
+            self._flow.drop()
+            raise
+
+    def leave(self) -> None:
+        """Nothing more is wanted."""
+        self._flow.leave()
+
+    def _name(self, search: Search) -> str:
+        """All that a worker needs to build the search."""
+        weights = None if self.weights is None else self.weights.tolist()
+        sums = [list(map(list, total)) for total in search.space.columns.sums]
+        return json.dumps({"learner": recipe(self.learner), "weights": weights, "sums": sums})
+
+    def _is_sent(self, name: str, told: list[Told]) -> bool:
+        """Whether what was sent ahead is how this round begins."""
+        sent = self._ahead
+        return sent is not None and sent.search == name and told[: len(sent.starts)] == sent.starts
+
+    def _send(self, search: Search, name: str, told: list[Told]) -> Sent:
         common: dict[str, Any] = {
-            "search": json.dumps(base),
+            "search": name,
             "seconds": None if isinf(search.deadline) else search.deadline - perf_counter(),
             "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
         shares = SHARES if isinf(search.deadline) else 1  # none waits while its time runs out
-        parts = min(len(starts), shares * self.engine.workers)
-        units, members = [], []
-        for part in range(parts):
-            mine = range(part, len(starts), parts)
-            sent = [(branches[id(starts[i][0])], starts[i][2], seeds[i], *_numbers(starts[i][1])) for i in mine]
-            first = part == 0 and not search.archive.lengths
-            units.append(Unit(common | {"starts": sent, "first": first}, part))
-            members.append(mine)
-        for answer in results(self.engine, TASK, self.data, units, pulse=pulse):
-            if answer.problem is not None:
-                warnings.warn(
-                    f"left out: {len(members[answer.unit.seed])} restarts of round {search.rounds}, seed "
-                    f"{search.seed}: {answer.failure}",
-                    FernnWarning,
-                    stacklevel=2,
-                )
-                continue
+        parts = min(len(told), shares * self._engine.workers)
+        first = not search.archive.lengths
+        units = [Unit(common | {"starts": told[i::parts], "first": first and i == 0}, i) for i in range(parts)]
+        return Sent(name, told, self._flow.add(units))
+
+    def _found(self, search: Search, answer: Answer) -> Iterator[Specimen]:
+        if answer.problem is None:
             yield from map(Specimen.from_json, answer.found)
+            return
+        warnings.warn(
+            f"left out: {len(answer.unit.settings['starts'])} restarts of round {search.rounds}, seed {search.seed}: "
+            f"{answer.failure}",
+            FernnWarning,
+            stacklevel=3,
+        )
 
 
 def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[dict[str, Any]]:
@@ -123,8 +170,10 @@ def _search(data: Dataset, told: str) -> Search:
     return _built[key]
 
 
-def _numbers(state: State) -> tuple[list[Any], list[Any], list[Any]]:
-    return state.winners.tolist(), state.value.tolist(), state.spans.tolist()
+def _told(search: Search, start: Start, seed: int) -> Told:
+    branch, state, new = start
+    place = next(i for i, each in enumerate(search.space.branches) if each is branch)
+    return place, new, seed, state.winners.tolist(), state.value.tolist(), state.spans.tolist()
 
 
 def _state(wiring: Wiring, told: Sequence[Any]) -> State:

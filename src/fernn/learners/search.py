@@ -80,13 +80,9 @@ class Search:
 
     def starts(self, rng: np.random.Generator) -> list[Start]:
         """A quarter new, each in the next branch; the rest changes of what the archive holds."""
-        found: list[Start] = []
+        is_first = self.rounds == 0 or not self.archive.lengths
+        found = self.fresh(rng, self.rounds, self.restarts if is_first else self.restarts // 4)
         longest = self.longest
-        branches = [branch for branch in self.space.branches if branch.length <= longest] or self.space.branches
-        fresh = self.restarts if self.rounds == 0 or not self.archive.lengths else self.restarts // 4
-        for i in range(fresh):
-            branch = branches[(i + self.rounds * fresh) % len(branches)]
-            found.append((branch, self.moves.fresh(branch, rng), True))
         tries = 0
         while len(found) < self.restarts and tries < 20 * self.restarts:
             tries += 1
@@ -95,6 +91,17 @@ class Search:
             if placed is not None:
                 found.append((*placed, False))
         return found
+
+    def fresh(self, rng: np.random.Generator, round: int, count: int) -> list[Start]:
+        """New ones, each in the next branch."""
+        longest = self.longest
+        branches = [branch for branch in self.space.branches if branch.length <= longest] or self.space.branches
+        places = [branches[(i + round * count) % len(branches)] for i in range(count)]
+        return [(branch, self.moves.fresh(branch, rng), True) for branch in places]
+
+    def ahead(self) -> list[Start]:
+        """The new ones of the next round, as long as this one does not change what is worth looking for."""
+        return self.fresh(np.random.default_rng([self.seed, self.rounds + 1]), self.rounds + 1, self.restarts // 4)
 
     def offspring(self, rng: np.random.Generator) -> Formula:
         """A change of a good formula, of a length drawn evenly."""
@@ -107,8 +114,7 @@ class Search:
     def settle(self, starts: list[Start]) -> None:
         """Trains, polishes and files, on all cores or on an engine, as many as there is time for."""
         if self.afar is not None:
-            seeds = [self._seed(i) for i in range(len(starts))]
-            for found in self.afar.settle(self, starts, seeds, self.pulse):
+            for found in self.afar.settle(self, starts):
                 self.archive.offer(found)
             return
         caller, finished = get_ident(), deque[tuple[State, float]]()
@@ -117,7 +123,7 @@ class Search:
             branch, state, new = starts[i]
             if perf_counter() > self.deadline and (i > 0 or self.archive.lengths):
                 return  # but the first one is made, so that there is something to show
-            seed = self._seed(i)
+            seed = self.seed_of(i)
             if new:
                 self.task.train(branch, state, seed)
             finished.append((state, self.task.polish(branch, state, seed)))
@@ -136,8 +142,9 @@ class Search:
         while finished:
             self.file(*finished.popleft())
 
-    def _seed(self, restart: int) -> int:
-        text = f"{self.seed} {self.rounds} {restart}".encode()
+    def seed_of(self, restart: int, later: int = 0) -> int:
+        """Of a restart in this round, or some rounds later."""
+        text = f"{self.seed} {self.rounds + later} {restart}".encode()
         return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
     def try_out(self, formula: Formula) -> bool:
@@ -147,7 +154,7 @@ class Search:
             return False
         branch, state = placed
         self.file(state, self.loss(state))
-        self.file(state, self.task.polish(branch, state, self._seed(0), free=False))
+        self.file(state, self.task.polish(branch, state, self.seed_of(0), free=False))
         return True
 
     def loss(self, state: State) -> float:
