@@ -1,4 +1,4 @@
-"""The paper's recordings where they are at hand; and `oracle` and `strategies` can be imported by name."""
+"""The order of tests; the paper's recordings where they are at hand; and `oracle` and `strategies` can be imported by name."""
 
 import os
 import shutil
@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_collection_modifyitems(items):
+    """Pages first: some take a minute, and at the end all others would wait for them."""
+    items.sort(key=lambda item: item.path.name != "test_docs.py")
 
 
 @pytest.fixture
