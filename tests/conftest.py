@@ -1,4 +1,4 @@
-"""The order of tests; the paper's recordings where they are at hand; and `oracle` and `strategies` can be imported by name."""
+"""The order of tests; the recordings where they are at hand; `oracle` and `strategies` by name."""
 
 import os
 import shutil

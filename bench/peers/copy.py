@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from fernn.formula.program import program
-from fernn.semantics.machine import PARALLEL_WORK
+from fernn.semantics.crew import PARALLEL_WORK
 from fernn.semantics.tables import fused
 
 from ..tasks import Array, Task

@@ -183,17 +183,17 @@ def test_rivals_are_all_ways_to_judge_as_well(tolerance):
 
 
 def test_many_threads_find_the_same(monkeypatch):
-    from fernn.semantics import machine
+    from fernn.semantics import crew
 
     data = noisy(10, 200, 9)
     space = Space(max_length=5, grid=12, since=False)
     told = []
     for threads in ("1", "3"):
         monkeypatch.setenv("FERNN_THREADS", threads)
-        machine._crew.cache_clear()
+        crew._crew.cache_clear()
         found = explored(data, space)
         told.append((found.best, [[str(r.formulas), r.count] for r in rivals(found, 0.01, 5000, complete=True)]))
-    machine._crew.cache_clear()
+    crew._crew.cache_clear()
     assert told[0] == told[1]
 
 

@@ -12,7 +12,7 @@ from fernn.errors import DataError, FernnError
 from fernn.formula import parse, walk, with_thresholds
 from fernn.formula.nodes import Atom
 from fernn.learners import Fernn
-from fernn.semantics import machine
+from fernn.semantics import crew
 
 SMALL = {"restarts": 24, "rounds": 12}
 
@@ -127,9 +127,9 @@ def test_the_same_seed_gives_the_same_front_on_one_thread_and_on_two(monkeypatch
     fits = []
     for threads in ("1", "2"):
         monkeypatch.setenv("FERNN_THREADS", threads)
-        machine._crew.cache_clear()
+        crew._crew.cache_clear()
         fits.append(Fernn(restarts=12, rounds=4, seed=3).fit(data))
-    machine._crew.cache_clear()
+    crew._crew.cache_clear()
     assert fits[0].front == fits[1].front
     assert fits[0].state["archive"] == fits[1].state["archive"]
 
@@ -162,10 +162,10 @@ def test_validation_is_honest_about_noise():
 
 def test_large_data_are_judged_while_other_threads_are_at_work(monkeypatch):
     monkeypatch.setenv("FERNN_THREADS", "2")
-    machine._crew.cache_clear()
+    crew._crew.cache_clear()
     data = labelled("G (a <= 0.9)", 8000)
     fit = Fernn(restarts=4, rounds=1, max_length=3).fit(data)
-    machine._crew.cache_clear()
+    crew._crew.cache_clear()
     assert fit.front[-1].train == fernn.score(fit.front[-1].formula, data).mcr
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formula.interval import ALL_TIME, Interval, interval
-from ..semantics.machine import PARALLEL_WORK, spread
+from ..semantics.crew import PARALLEL_WORK, spread
 from . import compiled
 from .card.card import Card, card
 from .card.scout import Scout, Work

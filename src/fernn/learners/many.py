@@ -16,7 +16,7 @@ from ..formula import Formula, length
 from ..network.quantised import Compiled
 from ..network.restarts import Restarts, started
 from ..network.training import Schedule, Training, after_epoch
-from ..semantics.machine import PARALLEL_WORK, spread
+from ..semantics.crew import PARALLEL_WORK, spread
 from .clock import Clock
 from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, tell_last
 from .front import Front, front_of

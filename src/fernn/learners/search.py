@@ -16,7 +16,7 @@ import numpy as np
 
 from ..formula import Formula, length, simplify
 from ..network.matching import State
-from ..semantics.machine import PARALLEL_WORK, spread
+from ..semantics.crew import PARALLEL_WORK, spread
 from .archive import Archive, Specimen
 from .moves import Moves
 from .restarts import Afar

@@ -1,27 +1,19 @@
 """Runs packed programs over many traces: one compiled loop for all formulas.
 
-A few traces at a time go through all steps while their signals are in cache. Traces are handed out to
-threads in stretches.
+A few traces at a time go through all steps while their signals are in cache.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from functools import lru_cache
-from itertools import pairwise
 from math import inf
-from queue import SimpleQueue
-from threading import Thread, local
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from ..formula.program import Op
-from . import kernels as k
+from . import kernels, steps, windows
 from . import lanes as ln
-from . import windows as w
+from .crew import PARALLEL_WORK, spread
 from .ondisk import is_kept, texts
 from .tables import CHANNEL, CODE, ROW, Tables
 
@@ -29,11 +21,6 @@ NONFINITE, INFINITE = 1, 2
 """What a run can meet: perhaps NaN or infinity in a channel; a verdict of infinite robustness."""
 TOGETHER = 2048
 """Traces go through a step together up to so many samples: what it takes to begin a step is spent on all of them."""
-PARALLEL_WORK = 400_000
-"""Below this many sample-steps one thread is faster than two."""
-
-FILL, SUM, MAX = int(Op.FILL), int(Op.SUM), int(Op.MAX)
-RUN, WINDOW, HOLD = int(Op.RUN_MAX), int(Op.WINDOW_MAX), int(Op.HOLD_MAX)
 
 
 def _machine(sources: tuple[str, ...]) -> Any:
@@ -48,7 +35,7 @@ def _machine(sources: tuple[str, ...]) -> Any:
         t-th place for verdicts.
         """
         sources  # noqa: B018
-        steps, slot_count, from_end, verdict = plan[0, 0], plan[0, 1], plan[0, 2] != 0, plan[0, 3] != 0
+        step_count, slot_count, from_end, verdict = plan[0, 0], plan[0, 1], plan[0, 2] != 0, plan[0, 3] != 0
         code, numbers = plan[1:], plan.ctypes.data + (ROW + CODE) * plan.itemsize
         channel_count, length = traces.shape[1], traces.shape[2]
         longest, together = length, max(1, min(TOGETHER // length, high - low))
@@ -79,7 +66,7 @@ def _machine(sources: tuple[str, ...]) -> Any:
             else:
                 size, base, place = length, t * length * channel_count, t * length
             next_channel, next_result = way * length * channel_count * bytes, way * length * bytes
-            for i in range(steps):
+            for i in range(step_count):
                 op, target = code[i, 0], code[i, 1]
                 amount, ahead = code[i, 6], code[i, 7] != 0
                 if from_end:
@@ -101,62 +88,13 @@ def _machine(sources: tuple[str, ...]) -> Any:
                 y, dy = first_slot + target * slot_bytes, row_bytes
                 if target < 0:
                     y, dy = results + place * bytes, next_result
-                if op in (MAX, SUM):
-                    join = 3 if op == SUM else 1
-                    k.pair(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, join, y, dy, wy, rows, s, e, bad)
-                elif op in (RUN, WINDOW):
-                    reach = amount - 1 if op == WINDOW else size
-                    first = s if ahead else max(0, s - reach)
-                    stop = min(size, e + reach) if ahead else e
-                    width = min(amount, stop - first)
-                    join = amount if op == RUN else 0
-                    whole = op == RUN or width == stop - first  # then the window is clipped to the trace everywhere
-                    if e - s == 1:
-                        k.best(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, join,
-                               y, dy, wy, rows, s, first, stop, least, bad)  # fmt: skip
-                    elif whole and ahead and not join:  # constants are compiled in, which makes it a fifth faster
-                        k.run_ahead(a, da, wa, ba, raw_a, a, 0, wa, ba, False, 0,
-                                    y, dy, wy, rows, first, stop, 0, least, bad)  # fmt: skip
-                    elif whole and not join:
-                        k.run_back(a, da, wa, ba, raw_a, a, 0, wa, ba, False, 0,
-                                   y, dy, wy, rows, first, stop, 0, least, bad)  # fmt: skip
-                    elif whole and ahead:
-                        k.run_ahead(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, join,
-                                    y, dy, wy, rows, first, stop, 0, least, bad)  # fmt: skip
-                    elif whole:
-                        k.run_back(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, join,
-                                   y, dy, wy, rows, first, stop, 0, least, bad)  # fmt: skip
-                    elif width <= w.NARROW and ahead:
-                        w.narrow_ahead(a, da, wa, ba, raw_a, width, y, dy, wy, rows, first, stop, least, bad)
-                    elif width <= w.NARROW:
-                        w.narrow_back(a, da, wa, ba, raw_a, width, y, dy, wy, rows, first, stop, least, bad)
-                    elif ahead:
-                        w.wide_ahead(a, da, wa, ba, raw_a, width, y, dy, wy, rows, first, stop,
-                                     one, least, spare, bytes, bad)  # fmt: skip
-                    else:
-                        w.wide_back(a, da, wa, ba, raw_a, width, y, dy, wy, rows, first, stop,
-                                    one, least, spare, bytes, bad)  # fmt: skip
-                elif op == HOLD and ahead:
-                    k.hold_ahead(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, y, dy, wy, rows, s, size, least, bad)
-                elif op == HOLD:
-                    k.hold_back(a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, y, dy, wy, rows, 0, e, least, bad)
-                else:
-                    # the samples of a that there are, and `fill` where there are none
-                    inside = max(s, min(e, size - amount)) if ahead else min(e, max(s, amount))
-                    if op == FILL:
-                        inside = s if ahead else e
-                    shifted = a + (amount if ahead else -amount) * bytes
-                    begin, stop = (s, inside) if ahead else (inside, e)
-                    if begin < stop:
-                        k.pair(shifted, da, wa, ba, raw_a, shifted, da, wa, ba, False, 0,
-                               y, dy, one, rows, begin, stop, bad)  # fmt: skip
-                    begin, stop = (inside, e) if ahead else (s, inside)
-                    for row in range(rows):
-                        for at in range(begin, stop):
-                            ln.store(y + row * dy, at, fill)
+                steps.take(
+                    op, amount, ahead, size, a, da, wa, ba, raw_a, b, db, wb, bb, raw_b, y, dy, wy, fill, rows, s, e,
+                    one, least, spare, bytes, bad,
+                )  # fmt: skip
             if verdict:
                 for row in range(rows):
-                    value = slots[code[steps - 1, 1], row, size - 1 if from_end else 0]  # and so they are kept alive
+                    value = slots[code[step_count - 1, 1], row, size - 1 if from_end else 0]
                     ln.store(results, t + way * row, value)
                     if value in (-least, least):
                         met = INFINITE
@@ -168,51 +106,11 @@ def _machine(sources: tuple[str, ...]) -> Any:
     return njit(nogil=True, cache=True, error_model="numpy")(run)
 
 
-run = _machine(texts(k, ln, w))
+run = _machine(texts(kernels, ln, steps, windows))
 
 
 def is_compiled() -> bool:
     return is_kept(run)
-
-
-_here = local()
-"""Whether this thread works on a stretch. What it calls then is not spread again: all might wait for each other."""
-
-Work = Callable[[int, int], int]
-Results = SimpleQueue[int | BaseException]
-
-
-class Crew:
-    """Threads that wait for stretches of traces; handing one over takes microseconds."""
-
-    def __init__(self) -> None:
-        wanted = os.environ.get("FERNN_THREADS", "")
-        self.size = int(wanted) if wanted.isdigit() and int(wanted) > 0 else _cores()
-        self.jobs: SimpleQueue[tuple[Work, int, int, Results]] = SimpleQueue()
-        for number in range(1, self.size):
-            Thread(target=self._serve, name=f"fernn-{number}", daemon=True).start()
-
-    def _serve(self) -> None:
-        _here.works = True
-        while True:
-            work, low, high, done = self.jobs.get()
-            try:
-                done.put(work(low, high))
-            except BaseException as error:  # whoever waits for the result has to hear of it
-                done.put(error)
-
-
-@lru_cache(maxsize=1)
-def _crew() -> Crew:
-    return Crew()
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
-    os.register_at_fork(after_in_child=_crew.cache_clear)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def judge(plan: Tables, traces: Any, starts: Any, out: Any, count: int, samples: int) -> int:
@@ -222,26 +120,3 @@ def judge(plan: Tables, traces: Any, starts: Any, out: Any, count: int, samples:
         found: int = run(plan, traces, starts, out, 0, count)
         return found
     return spread(lambda low, high: run(plan, traces, starts, out, low, high), count, cost)
-
-
-def spread(work: Work, traces: int, cost: int) -> int:
-    """Call `work(low, high)` so that all traces are done, on all cores when that is worth it."""
-    if cost < PARALLEL_WORK or traces == 1 or getattr(_here, "works", False):
-        return work(0, traces)
-    crew = _crew()
-    count = min(crew.size, traces)
-    edges = [traces * i // count for i in range(count + 1)]
-    done: Results = SimpleQueue()
-    for low, high in pairwise(edges[1:]):
-        crew.jobs.put((work, low, high, done))
-    _here.works = True
-    try:
-        met = work(0, edges[1])
-    finally:
-        _here.works = False
-    for _ in range(count - 1):
-        found = done.get()
-        if isinstance(found, BaseException):
-            raise found
-        met |= found
-    return met
