@@ -59,8 +59,8 @@ def polars() -> Any:
 
 
 @contextmanager
-def readable() -> Iterator[None]:
-    """Whatever polars gives up with becomes an error of ours."""
+def readable(file: str | None = None) -> Iterator[None]:
+    """Whatever polars gives up with becomes an error of ours, about this file."""
     try:
         yield
     except FernnError:
@@ -69,7 +69,7 @@ def readable() -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__module__ != PANIC:
             raise
         what = f"not a readable Parquet file ({told(error)[:100]})"
-        raise refusal("parquet", what, "Check how it was written.") from error
+        raise refusal("parquet", what, "Check how it was written.", file=file) from error
 
 
 def _unpacked(path: Path, limit: int | None) -> int:

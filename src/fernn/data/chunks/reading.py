@@ -38,20 +38,16 @@ def pieces(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[
         yield from pieces_of(source, number, rows)
 
 
-def owned(source: Source, number: int, rows: int | None = None) -> Iterator[Piece]:
-    """The rows of all cases that begin in a file, also those that stand in the files after it.
+def owned(source: Source, number: int, before: str, rows: int | None = None) -> Iterator[Piece]:
+    """The rows of a file, and those after it that go on with its last case.
 
-    The parts of all files together are the whole, each case once.
+    `before` is the case in which the files before end; a file that has no other is not followed into the next ones.
     """
-    before = _last_case(source, number)
     last = ""
     for piece in pieces_of(source, number, rows):
-        if before:
-            at = _first_other(piece, before)
-            if at == len(piece):
-                continue
-            piece, before = piece.part(at, len(piece)), ""
-        last = next((name for name in reversed(piece.runs.names) if name), last)
+        names = [name for name in piece.runs.names if name]
+        if last or any(name != before for name in names):
+            last = names[-1] if names else last
         yield piece
     for following in range(number + 1, len(source.files)) if last else ():
         for piece in pieces_of(source, following, rows):
@@ -75,13 +71,13 @@ def pieces_of(source: Source, number: int, rows: int | None = None, last: int | 
     step = rows or usual_rows(source)
     called, name = source.called(file), source.case_of(file)
     for first in range(max(count - last, 0) if last else 0, count, step):
-        with readable():
+        with readable(called):
             scan = pl.scan_parquet(file, glob=False).select(source.header).slice(first, step)
             frame = scan.collect()
         yield Frame(source.roles, name, (called,), frame, ((first + 1, frame.height),))
 
 
-def _last_case(source: Source, number: int) -> str:
+def last_case(source: Source, number: int) -> str:
     """The case in which the files before end; rows without an id are of none. Empty where there is none."""
     for earlier in reversed(range(number)):
         some = LAST

@@ -7,10 +7,12 @@ same hash are looked for, a share of the hashes at a time.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from .sent import came, sent
 
 AT_ONCE = 1 << 20
 Records = npt.NDArray[np.uint64]
@@ -26,10 +28,26 @@ class Spilled:
         self._waiting = 0
         self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
 
-    def add(self, keys: Iterable[int], values: Iterable[int]) -> None:
-        """Keys are taken modulo 2**64."""
-        mask = (1 << 64) - 1
-        pairs = np.array([[key & mask for key in keys], list(values)], dtype=np.uint64).T
+    def add(self, keys: npt.ArrayLike, values: npt.ArrayLike) -> None:
+        """Whole numbers below 2**64, as many values as keys."""
+        self._put(np.stack([np.asarray(keys, np.uint64), np.asarray(values, np.uint64)], axis=1))
+
+    def join(self, later: Spilled) -> None:
+        """With the pairs of another after these."""
+        for pairs in later.all():
+            self._put(pairs)
+
+    def to_json(self) -> str:
+        """All pairs as text; `from_json` takes it back."""
+        return sent(np.concatenate([*self.all(), np.empty((0, 2), np.uint64)]))
+
+    @staticmethod
+    def from_json(told: str) -> Spilled:
+        made = Spilled()
+        made._put(came(told, np.uint64).reshape(-1, 2))
+        return made
+
+    def _put(self, pairs: Records) -> None:
         self._recent.append(pairs)
         self.count += len(pairs)
         self._waiting += len(pairs)
@@ -45,11 +63,12 @@ class Spilled:
         """All pairs once, in parts of bounded size in which those with the same key are together, in order."""
         shares = max(1, -(-self.count // self._at_once))
         for share in range(shares):
-            found = [part[part[:, 0] % np.uint64(shares) == share] for part in self._all()]
+            found = [part[part[:, 0] % np.uint64(shares) == share] for part in self.all()]
             pairs = np.concatenate(found) if found else np.empty((0, 2), np.uint64)
             yield pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
-    def _all(self) -> Iterator[Records]:
+    def all(self) -> Iterator[Records]:
+        """All pairs as they came, some at a time."""
         if self._file is not None:
             self._file.seek(0)
             while block := self._file.read(self._at_once * 16):
@@ -57,11 +76,12 @@ class Spilled:
         yield from self._recent
 
     def again(self) -> tuple[int, int] | None:
-        """The values of the two first pairs with the same key; None where all keys differ."""
+        """The values of the two pairs with the same key of which the second comes first; None where all keys differ."""
         best: tuple[int, int] | None = None
         for pairs in self.groups():
             same = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
-            for i in same[:1]:
+            if len(same):
+                i = same[pairs[same + 1, 1].argmin()]
                 found = int(pairs[i, 1]), int(pairs[i + 1, 1])
-                best = found if best is None else min(best, found)
+                best = found if best is None else min(best, found, key=lambda pair: pair[1])
         return best
