@@ -14,12 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-ROWS, LENGTH = 1_000_000, 500  # of a file, of a trace
+ROWS = 1_000_000  # of a file
 RULES = {1: "G (v <= 4.5)", 3: "G (v <= 4.5) & F[10,60] (w >= 1 & u <= 0.5)"}
 PACE, GIGABYTES = 5e6, 1.0
 """What is aimed at: samples a second and core, memory."""
@@ -37,21 +38,21 @@ print(json.dumps({"samples": found.tally.samples, "traces": found.tally.traces, 
 """
 
 
-def made(folder: Path, size: float, channels: int, seed: int = 0) -> int:
+def made(folder: Path, size: float, channels: int, length: int = 500, seed: int = 0) -> int:
     """Files of a million rows, until together they have `size` bytes; gives the bytes. Memory: one file.
 
-    Every other file ends in the middle of a trace. A label is right but for one trace in ten.
+    Traces have `length` samples; every other file ends in the middle of one. A label is right but for one in ten.
     """
     folder.mkdir(parents=True)
     random = np.random.default_rng(seed)
     written = row = number = 0
     while written < size:
-        rows = ROWS + (LENGTH // 2 if number % 2 == 0 else -(LENGTH // 2))
-        case = np.arange(row, row + rows) // LENGTH
+        rows = ROWS + (length // 2 if number % 2 == 0 else -(length // 2))
+        case = np.arange(row, row + rows) // length
         good = (case * 2654435761 % 2**32) % 10 > 3  # the same in both parts of a trace that is cut
         columns = {name: random.normal(size=rows) for name in "vwu"[:channels]}
         frame = pl.DataFrame(
-            {"case": case, "time": np.arange(row, row + rows) % LENGTH * 0.1, **columns, "label": good.astype(np.int8)}
+            {"case": case, "time": np.arange(row, row + rows) % length * 0.1, **columns, "label": good.astype(np.int8)}
         )
         frame = frame.with_columns(case=pl.format("run-{}", "case"))
         path = folder / f"{number:06}.parquet"
@@ -72,19 +73,20 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--gigabytes", type=float, default=1.0, help="of Parquet, for each number of channels")
     asked.add_argument("--channels", type=int, nargs="*", default=[1, 3], choices=sorted(RULES))
+    asked.add_argument("--lengths", type=int, nargs="*", default=[500, 20], help="samples of a trace")
     asked.add_argument("--folder", type=Path, default=None, help="where to make them; a temporary one by default")
     asked.add_argument("--out", type=Path, default=None, help="a JSON file for the figures")
     given = asked.parse_args()
     results = []
-    for channels in given.channels:
+    for channels, length in product(given.channels, given.lengths):
         place = Path(tempfile.mkdtemp(dir=given.folder))
         try:
-            size = made(place / "all", given.gigabytes * 1e9, channels)
-            made(place / "small", 1, channels)
+            size = made(place / "all", given.gigabytes * 1e9, channels, length)
+            made(place / "small", 1, channels, length)
             found = measured(place / "all", place / "small", RULES[channels])
         finally:
             shutil.rmtree(place)
-        result = {"channels": channels, "bytes": size, "rule": RULES[channels], **found}
+        result = {"channels": channels, "length": length, "bytes": size, "rule": RULES[channels], **found}
         results.append(result)
         print(line(result), flush=True)
     if given.out is not None:
@@ -95,7 +97,8 @@ def main() -> None:
 def line(found: dict[str, float]) -> str:
     """One figure as text."""
     return (
-        f"{found['channels']:.0f} channels, {found['bytes'] / 1e9:.2f} GB, {found['samples'] / 1e6:.0f} million rows: "
+        f"{found['channels']:.0f} channels, traces of {found['length']:.0f}, {found['bytes'] / 1e9:.2f} GB, "
+        f"{found['samples'] / 1e6:.0f} million rows: "
         f"{found['samples'] / found['seconds'] / 1e6:.1f} million a second, "
         f"{found['samples'] / found['cpu'] / 1e6:.1f} million a second of the processor (aim {PACE / 1e6:g}), "
         f"{found['peak'] / 1e9:.2f} GB at most (aim {GIGABYTES:g})"

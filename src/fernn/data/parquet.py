@@ -134,4 +134,7 @@ def is_moment(pl: Any, column: Any) -> bool:
 
 def column_texts(column: Any) -> list[str]:
     """Empty where there is no value."""
-    return ["" if cell is None else str(cell).strip() for cell in column.to_list()]
+    cells = column.to_list()
+    if column.null_count():
+        return ["" if cell is None else str(cell).strip() for cell in cells]
+    return list(map(str.strip, map(str, cells)))

@@ -209,9 +209,8 @@ def _first_calls(traces: tuple[Trace, ...]) -> tuple[Trace, ...]:
 def _coded(labels: Sequence[str] | None, count: int) -> tuple[npt.NDArray[np.int64], list[str | None]]:
     if labels is None:
         return np.zeros(count, np.int64), [None]
-    place: dict[str, int] = {}
-    codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), np.int64, count)
-    return codes, list(place)
+    place = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    return np.fromiter(map(place.__getitem__, labels), np.int64, count), list(place)
 
 
 def _trace(
