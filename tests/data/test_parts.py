@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fernn.data.chunks import Stream, opened
 from fernn.data.chunks.card import card_of, card_of_parts, looked_part, measured_part
 from fernn.data.chunks.ids import WIDE, hashed
+from fernn.data.chunks.portion import AHEAD, portion, with_portion
 from fernn.data.problems import Ledger
 
 pl = pytest.importorskip("polars")
@@ -52,15 +53,17 @@ def sent(told):
 
 
 def card_by_file(source, rows):
-    numbers = range(len(source.files))
+    def each(work, *more):
+        for number in range(len(source.files)):
+            told = sent(portion(source, number))
+            yield sent(with_portion(told, number, lambda some, at: work(some, at, rows, *more)))
 
     def again(middles, channels):
-        for number in numbers:
-            asked = sent([middle.asked() for middle in middles])
-            for middle, part in zip(middles, sent(measured_part(source, number, rows, asked, channels)), strict=True):
-                middle.join(part)
+        for part in each(measured_part, sent([middle.asked() for middle in middles]), channels):
+            for middle, told in zip(middles, part, strict=True):
+                middle.join(told)
 
-    return card_of_parts(source, (sent(looked_part(source, number, rows)) for number in numbers), again)
+    return card_of_parts(source, each(looked_part), again)
 
 
 @SLOW
@@ -113,6 +116,33 @@ def test_a_file_of_other_cases_than_its_number_says_is_no_part_of_another(tmp_pa
     source = opened(tmp_path, {"label": None})
     parts = [[(lot.cases, lot.samples) for lot in Stream(source, None, number)] for number in range(4)]
     assert parts == [[(["a"], 1), (["b"], 6)], [], [], [(["c"], 1)]]
+
+
+def test_a_part_opens_no_file_but_its_own_and_those_beside_it(tmp_path):
+    for i in range(12):
+        frame = pl.DataFrame({"case": [f"c{i}", f"c{i + 1}"], "v": [1.0, 2.0]})
+        frame[: 0 if i == 7 else 2].write_parquet(tmp_path / f"{i:02}.parquet")
+    source = opened(tmp_path, {"label": None})
+    wanted = looked_part(source, 6)
+    told = sent(portion(source, 6))
+    for i in (*range(5), 7, 9, 10, 11):
+        source.files[i].write_bytes(b"nothing")
+    assert with_portion(told, 6, looked_part) == wanted
+    assert len(told["files"]) < 8
+
+
+def test_a_case_that_goes_on_beyond_the_files_beside_it_is_followed(tmp_path):
+    for i in range(3 * AHEAD):
+        cases = ["a", "b"] if i == 1 else ["b", "c"] if i == 3 * AHEAD - 1 else ["a"] if i == 0 else [None] * (i % 2)
+        frame = pl.DataFrame({"case": cases, "v": [float(i)] * len(cases)}, {"case": pl.String, "v": pl.Float64})
+        frame.write_parquet(tmp_path / f"{i:02}.parquet")
+    source = opened(tmp_path, {"label": None, "bad_rows": "skip"})
+    found = []
+    for number in range(3 * AHEAD):
+        lots = with_portion(sent(portion(source, number)), number, lambda some, at: list(Stream(some, None, at)))
+        found += [(case, trace.tolist()) for lot in lots for case, trace in zip(lot.cases, lot.traces(), strict=True)]
+    last = float(3 * AHEAD - 1)
+    assert found == [("a", [[0.0, 1.0]]), ("b", [[1.0, last]]), ("c", [[last]])]
 
 
 @given(st.lists(st.text(st.characters(categories=["L", "N", "P"]), max_size=WIDE + 9), unique=True))

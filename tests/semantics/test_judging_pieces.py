@@ -79,7 +79,7 @@ def test_parts_judged_one_by_one_add_up_to_the_whole(frame, rows, data, tmp_path
     folder = tmp_path_factory.mktemp("parts")
     cut(frame, folder, data.draw(st.lists(st.integers(0, frame.height), max_size=4)))
     source = opened(folder)
-    told = [judged_part(source, "F (v >= 2)", number, rows=rows) for number in range(parts_of(folder))]
+    told = [judged_part(source, number, "F (v >= 2)", rows=rows) for number in range(parts_of(folder))]
     assert together(json.loads(json.dumps(told)), source) == judged("F (v >= 2)", folder)
 
 

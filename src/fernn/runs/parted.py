@@ -7,19 +7,21 @@ process would have said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..data import Card, Dataset, Problem
-from ..data.chunks import Source, opened
+from ..data.chunks import Source
 from ..data.chunks.card import card_of_parts, looked_part, measured_part
 from ..data.chunks.ending import Ending
 from ..data.chunks.joining import Joining
 from ..data.chunks.middle import Middle
+from ..data.chunks.portion import portion, with_portion
 from ..engine import Unit, Where, engine_of, results
 from ..errors import DataError, FernnError
 from ..formula import Formula, parse
-from ..semantics.chunks import settled
+from ..semantics.chunks import check_channels, settled
 from ..semantics.parts import Rows, judged_part
 from ..semantics.robustness import At
 from ..semantics.tally import Judged, Tally
@@ -47,7 +49,7 @@ def parts(
     task: str, source: Source, asked: dict[str, Any], engine: Where = None, told: Heard = silent
 ) -> Iterator[Any]:
     """What a function says of each file, in the order of the files. A file that cannot be worked on is an error."""
-    units = [Unit({"source": plain_source(source, number), **asked}, number) for number in range(len(source.files))]
+    units = [Unit({"source": portion(source, number), **asked}, number) for number in range(len(source.files))]
     told(0, len(units))
     for done, answer in enumerate(results(engine_of(engine), task, None, units, in_order=True), 1):
         if answer.problem is not None:
@@ -75,6 +77,7 @@ def judged_by_parts(
     rule = parse(formula) if isinstance(formula, str) else formula
     asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
     joining, tally = Joining(source), Tally()
+    check_channels(rule, joining)
     try:
         for part in parts(f"{HERE}:judged_there", source, asked, engine, told):
             joining.take(part)
@@ -103,20 +106,11 @@ def card_by_parts(
     return card_of_parts(source, first, again)
 
 
-def plain_source(source: Source, number: int) -> dict[str, Any]:
-    """What a worker needs to know to read a file, as plain values."""
-    return {"path": str(source.path.resolve()), "options": asdict(source.options)}
-
-
-def source_from(told: dict[str, Any]) -> Source:
-    return opened(told["path"], told["options"])
-
-
 def there(work: Callable[..., Any], settings: dict[str, Any], number: int) -> dict[str, Any]:
     """On a worker: what the function says of one file, or the error that it ends in."""
-    asked = dict(settings)
+    asked = {name: value for name, value in settings.items() if name != "source"}
     try:
-        return {"said": work(source_from(asked.pop("source")), number=number, **asked)}
+        return {"said": with_portion(settings["source"], number, partial(work, **asked))}
     except FernnError as error:
         return {"refused": str(error)}
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..data.chunks import Lot, Source, Stream, opened
 from ..data.chunks.ending import Ending
+from ..data.chunks.joining import Joining
 from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
@@ -42,11 +43,16 @@ class Verdicts:
 
 def verdicts(formula: Formula, stream: Stream, at: At = "verdict") -> Iterator[Verdicts]:
     """Robustness and verdict of every trace, in the order of the files."""
-    for name in channels_of(formula):
-        if name not in stream.channels:
-            raise FormulaError(f"the formula reads {name!r}, {stream.source.name} has {', '.join(stream.channels)}")
+    check_channels(formula, stream)
     for lot in stream:
         yield Verdicts(lot, *both(formula, as_batch(lot), at))
+
+
+def check_channels(formula: Formula, through: Stream | Joining) -> None:
+    """Whether the channels that the formula reads are there."""
+    for name in channels_of(formula):
+        if name not in through.channels:
+            raise FormulaError(f"the formula reads {name!r}, {through.source.name} has {', '.join(through.channels)}")
 
 
 def as_batch(lot: Lot) -> Batch:

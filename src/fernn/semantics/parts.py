@@ -48,7 +48,7 @@ def rows_of(found: Verdicts) -> Rows:
 
 
 def judged_part(
-    source: Source, formula: str, number: int, at: At = "verdict", rows: int | None = None, listed: bool = False
+    source: Source, number: int, formula: str, at: At = "verdict", rows: int | None = None, listed: bool = False
 ) -> dict[str, Any]:
     """All cases that begin in file `number`: their tally, what is to be said of them, and if `listed` each of them.
 

@@ -57,7 +57,7 @@ class Stream:
         else:
             self._before = last_case(source, number)
             self._pieces = owned(source, number, self._before, rows)
-        self._files = {source.called(file): i for i, file in enumerate(source.files)}
+        self._files = {source.called(file): i for i, file in enumerate(source.files, source.first)}
 
     @property
     def cases(self) -> int:
