@@ -11,6 +11,7 @@ from operator import ne
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..dataset import Ints
 from ..parquet import column_numbers, column_texts, frame_table, is_moment, polars
@@ -135,15 +136,15 @@ class Frame(Piece):
 
     def _runs(self, case: int) -> Runs:
         column = self.frame.to_series(case)
-        new = changes(column)
+        new = np.flatnonzero(differs(column))
         return _told_apart(new, texts(column, new))
 
 
-def changes(column: Any) -> Ints:
-    """Rows whose value is another than that of the row before; the first is one."""
-    differs = np.array(column.ne_missing(column.shift(1)).to_numpy())
-    differs[0] = True
-    return np.flatnonzero(differs)
+def differs(column: Any) -> npt.NDArray[np.bool_]:
+    """Whether the value is another than that of the row before; of the first row it is."""
+    found = np.array(column.ne_missing(column.shift(1)).to_numpy())
+    found[0] = True
+    return found
 
 
 def texts(column: Any, rows: Ints) -> list[str]:

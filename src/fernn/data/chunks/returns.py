@@ -56,7 +56,7 @@ class Spilled:
         self._waiting += len(pairs)
         if self._waiting >= self._at_once:
             block = np.concatenate(self._recent)
-            block = block[block[:, 0].argsort(kind="stable")]
+            block = block[block[:, 0].argsort()]
             before = self._places[-1][-1] if self._places else 0
             edges = np.arange(1, 1 << BITS, dtype=np.uint64) << np.uint64(64 - BITS)
             inside = np.searchsorted(block[:, 0], edges).tolist()
@@ -68,6 +68,11 @@ class Spilled:
 
     def groups(self) -> Iterator[Records]:
         """All pairs once, in parts of bounded size in which those with the same key are together, in order."""
+        for pairs in self._shares():
+            yield pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    def _shares(self) -> Iterator[Records]:
+        """The same in any order."""
         bits = min((max(self.count - 1, 0) // self._at_once).bit_length(), BITS)
         wide = 1 << (BITS - bits)
         for share in range(1 << bits):
@@ -75,8 +80,7 @@ class Spilled:
             for part in self._recent:
                 is_in = part[:, 0] >> np.uint64(64 - bits) == share if bits else slice(None)
                 found.append(part[is_in])
-            pairs = np.concatenate([*found, np.empty((0, 2), np.uint64)])
-            yield pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+            yield np.concatenate([*found, np.empty((0, 2), np.uint64)])
 
     def all(self) -> Iterator[Records]:
         """All pairs once, in any order, some at a time."""
@@ -92,9 +96,11 @@ class Spilled:
     def again(self) -> tuple[int, int] | None:
         """The values of the two pairs with the same key of which the second comes first; None where all keys differ."""
         best: tuple[int, int] | None = None
-        for pairs in self.groups():
-            same = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
-            if len(same):
+        for pairs in self._shares():
+            keys = np.sort(pairs[:, 0])
+            if (keys[1:] == keys[:-1]).any():
+                pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+                same = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
                 i = same[pairs[same + 1, 1].argmin()]
                 found = int(pairs[i, 1]), int(pairs[i + 1, 1])
                 best = found if best is None else min(best, found, key=lambda pair: pair[1])

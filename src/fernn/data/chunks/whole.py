@@ -52,9 +52,10 @@ def whole_cases(pieces: Iterable[Piece], limit: int | None = None, before: str =
 
 
 def _check_once(piece: Piece, before: str) -> None:
-    """No case of the piece comes twice, nor does the one that was just ended."""
+    """No case of the piece comes twice, nor does the one that was just ended, with which it does not begin."""
     names = piece.runs.names
-    if len(set(names)) == len(names) and before not in names[1:]:
+    met = set(names)
+    if len(met) == len(names) and before not in met:
         return
     first: dict[str, int] = {}
     for name, row in zip(names, piece.runs.starts.tolist(), strict=True):
