@@ -18,6 +18,8 @@ from .source import Source
 
 BUDGET = 1 << 25
 """Bytes of a piece, about; what is done to it takes some times as much."""
+SLAB = 4
+"""Pieces of a Parquet file that are read together: each time, all of a row group is fetched, though not unpacked."""
 CELL = 16
 
 
@@ -83,11 +85,14 @@ def pieces_of(source: Source, number: int, rows: int | None = None, begin: int |
     """Those of one Parquet file; where few of its rows may be enough, only `begin` are read first."""
     file = source.files[number]
     step = rows or usual_rows(source)
-    first, size = 0, begin or step
+    first, size = 0, begin or step * SLAB
     while first < source.rows[number]:
-        frame = _read(source, number, source.header, first, size)
-        yield Frame(source.roles, source.case_of(file), (source.called(file),), frame, ((first + 1, frame.height),))
-        first, size = first + size, min(size * MORE, step)
+        slab = _read(source, number, source.header, first, size)
+        for low in range(0, slab.height, step):
+            frame = slab.slice(low, step)
+            span = (first + low + 1, frame.height)
+            yield Frame(source.roles, source.case_of(file), (source.called(file),), frame, (span,))
+        first, size = first + size, min(size * MORE, step * SLAB)
 
 
 def last_case(source: Source, number: int) -> str:
