@@ -115,5 +115,4 @@ def _atoms(formula: Formula) -> list[Atom]:
 
 def _column(lot: Lot, name: str) -> Floats:
     """One channel, row by row."""
-    k = lot.channels.index(name)
-    return np.concatenate([trace[k] for trace in lot.traces()])
+    return lot.column(lot.channels.index(name))

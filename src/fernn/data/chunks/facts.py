@@ -44,14 +44,14 @@ class Facts:
             self.lengths[length] += 1
             self.first.setdefault(length, case)
         self._fewer_lengths()
-        traces = lot.traces()
-        for trace in traces:
-            self.low, self.high = np.minimum(self.low, trace.min(axis=1)), np.maximum(self.high, trace.max(axis=1))
+        columns = [lot.column(k) for k in range(len(self.low))]
+        self.low = np.minimum(self.low, [column.min() for column in columns])
+        self.high = np.maximum(self.high, [column.max() for column in columns])
         labels = lot.labels or [""] * len(lot)
         self.labels.update(labels)
         self._fewer_labels()
         codes = {label: i for i, label in enumerate(self.labels)}
-        self.traces.add([_digest(trace) for trace in traces], [codes.get(label, 0) for label in labels])
+        self.traces.add([_digest(trace) for trace in lot.traces()], [codes.get(label, 0) for label in labels])
         if lot.groups is not None:
             self.groups.add(hashed(lot.groups), np.zeros(len(lot)))
         measure(self.middles, lot)
@@ -113,8 +113,7 @@ class Facts:
 
 def measure(middles: list[Middle], lot: Lot, channels: list[int] | None = None) -> None:
     """The values of a lot for the medians, one of each channel, or of the channels that are named."""
-    traces = lot.traces()
-    values = {k: np.concatenate([trace[k] for trace in traces]) for k in set(channels or range(len(middles)))}
+    values = {k: lot.column(k) for k in set(channels or range(len(middles)))}
     for middle, k in zip(middles, channels or range(len(middles)), strict=True):
         middle.take(values[k])
 
