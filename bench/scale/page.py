@@ -72,13 +72,22 @@ def _streams() -> Iterator[str]:
         "whatever the number of channels."
     )
     rows = [
-        [str(each["channels"]), f"{each['bytes'] / 1e9:.2f}", f"{each['samples'] / 1e6:.0f}",
+        [str(each["channels"]), str(each["length"]), f"{each['bytes'] / 1e9:.2f}", f"{each['samples'] / 1e6:.0f}",
          f"{each['samples'] / each['seconds'] / 1e6:.1f}", f"{each['samples'] / each['cpu'] / 1e6:.1f}",
          f"{each['peak'] / 1e6:.0f}"]
         for each in told["results"]
     ]  # fmt: skip
     yield table(
-        ["channels", "GB", "million samples", "million a second", "a second of processor time", "MB at most"], rows
+        [
+            "channels",
+            "samples a trace",
+            "GB",
+            "million samples",
+            "million a second",
+            "a second of processor time",
+            "MB at most",
+        ],
+        rows,
     )
 
 

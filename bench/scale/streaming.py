@@ -14,49 +14,54 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-ROWS, LENGTH = 1_000_000, 500  # of a file, of a trace
+ROWS, GROUP = 1_000_000, 200_000  # of a file, of a row group in it
 RULES = {1: "G (v <= 4.5)", 3: "G (v <= 4.5) & F[10,60] (w >= 1 & u <= 0.5)"}
 PACE, GIGABYTES = 5e6, 1.0
 """What is aimed at: samples a second and core, memory."""
 ONE = {"POLARS_MAX_THREADS": "1", "FERNN_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 CHILD = """
-import json, resource, sys, time
+import json, sys, time
+from pathlib import Path
 from fernn.semantics.chunks import judged
 rule, small, folder = sys.argv[1:]
 judged(rule, small)
 wall, cpu = time.perf_counter(), time.process_time()
 found = judged(rule, folder)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+held = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]  # ru_maxrss has that of the parent in it
 print(json.dumps({"samples": found.tally.samples, "traces": found.tally.traces, "mcr": found.score.mcr, "seconds": wall,
-                  "cpu": cpu, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+                  "cpu": cpu, "peak": int(held) * 1024}))
 """
 
 
-def made(folder: Path, size: float, channels: int, seed: int = 0) -> int:
-    """Files of a million rows, until together they have `size` bytes; gives the bytes. Memory: one file.
+def made(
+    folder: Path, size: float, channels: int, length: int = 500, rows: int = ROWS, group: int = GROUP, seed: int = 0
+) -> int:
+    """Files of so many rows, until together they have `size` bytes; gives the bytes. Memory: one file.
 
-    Every other file ends in the middle of a trace. A label is right but for one trace in ten.
+    Traces have `length` samples; every other file ends in the middle of one. A label is right but for one in ten.
     """
     folder.mkdir(parents=True)
     random = np.random.default_rng(seed)
     written = row = number = 0
     while written < size:
-        rows = ROWS + (LENGTH // 2 if number % 2 == 0 else -(LENGTH // 2))
-        case = np.arange(row, row + rows) // LENGTH
+        count = rows + (length // 2 if number % 2 == 0 else -(length // 2))
+        case = np.arange(row, row + count) // length
         good = (case * 2654435761 % 2**32) % 10 > 3  # the same in both parts of a trace that is cut
-        columns = {name: random.normal(size=rows) for name in "vwu"[:channels]}
+        columns = {name: random.normal(size=count) for name in "vwu"[:channels]}
         frame = pl.DataFrame(
-            {"case": case, "time": np.arange(row, row + rows) % LENGTH * 0.1, **columns, "label": good.astype(np.int8)}
+            {"case": case, "time": np.arange(row, row + count) % length * 0.1, **columns, "label": good.astype(np.int8)}
         )
         frame = frame.with_columns(case=pl.format("run-{}", "case"))
         path = folder / f"{number:06}.parquet"
-        frame.write_parquet(path, compression_level=1, row_group_size=200_000)
-        written, row, number = written + path.stat().st_size, row + rows, number + 1
+        frame.write_parquet(path, compression_level=1, row_group_size=group)
+        written, row, number = written + path.stat().st_size, row + count, number + 1
     return written
 
 
@@ -72,19 +77,22 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--gigabytes", type=float, default=1.0, help="of Parquet, for each number of channels")
     asked.add_argument("--channels", type=int, nargs="*", default=[1, 3], choices=sorted(RULES))
+    asked.add_argument("--lengths", type=int, nargs="*", default=[500, 20], help="samples of a trace")
+    asked.add_argument("--file-rows", type=int, default=ROWS, help="rows of a file, about")
+    asked.add_argument("--row-group", type=int, default=GROUP, help="rows of a row group")
     asked.add_argument("--folder", type=Path, default=None, help="where to make them; a temporary one by default")
     asked.add_argument("--out", type=Path, default=None, help="a JSON file for the figures")
     given = asked.parse_args()
     results = []
-    for channels in given.channels:
+    for channels, length in product(given.channels, given.lengths):
         place = Path(tempfile.mkdtemp(dir=given.folder))
         try:
-            size = made(place / "all", given.gigabytes * 1e9, channels)
-            made(place / "small", 1, channels)
+            size = made(place / "all", given.gigabytes * 1e9, channels, length, given.file_rows, given.row_group)
+            made(place / "small", 1, channels, length)
             found = measured(place / "all", place / "small", RULES[channels])
         finally:
             shutil.rmtree(place)
-        result = {"channels": channels, "bytes": size, "rule": RULES[channels], **found}
+        result = {"channels": channels, "length": length, "bytes": size, "rule": RULES[channels], **found}
         results.append(result)
         print(line(result), flush=True)
     if given.out is not None:
@@ -95,7 +103,8 @@ def main() -> None:
 def line(found: dict[str, float]) -> str:
     """One figure as text."""
     return (
-        f"{found['channels']:.0f} channels, {found['bytes'] / 1e9:.2f} GB, {found['samples'] / 1e6:.0f} million rows: "
+        f"{found['channels']:.0f} channels, traces of {found['length']:.0f}, {found['bytes'] / 1e9:.2f} GB, "
+        f"{found['samples'] / 1e6:.0f} million rows: "
         f"{found['samples'] / found['seconds'] / 1e6:.1f} million a second, "
         f"{found['samples'] / found['cpu'] / 1e6:.1f} million a second of the processor (aim {PACE / 1e6:g}), "
         f"{found['peak'] / 1e9:.2f} GB at most (aim {GIGABYTES:g})"

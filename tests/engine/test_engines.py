@@ -11,13 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from fernn import parse
+from fernn.belief.drift import Watched
 from fernn.belief.repeats import repeats
-from fernn.data import from_arrays, load, split
+from fernn.data import from_arrays, load, split, write_csv
+from fernn.data.chunks import opened
+from fernn.data.chunks.card import card_of
 from fernn.engine import Unit, engine_of, results, use
 from fernn.engine.choosing import close_all
 from fernn.engine.processes import Processes
 from fernn.errors import UnsupportedError
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
+from fernn.runs.parted import card_by_parts
 from fernn.semantics.quiet import quiet
 
 NAMES = ("processes:2", "ray:2", "dask:2")
@@ -132,6 +137,23 @@ def test_bootstraps_and_shuffles_are_those_of_this_process(engine, data, tmp_pat
     assert there == list(repeats(learner, data, asked))
     assert Counter(kept.read_text().splitlines()).most_common(1)[0][1] == 1
     assert len(kept.read_text().splitlines()) == len(asked)
+
+
+def test_a_folder_is_checked_and_watched_by_file_as_in_this_process(engine, tmp_path):
+    pl = pytest.importorskip("polars")
+    data = load("cruise", cases=30, seed=3)
+    write_csv(data, tmp_path / "cruise.csv")
+    frame = pl.read_csv(tmp_path / "cruise.csv", comment_prefix="#").drop("group")
+    (tmp_path / "cruise").mkdir()
+    for i, low in enumerate(range(0, frame.height, 1_111)):  # files end within a trace
+        frame[low : low + 1_111].write_parquet(tmp_path / "cruise" / f"{i:03}.parquet")
+    source = opened(tmp_path / "cruise")
+    assert card_by_parts(source, engine=engine) == card_of(source)
+    here, there = (Watched(parse("G (v <= 34.3)"), data, 1.0, 30.0) for _ in range(2))
+    seen, complete = there.take_parts(source, engine=engine)
+    assert complete
+    assert seen == list(here.take_stream(source))
+    assert there.alarms == here.alarms
 
 
 def in_processes():

@@ -16,7 +16,8 @@ from fernn.data.chunks import opened
 from fernn.data.chunks.drawing import drawn
 from fernn.formula import Atom, thresholds, walk, with_thresholds
 from fernn.learners.front import Entry, Front
-from fernn.runs.large import as_lot, on_all
+from fernn.runs.counting import as_lot
+from fernn.runs.large import on_all
 from fernn.semantics import satisfied, score
 from fernn.semantics.critical import CERTAIN, counts, critical, movable
 
@@ -69,7 +70,7 @@ def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, ro
     some = drawn(opened(tmp_path / "all.csv"), 8_000, rows=rows).data
     rules = [parse(text) for text in RULES[:2]]
     front = Front(tuple(Entry(rule, 5, 0.0, 0.0, 0.0, 0.0) for rule in rules), 0)
-    found = on_all(front, some, {"of": str(tmp_path / "all.csv"), "reading": {}}, rows)
+    found = on_all(front, some, opened(tmp_path / "all.csv"), rows)
     assert found.traces == 300
     assert found.errors == tuple(score(rule, data).mcr for rule in rules)
     assert found.error is not None

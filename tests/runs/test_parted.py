@@ -6,11 +6,18 @@ import sys
 import numpy as np
 import pytest
 
+from fernn import parse
+from fernn.data.chunks import Stream, opened
+from fernn.data.chunks.card import card_of
+from fernn.data.chunks.drawing import drawn
 from fernn.engine import engine_of
 from fernn.engine.choosing import close_all
 from fernn.errors import DataError
-from fernn.runs.parted import judged_by_parts
-from fernn.semantics.chunks import judged
+from fernn.learners.front import Entry, Front
+from fernn.runs.large import on_all, on_all_by_parts
+from fernn.runs.parted import card_by_parts, judged_by_parts
+from fernn.semantics.chunks import judged, verdicts
+from fernn.semantics.parts import rows_of
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 RULE = "G[0,30] (v <= 1.5) | F (w >= 2.9)"
@@ -40,7 +47,7 @@ def engine():
 
 def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
-    there = judged_by_parts(RULE, str(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
+    there = judged_by_parts(RULE, opened(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
     here = judged(RULE, folder)
     assert there.judged.tally == here.tally
     assert there.judged.score == here.score
@@ -51,14 +58,14 @@ def test_the_files_add_up_to_the_folder(folder, engine):
 def test_a_file_that_cannot_be_read_is_named(folder, engine):
     (folder / "2.parquet").write_bytes(b"PAR1 not at all PAR1")
     with pytest.raises(DataError, match=r"2\.parquet"):
-        judged_by_parts(RULE, str(folder), engine=engine)
+        judged_by_parts(RULE, opened(folder), engine=engine)
 
 
 def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
     first = pl.read_parquet(folder / "0.parquet")
     first[:60].write_parquet(folder / "9.parquet")
-    with pytest.raises(DataError, match="comes back in a later file"):
-        judged_by_parts(RULE, str(folder), engine=engine)
+    with pytest.raises(DataError, match=r"9\.parquet line 1: rows of other cases"):
+        judged_by_parts(RULE, opened(folder), engine=engine)
 
 
 def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, engine):
@@ -72,7 +79,7 @@ def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, e
     options = {"bad_rows": "skip"}
     here = judged(RULE, folder, options)
     for rows in (None, 1, 97):
-        assert judged_by_parts(RULE, str(folder), options, rows=rows, engine=engine).judged.tally == here.tally
+        assert judged_by_parts(RULE, opened(folder, options), rows=rows, engine=engine).judged.tally == here.tally
 
 
 def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
@@ -82,11 +89,102 @@ def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
         judged(RULE, folder)
 
 
-def test_the_command_says_the_same_wherever_it_is_done(folder):
-    def said(*more):
-        words = [sys.executable, "-c", "from fernn.cli import main; main()", "eval", RULE, str(folder), "--json", *more]
-        return subprocess.run(words, capture_output=True, text=True)
+def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_included(folder, engine):
+    heard = []
+    source = opened(folder)
+    here = card_of(source)
+    assert here[0] is not None
+    assert card_by_parts(source, engine=engine, told=lambda done, of: heard.append(done)) == here
+    assert heard[:5] == [0, 1, 2, 3, 4]
+    frame = pl.read_parquet(folder / "2.parquet")
+    pl.concat([frame[:500], frame[500:600].with_columns(v=pl.lit(None, pl.Float64)), frame[600:]]).write_parquet(
+        folder / "2.parquet"
+    )
+    frame[:0].write_parquet(folder / "1b.parquet")
+    pl.read_parquet(folder / "3.parquet").with_columns(time=pl.lit(1.0)).write_parquet(folder / "3.parquet")
+    source = opened(folder)
+    found, problems = card_of(source, 200)
+    assert found is None
+    assert {p.file for p in problems if p.count == 1} == {"2.parquet", "2.parquet and 3.parquet"}
+    assert card_by_parts(source, 200, engine) == (found, problems)
 
-    here, there = said(), said("--engine", "processes:2")
+
+def test_an_error_is_told_as_in_one_process(folder, engine):
+    frame = pl.read_parquet(folder / "2.parquet")
+    frame.with_columns(v=pl.when(pl.int_range(pl.len()) == 77).then(None).otherwise("v")).write_parquet(
+        folder / "2.parquet"
+    )
+    with pytest.raises(DataError) as here:
+        judged(RULE, folder)
+    with pytest.raises(DataError) as there:
+        judged_by_parts(RULE, opened(folder), engine=engine)
+    assert str(there.value) == str(here.value)
+    assert "2.parquet" in str(here.value)
+
+
+def test_every_trace_comes_back_in_order(folder, engine):
+    lots = []
+    judged_by_parts(RULE, opened(folder), rows=500, engine=engine, each=lots.append)
+    found = [rows_of(each) for each in verdicts(parse(RULE), Stream(opened(folder)))]
+    for k in range(4):
+        assert [x for lot in lots for x in lot[k]] == [x for lot in found for x in lot[k]]
+
+
+def test_what_is_learned_from_a_sample_is_judged_by_all_files(folder, engine):
+    source = opened(folder)
+    rules = [parse("G (v <= 2)"), parse("F (w >= 1) & G (v <= 2.5)")]
+    front = Front(tuple(Entry(rule, 2, 0.0, 0.0, 0.0, 0.0) for rule in rules), 1)
+    some = drawn(source, 20_000).data
+    assert on_all_by_parts(front, some, source, engine) == on_all(front, some, source)
+
+
+def said(*words):
+    run = [sys.executable, "-c", "from fernn.cli import main; main()", *map(str, words)]
+    return subprocess.run(run, capture_output=True, text=True)
+
+
+def heard(done):
+    """What was said besides, but for how far it was."""
+    return [line for line in done.stderr.splitlines() if not line.startswith("files ")]
+
+
+@pytest.mark.parametrize("asked", [
+    ["eval", RULE, "FOLDER", "--json"],
+    ["eval", RULE, "FOLDER", "--time-units", "--out", "OUT"],
+    ["eval", RULE, "FOLDER", "--nonfinite", "drop_case"],
+    ["check", "FOLDER"],
+])  # fmt: skip
+def test_the_command_says_the_same_wherever_it_is_done(folder, tmp_path, asked):
+    frame = pl.read_parquet(folder / "1.parquet")
+    gap = pl.when(pl.int_range(pl.len()) == 99).then(None).otherwise("w")
+    if "drop_case" in asked:
+        frame.with_columns(w=gap).write_parquet(folder / "1.parquet")
+    names = {"FOLDER": folder, "OUT": tmp_path / "rows.csv"}
+    words = [names.get(word, word) for word in asked]
+    here = said(*words)
+    rows = names["OUT"].read_text() if "OUT" in asked else None
+    there = said(*words, "--engine", "processes:2")
     assert there.returncode == here.returncode, there.stderr
     assert there.stdout == here.stdout
+    assert heard(there) == heard(here)
+    assert "on processes:2: 0 of 4" in there.stderr
+    assert rows is None or names["OUT"].read_text() == rows
+
+
+def test_watching_is_the_same_wherever_it_is_done(folder, tmp_path):
+    run = tmp_path / "run"
+    learned = said(
+        "learn", folder, "--sample", "0.05", "--max-length", "2", "--restarts", "4", "--out", run, "--engine",
+        "processes:2", "-q",
+    )  # fmt: skip
+    assert learned.returncode == 0, learned.stderr
+    assert "files judged by all on processes:2" in learned.stderr
+    here, there = said("watch", run, folder, "--json"), said("watch", run, folder, "--json", "--engine", "processes:2")
+    assert there.returncode == here.returncode, there.stderr
+    assert there.stdout == here.stdout
+
+
+def test_a_single_file_is_read_here_and_that_is_said(folder):
+    done = said("check", folder / "0.parquet", "--stream", "--engine", "processes:2")
+    assert "one file, which is read here" in done.stderr
+    assert done.stdout == said("check", folder / "0.parquet", "--stream").stdout

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from fernn import parse
 from fernn.data import read
+from fernn.data.chunks import opened
 from fernn.errors import FernnError, FormulaError
 from fernn.semantics import robustness, satisfied, score
-from fernn.semantics.chunks import judged, judged_part, parts_of, together
+from fernn.semantics.chunks import judged
+from fernn.semantics.parts import judged_part, parts_of, together
 from fernn.semantics.tally import tallied, total, understood
 
 pl = pytest.importorskip("polars")
@@ -76,8 +78,9 @@ def test_counts_errors_and_closest_calls_are_those_of_the_dataset(frame, text, r
 def test_parts_judged_one_by_one_add_up_to_the_whole(frame, rows, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     cut(frame, folder, data.draw(st.lists(st.integers(0, frame.height), max_size=4)))
-    told = [judged_part(str(folder), "F (v >= 2)", number, rows=rows) for number in range(parts_of(folder))]
-    assert together(json.loads(json.dumps(told))) == judged("F (v >= 2)", folder).tally
+    source = opened(folder)
+    told = [judged_part(source, number, "F (v >= 2)", rows=rows) for number in range(parts_of(folder))]
+    assert together(json.loads(json.dumps(told)), source) == judged("F (v >= 2)", folder)
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.sampled_from("abc")), min_size=1, max_size=90), st.data())

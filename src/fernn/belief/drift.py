@@ -18,11 +18,14 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.chunks import Source, Stream
+from ..engine import Where
 from ..errors import DataError
 from ..formula import Formula, channels
+from ..runs.parted import Heard, judged_by_parts, silent
 from ..semantics import robustness, satisfied
 from ..semantics.chunks import settled, verdicts
-from ..semantics.tally import Tally
+from ..semantics.parts import Rows, rows_of
+from ..semantics.tally import Judged, Tally
 from .betting import Bets, EvennessBets, RateBets
 from .interval import clopper_pearson
 
@@ -104,23 +107,32 @@ class Watched:
     ) -> Iterator[Seen]:
         """The traces of a recording larger than memory; a few numbers are kept of each, no sample."""
         stream = Stream(source, rows)
-        cases: list[str] = []
-        parts: list[Any] = []
-        labels: list[str] = []
+        lots: list[Rows] = []
         tally = Tally()
         for found in verdicts(self.formula, stream):
-            cases += found.lot.cases
-            parts.append((found.robustness, found.satisfied))
-            labels += found.lot.labels or []
+            lots.append(rows_of(found))
             tally += found.tally
             if watch is not None and watch(stream):
                 break
-        told = settled(tally, source)
+        yield from self._take_lots(lots, settled(tally, source), source)
+
+    def take_parts(
+        self, source: Source, rows: int | None = None, engine: Where = None, told: Heard = silent
+    ) -> tuple[list[Seen], bool]:
+        """The same of a folder, judged file by file on an engine; and whether all of it came, before a Ctrl-C."""
+        lots: list[Rows] = []
+        came = judged_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
+        return list(self._take_lots(lots, came.judged, source)), came.complete
+
+    def _take_lots(self, lots: list[Rows], told: Judged, source: Source) -> Iterator[Seen]:
+        cases = [case for lot in lots for case in lot.cases]
+        labels = [label for lot in lots for label in lot.labels or ()]
         good = None
         if labels:
             self._check_classes(told.classes, source.name)
             good = np.array([told.of[label] == self.classes[1] for label in labels])
-        values, holds = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        values = np.concatenate([lot.robustness for lot in lots] or [np.zeros(0)])
+        holds = np.concatenate([lot.satisfied for lot in lots] or [np.zeros(0, bool)])
         yield from self.taken(cases, values, holds, good, str(source.path))
 
     def _good(self, data: Dataset) -> Any:

@@ -16,11 +16,12 @@ from ..errors import UnsupportedError
 from .output import as_json, complain, table
 from .reading import warn_of_compiling, warned
 from .streaming import INTERRUPTED, followed
-from .where import is_elsewhere, noting
+from .where import by_file, is_parted
 
 if TYPE_CHECKING:
     from ..data.chunks import Source
     from ..formula import Formula
+    from ..runs.parted import Parted
     from ..semantics import Score
     from ..semantics.tally import Judged
 
@@ -92,8 +93,11 @@ def evaluated(
     rule = parse(text, dt=dt)
     where = place_of(at, rule)
     warn_of_compiling()
-    if out is None and dt is None and len(source.files) > 1 and is_elsewhere():
-        return _elsewhere(rule, file, source, options, where, at, rows, json)
+    if is_parted(source):
+        came = _elsewhere(rule, source, where, rows, dt, out)
+        if came.problems:
+            warned(shlex.join(["fernn", "check", file, *flags(options)]), came.problems)
+        return _told(rule, came.judged, Seen(came.ending.dt, came.ending.unit, came.rows, came.complete), at, json)
     tally = Tally()
     stream = Stream(source, rows)
     with rows_to(out) as write, followed("judged") as wants_end:
@@ -103,16 +107,11 @@ def evaluated(
             if wants_end(stream):
                 break
     if dt is not None and stream.is_over:
-        check_step(stream, dt)
+        check_step(stream.ending, dt)
     if problems := stream.problems():
         warned(shlex.join(["fernn", "check", file, *flags(options)]), problems)
-    told = settled(tally, source)
-    _tell_empty(rule, told)
-    _show(told, Seen(stream.dt, stream.unit, stream.rows, stream.is_over), rule, at, json)
-    if not stream.is_over:
-        complain("interrupted: all of the above is of the rows read so far")
-        return INTERRUPTED
-    return 0 if tally.satisfied == tally.traces else 1
+    seen = Seen(stream.dt, stream.unit, stream.rows, stream.is_over)
+    return _told(rule, settled(tally, source), seen, at, json)
 
 
 class Seen(NamedTuple):
@@ -125,25 +124,26 @@ class Seen(NamedTuple):
 
 
 def _elsewhere(
-    rule: Formula, file: str, source: Source, options: dict[str, Any], where: Any, at: str, rows: int | None, json: bool
-) -> int:
+    rule: Formula, source: Source, where: Any, rows: int | None, dt: float | None, out: Path | None
+) -> Parted:
     """File by file, on the engine that is chosen."""
-    from ..data.chunks import Stream
-    from ..data.options import flags
     from ..runs.parted import judged_by_parts
-    from ..semantics.chunks import FIRST
+    from ..semantics.chunks import check_step
 
-    with noting(False) as doing:
-        path = str(Path(file).resolve())  # as workers see it
-        came = judged_by_parts(rule, path, options, where, rows, told=lambda done, of: doing("files", done, of))
-    if came.problems:
-        warned(shlex.join(["fernn", "check", file, *flags(options)]), came.problems)
-    first, told = Stream(source, FIRST), came.judged
-    next(iter(first), None)
+    with rows_to(out) as write, by_file("judged") as told:
+        each = None if out is None else lambda lot: write(*lot)
+        came = judged_by_parts(rule, source, where, rows, told=told, each=each)
+    if dt is not None and came.complete:
+        check_step(came.ending, dt)
+    return came
+
+
+def _told(rule: Formula, told: Judged, seen: Seen, at: str, json: bool) -> int:
+    """Prints it; the exit code."""
     _tell_empty(rule, told)
-    _show(told, Seen(first.dt, first.unit, told.tally.samples, came.complete), rule, at, json)
-    if not came.complete:
-        complain("interrupted: all of the above is of the files judged so far")
+    _show(told, seen, rule, at, json)
+    if not seen.is_over:
+        complain("interrupted: all of the above is of the rows read so far")
         return INTERRUPTED
     return 0 if told.tally.satisfied == told.tally.traces else 1
 

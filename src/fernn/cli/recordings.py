@@ -11,6 +11,7 @@ import typer
 from .output import as_json, counted
 from .reading import File, Json, reads_a_file
 from .streaming import InPieces, PieceRows, followed, is_streamed
+from .where import EngineName, by_file, is_parted
 
 if TYPE_CHECKING:
     from ..data import Card, Problem
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
 
 @reads_a_file
 def check(
-    file: File, stream: InPieces = None, piece_rows: PieceRows = None, json: Json = False, options: Any = None
+    file: File,
+    stream: InPieces = None,
+    piece_rows: PieceRows = None,
+    engine: EngineName = None,
+    json: Json = False,
+    options: Any = None,
 ) -> int:
     """Show what a recording holds and everything that is wrong with it.
 
-    A folder of Parquet files, and a file larger than memory, is read in pieces.
+    A folder of Parquet files, and a file larger than memory, is read in pieces; a folder on an engine, if one is named.
     """
     from ..data import card, looked_at
 
@@ -61,6 +67,11 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[Card | None, 
         if not error.problems:
             raise
         return None, tuple(error.problems)
+    if is_parted(source):
+        from ..runs.parted import card_by_parts
+
+        with by_file("checked") as told:
+            return card_by_parts(source, rows, told=told)
     with followed("checked") as wants_end:
         try:
             return card_of(source, rows, wants_end)

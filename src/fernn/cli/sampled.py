@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .output import complain
 from .streaming import followed
+from .where import by_file, is_parted
 
 if TYPE_CHECKING:
     from ..data.chunks.drawing import Drawn
@@ -32,8 +33,9 @@ def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed:
 
 def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
     """With the errors on all the data, where what was learned from is a sample of them."""
+    from ..data.chunks import opened
     from ..runs import Outcome
-    from ..runs.large import on_all
+    from ..runs.large import on_all, on_all_by_parts
 
     sample = done.job.settings.get("sample")
     if sample is None or not isinstance(done, Outcome):
@@ -42,8 +44,13 @@ def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
     notes = [f"learned from a sample: {kept} of {total} traces of {sample['of']}"]
     papers = {}
     if len(done.job.data.classes) == 2:
-        with followed("judged by all") as wants_end:
-            found = on_all(done.front, done.job.data, sample, watch=wants_end)
+        source = opened(sample["of"], sample["reading"])
+        if is_parted(source):
+            with by_file("judged by all") as told:
+                found = on_all_by_parts(done.front, done.job.data, source, told=told)
+        else:
+            with followed("judged by all") as wants_end:
+                found = on_all(done.front, done.job.data, source, watch=wants_end)
         notes += found.notes(done.front)
         papers["all.json"] = found.to_json()
     if done.job.run is not None:

@@ -13,12 +13,12 @@ import typer
 from .interrupt import Interrupt
 from .output import complain
 from .progress import Redrawn, Silent, can_redraw, clock
+from .where import EVERY
 
 if TYPE_CHECKING:
     from ..data.chunks import Stream
 
 INTERRUPTED = 130
-EVERY = 30.0  # seconds from one line to the next where there is no terminal
 InPieces = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Read it in pieces; by itself where it is larger than memory."),

@@ -11,9 +11,11 @@ from .output import as_json, complain, counted, table
 from .reading import Json, warned
 from .streaming import INTERRUPTED, InPieces, PieceRows, is_streamed
 from .streaming import followed as progress
+from .where import EngineName, by_file, is_parted
 
 if TYPE_CHECKING:
     from ..belief.drift import Watched
+    from ..data.chunks import Source
 
 BLOCKS = 12
 
@@ -24,12 +26,13 @@ def watch(
     alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
+    engine: EngineName = None,
     json: Json = False,
 ) -> int:
     """Apply a learned rule to new recordings, with or without labels, and say when it no longer holds.
 
     Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
-    than memory, are read in pieces.
+    than memory, are read in pieces; folders on an engine, if one is named.
     """
     from ..belief import tested
     from ..belief.drift import Watched
@@ -52,11 +55,7 @@ def watch(
     stopped = False
     for file in files:
         if is_streamed(file, job.reading, stream):
-            source = opened(file, job.reading, forgiving=True)
-            with progress(f"watched {file}") as wants_end:
-                for _ in followed.take_stream(source, piece_rows, wants_end):
-                    pass
-            stopped = wants_end.stop is not None and wants_end.stop.asked
+            stopped = not _taken(followed, opened(file, job.reading, forgiving=True), piece_rows)
         else:
             for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
                 pass
@@ -68,6 +67,17 @@ def watch(
     else:
         typer.echo(_printed(followed))
     return INTERRUPTED if stopped else 1 if followed.alarms else 0
+
+
+def _taken(followed: Watched, source: Source, rows: int | None) -> bool:
+    """Takes a recording in pieces; whether it came to its end before a Ctrl-C."""
+    if is_parted(source):
+        with by_file(f"watched {source.path}") as told:
+            return followed.take_parts(source, rows, told=told)[1]
+    with progress(f"watched {source.path}") as wants_end:
+        for _ in followed.take_stream(source, rows, wants_end):
+            pass
+    return wants_end.stop is None or not wants_end.stop.asked
 
 
 def _printed(followed: Watched) -> str:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from .output import complain
+from .progress import can_redraw
+
+if TYPE_CHECKING:
+    from ..data.chunks import Source
+
+EVERY = 30.0  # seconds from one line to the next where there is no terminal
 
 
 def _used(name: str | None) -> str | None:
@@ -34,10 +43,40 @@ def is_elsewhere() -> bool:
     return not isinstance(engine_of(), Local)
 
 
+def is_parted(source: Source) -> bool:
+    """Whether a recording is worked through file by file elsewhere; where only its one file prevents it, says so."""
+    if not is_elsewhere():
+        return False
+    if len(source.files) > 1:
+        return True
+    from ..engine import engine_of
+
+    complain(f"{source.path} is one file, which is read here, not on {engine_of().name}; a folder goes file by file")
+    return False
+
+
+@contextmanager
+def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many files are done, and where; without a terminal once at first, and every half minute."""
+    from ..engine import engine_of
+
+    name, last = engine_of().name, -EVERY
+    with noting(False) as doing:
+
+        def told(done: int, of: int) -> None:
+            nonlocal last
+            doing(f"files {what} on {name}", done, of)
+            if not can_redraw() and monotonic() - last > EVERY:
+                complain(f"files {what} on {name}: {done} of {of}")
+                last = monotonic()
+
+        yield told
+
+
 @contextmanager
 def noting(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Shows how many units are done, of how many."""
-    from .progress import Redrawn, Silent, can_redraw
+    from .progress import Redrawn, Silent
 
     shown = Redrawn() if can_redraw() and not quiet else Silent()
 

@@ -59,8 +59,8 @@ def polars() -> Any:
 
 
 @contextmanager
-def readable() -> Iterator[None]:
-    """Whatever polars gives up with becomes an error of ours."""
+def readable(file: str | None = None) -> Iterator[None]:
+    """Whatever polars gives up with becomes an error of ours, about this file."""
     try:
         yield
     except FernnError:
@@ -69,7 +69,7 @@ def readable() -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__module__ != PANIC:
             raise
         what = f"not a readable Parquet file ({told(error)[:100]})"
-        raise refusal("parquet", what, "Check how it was written.") from error
+        raise refusal("parquet", what, "Check how it was written.", file=file) from error
 
 
 def _unpacked(path: Path, limit: int | None) -> int:
@@ -134,4 +134,7 @@ def is_moment(pl: Any, column: Any) -> bool:
 
 def column_texts(column: Any) -> list[str]:
     """Empty where there is no value."""
-    return ["" if cell is None else str(cell).strip() for cell in column.to_list()]
+    cells = column.to_list()
+    if column.null_count():
+        return ["" if cell is None else str(cell).strip() for cell in cells]
+    return list(map(str.strip, map(str, cells)))

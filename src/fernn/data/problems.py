@@ -7,9 +7,9 @@ everything there is to mend. An `error` means there is no dataset; a `warning` m
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from ..errors import DataError
 
@@ -84,6 +84,29 @@ class Ledger:
         for p in problems:
             self.add(p.kind, p.severity, p.what, p.fix, line=p.line, column=p.column, case=p.case)
 
+    def join(self, later: Ledger) -> None:
+        """Those of another ledger after these, each with its own file."""
+        for (kind, severity), found in later._kept.items():
+            kept = self._kept.setdefault((kind, severity), [])
+            room = SHOWN - len(kept)
+            kept += found[:room]
+            self.count(kind, severity, len(found[room:]) + later._more.get((kind, severity), 0))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers; `from_json` takes them back."""
+        return {
+            "kept": [asdict(problem) for kept in self._kept.values() for problem in kept],
+            "more": [[kind, severity, n] for (kind, severity), n in self._more.items()],
+        }
+
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> Ledger:
+        ledger = Ledger()
+        for problem in (Problem(**each) for each in told["kept"]):
+            ledger._kept.setdefault((problem.kind, problem.severity), []).append(problem)
+        ledger._more = {(kind, severity): n for kind, severity, n in told["more"]}
+        return ledger
+
     @property
     def failed(self) -> bool:
         """Whether any of them rules out a dataset."""
@@ -99,9 +122,11 @@ class Ledger:
         return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 
-def refusal(kind: str, what: str, fix: str, *, column: str | None = None, case: str | None = None) -> DataError:
+def refusal(
+    kind: str, what: str, fix: str, *, file: str | None = None, column: str | None = None, case: str | None = None
+) -> DataError:
     """A DataError that carries its one problem."""
-    problem = Problem(kind, "error", what, fix, column=column, case=case)
+    problem = Problem(kind, "error", what, fix, file, column=column, case=case)
     return DataError(str(problem), [problem])
 
 

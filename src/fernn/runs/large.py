@@ -14,14 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, save
-from ..data.chunks import Lot, Source, Stream, opened
+from ..data.chunks import Source, Stream
 from ..data.chunks.drawing import Drawn
+from ..data.chunks.joining import Joining
+from ..engine import Where
 from ..formula import Formula, parse
 from ..learners import Front
-from ..semantics.chunks import Verdicts, as_batch, settled
-from ..semantics.critical import Counts, counts, movable
-from ..semantics.robustness import both
+from ..semantics.chunks import settled
+from ..semantics.critical import Counts
 from ..semantics.tally import Tally
+from .counting import Counting, as_lot, blank
+from .parted import Heard, parts, silent
 
 SAMPLE = "sample.npz"
 
@@ -79,40 +82,49 @@ def kept_sample(data: Dataset, folder: Path) -> None:
 def on_all(
     front: Front,
     data: Dataset,
-    sample: Mapping[str, Any],
+    source: Source,
     rows: int | None = None,
     watch: Callable[[Stream], bool] | None = None,
 ) -> OnAll:
-    """One pass over what `data` are a sample of; `sample` is what the run's settings say of that."""
-    source = opened(sample["of"], sample["reading"])
-    rules = [parse(str(entry.formula)) for entry in front]
-    picked = rules[front.pick]
-    known = as_lot(data)
-    moving = [counts(picked, k, known) for k in movable(picked)]
-    tallies = [Tally() for _ in rules]
+    """One pass over what `data` are a sample of."""
+    count = _counting(front, data)
     stream = Stream(source, rows)
     for lot in stream:
-        made = as_batch(lot)
-        for i, rule in enumerate(rules):
-            tallies[i] += Verdicts(lot, *both(rule, made)).tally
-        for each in moving:
-            each.take(lot)
+        count.take(lot)
         if watch is not None and watch(stream):
             break
+    return _settled(count, front, source, stream.is_over)
+
+
+def on_all_by_parts(front: Front, data: Dataset, source: Source, engine: Where = None, told: Heard = silent) -> OnAll:
+    """The same, a file of the folder at a time, on an engine. Ctrl-C gives what came so far."""
+    count, joining = _counting(front, data), Joining(source)
+    try:
+        for part in parts("fernn.runs.counting:counted_there", source, {"asked": count.asked()}, engine, told):
+            joining.take(part)
+            count.join(part["counts"])
+    except KeyboardInterrupt:
+        if not joining.files:
+            raise
+    joining.close()
+    return _settled(count, front, source, joining.is_over)
+
+
+def _counting(front: Front, data: Dataset) -> Counting:
+    """Nothing counted yet; thresholds are tried where traces of the sample lie."""
+    rules = [parse(str(entry.formula)) for entry in front]
+    return blank(rules, rules[front.pick], as_lot(data))
+
+
+def _settled(count: Counting, front: Front, source: Source, complete: bool) -> OnAll:
+    tallies = count.tallies
     errors = tuple(_error(tally, source) for tally in tallies)
     told = settled(tallies[front.pick], source)
     good = {label for label, name in told.of.items() if name == told.classes[1]}
-    best, least = _best(moving, good)
+    best, least = _best(count.moving, good)
     total = tallies[0].traces
     error = None if best is None else least / total
-    return OnAll(sample["of"], total, tallies[0].samples, errors, best, error, stream.is_over)
-
-
-def as_lot(data: Dataset) -> Lot:
-    """A dataset as a lot without labels."""
-    bounds = np.concatenate([[0], np.cumsum(data.lengths)]).astype(np.int64)
-    flat = np.concatenate([np.ascontiguousarray(trace).reshape(-1) for trace in data.values])
-    return Lot(list(data.cases), flat, bounds, data.channels)
+    return OnAll(str(source.path), total, tallies[0].samples, errors, best, error, complete)
 
 
 def _error(tally: Tally, source: Source) -> float:

@@ -1,21 +1,37 @@
-"""A folder of recordings judged file by file, wherever the work is done."""
+"""A folder of recordings worked through file by file, wherever the work is done.
+
+The workers read the files themselves; what they say is put together here, in the order of the files, and is what one
+process would have said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ..data import Dataset, Problem
-from ..data.chunks import opened
+from ..data import Card, Dataset, Problem
+from ..data.chunks import Source
+from ..data.chunks.card import card_of_parts, looked_part, measured_part
+from ..data.chunks.ending import Ending
+from ..data.chunks.joining import Joining
+from ..data.chunks.middle import Middle
+from ..data.chunks.portion import portion, with_portion
 from ..engine import Unit, Where, engine_of, results
-from ..errors import DataError
+from ..errors import DataError, FernnError
 from ..formula import Formula, parse
-from ..semantics.chunks import judged_part, parts_of, settled, together
+from ..semantics.chunks import check_channels, settled
+from ..semantics.parts import Rows, judged_part
 from ..semantics.robustness import At
-from ..semantics.tally import Judged
+from ..semantics.tally import Judged, Tally
 
-TASK = "fernn.runs.parted:judged_there"
+HERE = "fernn.runs.parted"
+Heard = Callable[[int, int], None]
+
+
+def silent(done: int, of: int) -> None:
+    """Files that are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -24,43 +40,88 @@ class Parted:
 
     judged: Judged
     problems: tuple[Problem, ...]
+    ending: Ending
+    rows: int
     complete: bool = True
+
+
+def parts(
+    task: str, source: Source, asked: dict[str, Any], engine: Where = None, told: Heard = silent
+) -> Iterator[Any]:
+    """What a function says of each file, in the order of the files. A file that cannot be worked on is an error."""
+    units = [Unit({"source": portion(source, number), **asked}, number) for number in range(len(source.files))]
+    told(0, len(units))
+    for done, answer in enumerate(results(engine_of(engine), task, None, units, in_order=True), 1):
+        if answer.problem is not None:
+            file = source.files[answer.unit.seed]
+            raise DataError(f"{file} could not be judged, after {answer.tries} tries: {answer.problem}")
+        if "refused" in answer.found:
+            raise DataError(answer.found["refused"])
+        told(done, len(units))
+        yield answer.found["said"]
 
 
 def judged_by_parts(
     formula: Formula | str,
-    path: str,
-    options: Mapping[str, Any] | None = None,
+    source: Source,
     at: At = "verdict",
     rows: int | None = None,
     engine: Where = None,
-    told: Callable[[int, int], None] = lambda done, of: None,
+    told: Heard = silent,
+    each: Callable[[Rows], None] | None = None,
 ) -> Parted:
-    """As `fernn.semantics.chunks.judged`, a file of the folder at a time; the workers read the files themselves.
+    """As `fernn.semantics.chunks.judged`, a file of the folder at a time.
 
-    `told` hears how many files are done, of how many. A file that cannot be judged is an error that says which. Ctrl-C
-    gives what came so far.
+    `told` hears how many files are done, of how many; `each` gets every trace, in order. Ctrl-C gives what came so far.
     """
     rule = parse(formula) if isinstance(formula, str) else formula
-    asked = {"path": path, "formula": str(rule), "options": dict(options or {}), "at": at, "rows": rows}
-    units = [Unit(asked, number) for number in range(parts_of(path, options))]
-    found: dict[int, dict[str, Any]] = {}
-    complete = True
+    asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
+    joining, tally = Joining(source), Tally()
+    check_channels(rule, joining)
     try:
-        told(0, len(units))
-        for answer in results(engine_of(engine), TASK, None, units):
-            if answer.problem is not None:
-                file = opened(path, options).files[answer.unit.seed]
-                raise DataError(f"{file} could not be judged, after {answer.tries} tries: {answer.problem}")
-            found[answer.unit.seed] = answer.found
-            told(len(found), len(units))
+        for part in parts(f"{HERE}:judged_there", source, asked, engine, told):
+            joining.take(part)
+            tally += Tally.from_json(part["tally"])
+            if each is not None:
+                for lot in part["rows"]:
+                    each(Rows.from_json(lot))
     except KeyboardInterrupt:
-        complete = False
-    parts = [found[number] for number in sorted(found)]
-    problems = tuple(Problem(**each) for part in parts for each in part["problems"])
-    return Parted(settled(together(parts), opened(path, options)), problems, complete)
+        pass
+    problems = joining.close()
+    return Parted(settled(tally, source), problems, joining.ending, joining.rows, joining.is_over)
+
+
+def card_by_parts(
+    source: Source, rows: int | None = None, engine: Where = None, told: Heard = silent
+) -> tuple[Card | None, tuple[Problem, ...]]:
+    """As `fernn.data.chunks.card.card_of`, a file of the folder at a time."""
+
+    def again(middles: list[Middle], channels: list[int]) -> None:
+        asked = {"rows": rows, "asked": [middle.asked() for middle in middles], "channels": channels}
+        for part in parts(f"{HERE}:measured_there", source, asked, engine, told):
+            for middle, found in zip(middles, part, strict=True):
+                middle.join(found)
+
+    first = parts(f"{HERE}:looked_there", source, {"rows": rows}, engine, told)
+    return card_of_parts(source, first, again)
+
+
+def there(work: Callable[..., Any], settings: dict[str, Any], number: int) -> dict[str, Any]:
+    """On a worker: what the function says of one file, or the error that it ends in."""
+    asked = {name: value for name, value in settings.items() if name != "source"}
+    try:
+        return {"said": with_portion(settings["source"], number, partial(work, **asked))}
+    except FernnError as error:
+        return {"refused": str(error)}
 
 
 def judged_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    """On a worker: one file."""
-    return judged_part(number=seed, **settings)
+    return there(judged_part, settings, seed)
+
+
+def looked_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return there(looked_part, settings, seed)
+
+
+def measured_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return there(measured_part, settings, seed)

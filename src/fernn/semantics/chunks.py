@@ -1,16 +1,13 @@
 """A rule on recordings larger than memory.
 
-Traces are judged some at a time, by the same compiled loop as a dataset is; what is kept of them is a `Tally`. A part,
-which is the cases that begin in one file of a folder, can be judged by itself: `judged_part` takes and gives plain
-values, and `together` adds up what comes back.
+Traces are judged some at a time, by the same compiled loop as a dataset is; what is kept of them is a `Tally`. `parts`
+does so with one file of a folder at a time, wherever that is.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -18,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.chunks import Lot, Source, Stream, opened
+from ..data.chunks.ending import Ending
+from ..data.chunks.joining import Joining
 from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
@@ -25,7 +24,7 @@ from ..formula.parse import parse
 from .again import UNIFORM
 from .batch import Batch
 from .robustness import At, both
-from .tally import Judged, Tally, tallied, total, understood
+from .tally import Judged, Tally, tallied, understood
 
 FIRST = 20_000  # rows by which the time between samples is told before all of them have come
 
@@ -45,11 +44,16 @@ class Verdicts:
 
 def verdicts(formula: Formula, stream: Stream, at: At = "verdict") -> Iterator[Verdicts]:
     """Robustness and verdict of every trace, in the order of the files."""
-    for name in channels_of(formula):
-        if name not in stream.channels:
-            raise FormulaError(f"the formula reads {name!r}, {stream.source.name} has {', '.join(stream.channels)}")
+    check_channels(formula, stream)
     for lot in stream:
         yield Verdicts(lot, *both(formula, as_batch(lot), at))
+
+
+def check_channels(formula: Formula, through: Stream | Joining) -> None:
+    """Whether the channels that the formula reads are there."""
+    for name in channels_of(formula):
+        if name not in through.channels:
+            raise FormulaError(f"the formula reads {name!r}, {through.source.name} has {', '.join(through.channels)}")
 
 
 def as_batch(lot: Lot) -> Batch:
@@ -91,43 +95,6 @@ def settled(tally: Tally, source: Source) -> Judged:
     return understood(tally, options.good, options.label_kind, options.classes, options.decimal)
 
 
-def judged_part(
-    path: str, formula: str, number: int, options: Mapping[str, Any] | None = None, at: At = "verdict",
-    rows: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """All cases that begin in file `number` of a folder, as JSON: their tally, eight bytes of each id, the problems.
-
-    A case may go on in the next files: this part reads on until it ends, and the next one leaves it out.
-    """
-    rule = parse(formula)
-    stream = Stream(opened(path, options), rows, number)
-    tally, cases = Tally(), bytearray()
-    for found in verdicts(rule, stream, at):
-        tally += found.tally
-        cases += b"".join(blake2b(case.encode(), digest_size=8).digest() for case in found.lot.cases)
-    problems = [asdict(problem) for problem in stream.problems()]
-    return {"tally": tally.to_json(), "cases": b64encode(cases).decode(), "problems": problems}
-
-
-def together(parts: Sequence[Mapping[str, Any]]) -> Tally:
-    """The parts, in the order of their files; a case that begins in two of them is an error."""
-    ids = np.concatenate(
-        [np.frombuffer(b64decode(part["cases"]), np.uint64) for part in parts] or [np.zeros(0, np.uint64)]
-    )
-    if len(np.unique(ids)) < len(ids):
-        raise DataError(
-            "the rows of some case stand in several places: it ends and comes back in a later file. Sort the rows by "
-            "case; read in one process, without an engine, the error says which one."
-        )
-    return total([Tally.from_json(part["tally"]) for part in parts])
-
-
-def parts_of(path: str | PathLike[str], options: Mapping[str, Any] | None = None) -> int:
-    """How many parts there are: the files of a folder, one for a Parquet file; text is not parted."""
-    source = opened(path, options)
-    return len(source.files)
-
-
 def step_of(source: Source) -> float:
     """The time between samples, from the first cases; `check_step` makes sure at the end."""
     stream = Stream(source, FIRST)
@@ -137,11 +104,11 @@ def step_of(source: Source) -> float:
     return stream.dt
 
 
-def check_step(stream: Stream, dt: float) -> None:
+def check_step(ending: Ending, dt: float) -> None:
     """Whether all rows were as far apart as the first ones."""
-    if stream.dt != dt:
-        found = "varies" if stream.dt is None else f"is {stream.dt:g} over all"
+    if ending.dt != dt:
+        found = "varies" if ending.dt is None else f"is {ending.dt:g} over all"
         raise DataError(
-            f"{stream.source.name}: the time between samples is {dt:g} in the first rows, but {found}, so the windows "
+            f"{ending.source.name}: the time between samples is {dt:g} in the first rows, but {found}, so the windows "
             "in time units are not known. Pass --dt."
         )

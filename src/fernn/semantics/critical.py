@@ -70,8 +70,11 @@ class Counts:
         places = np.searchsorted(self.grid, critical(self.formula, self.k, lot), side="left" if strict else "right")
         labels = np.array(lot.labels)
         for label in np.unique(labels).tolist():
-            found = np.bincount(places[labels == label], minlength=len(self.grid) + 1)
-            self.by_label[label] = self.by_label.get(label, 0) + found
+            self.add(label, np.bincount(places[labels == label], minlength=len(self.grid) + 1))
+
+    def add(self, label: str, found: npt.NDArray[np.int64]) -> None:
+        """Traces of a label, by how many values of the grid they satisfy the rule at."""
+        self.by_label[label] = self.by_label.get(label, 0) + found
 
     def errors(self, good: set[str]) -> npt.NDArray[np.int64]:
         """Wrong verdicts at each value of the grid, where these labels are good."""
@@ -112,5 +115,4 @@ def _atoms(formula: Formula) -> list[Atom]:
 
 def _column(lot: Lot, name: str) -> Floats:
     """One channel, row by row."""
-    k = lot.channels.index(name)
-    return np.concatenate([trace[k] for trace in lot.traces()])
+    return lot.column(lot.channels.index(name))

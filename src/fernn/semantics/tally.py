@@ -124,15 +124,25 @@ def tallied(
     keys = 2 * codes + holds
     counts: dict[Key, int] = {}
     closest: dict[Key, tuple[Trace, ...]] = {}
-    order = np.lexsort((margin, keys))  # stable: of equals the first comes first
+    few = keys.astype(np.uint16) if 2 * len(texts) < 1 << 16 else keys  # which are brought into order sooner
+    order = np.argsort(few, kind="stable")
     numbers, firsts, sizes = np.unique(keys[order], return_index=True, return_counts=True)
     for key, first, size in zip(numbers.tolist(), firsts.tolist(), sizes.tolist(), strict=True):
         name = (texts[key // 2], bool(key % 2))
         counts[name] = size
-        some = order[first : first + min(size, CLOSEST)].tolist()
+        some = _closest(margin, order[first : first + size])
         closest[name] = tuple(_trace(i, cases, values, holds, labels) for i in some)
     lowest = _trace(int(values.argmin()), cases, values, holds, labels) if len(cases) else None
     return Tally(len(cases), samples, counts, closest, lowest, int(np.isinf(values).sum()))
+
+
+def _closest(margin: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> list[int]:
+    """Those of some traces with the least margins, in order; of equals the first."""
+    if len(at) > CLOSEST:
+        edge = np.partition(margin[at], CLOSEST - 1)[CLOSEST - 1]
+        at = at[margin[at] <= edge]
+    found: list[int] = at[np.argsort(margin[at], kind="stable")][:CLOSEST].tolist()
+    return found
 
 
 def total(parts: Sequence[Tally]) -> Tally:
@@ -209,9 +219,8 @@ def _first_calls(traces: tuple[Trace, ...]) -> tuple[Trace, ...]:
 def _coded(labels: Sequence[str] | None, count: int) -> tuple[npt.NDArray[np.int64], list[str | None]]:
     if labels is None:
         return np.zeros(count, np.int64), [None]
-    place: dict[str, int] = {}
-    codes = np.fromiter((place.setdefault(label, len(place)) for label in labels), np.int64, count)
-    return codes, list(place)
+    place = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    return np.fromiter(map(place.__getitem__, labels), np.int64, count), list(place)
 
 
 def _trace(

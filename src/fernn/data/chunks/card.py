@@ -1,142 +1,140 @@
 """The data card of a recording larger than memory, and what is worth knowing of it as a whole.
 
 As `card` and `check` say it of a dataset, but for the fingerprint, which is not taken. Medians are exact, and cost one
-or two times more through the data.
+or two times more through the data. A folder can be gone through in parts: `looked_part` and `measured_part` say of one
+file what `card_of_parts` puts together.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable
-from math import inf
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from ...errors import DataError
 from ..card import Card, Channel
 from ..labels import labelled
-from ..problems import Problem, refusal
-from .lot import Lot
-from .middle import BITS, Middle
+from ..problems import Problem
+from .facts import Facts, measure
+from .joining import Joining
+from .middle import Middle
 from .returns import Spilled
 from .source import Source
 from .stream import Stream
 
-TEXTS = 10_000
-"""Labels that are told apart; more of them are real numbers, or none."""
-FEW = 8  # channels whose values are counted finely, which takes 16 MB each
 Watch = Callable[[Stream], bool]
+Again = Callable[[list[Middle], list[int]], None]
+"""Once more through the data, with middles that want the values of some channels."""
+Told = tuple[Card | None, tuple[Problem, ...]]
+Through = Stream | Joining
 
 
 class Interrupted(Exception):
     """Somebody wanted it to end."""
 
 
-class Facts:
-    """What one time through the data tells."""
-
-    def __init__(self, channels: tuple[str, ...]) -> None:
-        self.cases = self.samples = 0
-        self.low, self.high = np.full(len(channels), inf), np.full(len(channels), -inf)
-        self.lengths: Counter[int] = Counter()
-        self.first: dict[int, str] = {}
-        self.labels: Counter[str] = Counter()
-        self.range: tuple[float, float] = (inf, -inf)
-        self.traces, self.groups = Spilled(), Spilled()
-        bits = BITS if len(channels) <= FEW else 12
-        self.middles = [(Middle(bits), Middle(bits)) for _ in channels]
-
-    def take(self, lot: Lot) -> None:
-        self.cases += len(lot)
-        self.samples += lot.samples
-        for length, case in zip(np.diff(lot.bounds).tolist(), lot.cases, strict=True):
-            self.lengths[length] += 1
-            self.first.setdefault(length, case)
-        if len(self.lengths) > TEXTS:  # the least, the greatest and the most usual are told
-            keep = {min(self.lengths), max(self.lengths), *(k for k, _ in self.lengths.most_common(TEXTS // 2))}
-            self.lengths = Counter({k: n for k, n in self.lengths.items() if k in keep})
-            self.first = {k: case for k, case in self.first.items() if k in keep}
-        for trace in lot.traces():
-            self.low, self.high = np.minimum(self.low, trace.min(axis=1)), np.maximum(self.high, trace.max(axis=1))
-        labels = lot.labels or [""] * len(lot)
-        self._take_labels(labels)
-        codes = {label: i for i, label in enumerate(self.labels)}
-        self.traces.add(map(_digest, lot.traces()), (codes.get(label, 0) for label in labels))
-        if lot.groups is not None:
-            self.groups.add(map(hash, lot.groups), [0] * len(lot))
-        self.measure(lot)
-
-    def measure(self, lot: Lot) -> None:
-        """For the medians, each time through."""
-        traces = lot.traces()
-        for k, pair in enumerate(self.middles):
-            values = np.concatenate([trace[k] for trace in traces])
-            for middle in pair:
-                if middle.value is None:
-                    middle.take(values)
-
-    def _take_labels(self, labels: list[str]) -> None:
-        for label in labels:
-            self.labels[label] += 1
-        if len(self.labels) > TEXTS:
-            try:
-                numbers = [float(label.replace(",", ".")) for label in self.labels]
-            except ValueError:
-                what = f"there are more than {TEXTS} different labels, so they are no classes"
-                raise refusal("many-labels", what, "Name the right column with --label, or pass --label ''.") from None
-            self.range = min(self.range[0], *numbers), max(self.range[1], *numbers)
-            self.labels = Counter(dict.fromkeys(list(self.labels)[:1000], 1))  # still too many for classes
-
-
-def _digest(trace: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
-    return int.from_bytes(hashlib.blake2b(np.ascontiguousarray(trace).tobytes(), digest_size=8).digest(), "little")
-
-
-def card_of(
-    source: Source, rows: int | None = None, watch: Watch | None = None
-) -> tuple[Card | None, tuple[Problem, ...]]:
+def card_of(source: Source, rows: int | None = None, watch: Watch | None = None) -> Told:
     """The card, None where something is wrong, and every problem. `watch` sees how far it is, and can end it."""
     stream = Stream(source, rows, strict=False)
     facts = Facts(stream.channels)
+    _followed(stream, facts, watch)
+    if stream.is_broken and not stream.is_over:
+        stream.ending.tell(stream.ledger)
+
+    def again(middles: list[Middle], channels: list[int]) -> None:
+        once_more = Stream(source, rows)
+        for lot in once_more:
+            measure(middles, lot, channels)
+            if watch is not None and watch(once_more):
+                raise Interrupted
+
+    return _settled(facts, stream, again)
+
+
+def looked_part(source: Source, number: int, rows: int | None = None) -> dict[str, Any]:
+    """What the cases that begin in a file say of the card, as plain values."""
+    stream = Stream(source, rows, number, strict=False)
+    facts = Facts(stream.channels)
+    _followed(stream, facts)
+    return {**stream.part(), "facts": facts.to_json()}
+
+
+def measured_part(
+    source: Source, number: int, rows: int | None, asked: list[dict[str, Any]], channels: list[int]
+) -> list[dict[str, str]]:
+    """What they say of the medians, the next times."""
+    middles = [Middle.blank(each) for each in asked]
+    for lot in Stream(source, rows, number):
+        measure(middles, lot, channels)
+    return [middle.to_json() for middle in middles]
+
+
+def card_of_parts(source: Source, parts: Iterable[Mapping[str, Any]], again: Again) -> Told:
+    """The same as `card_of`, from what `looked_part` gave of the files, in their order."""
+    joining = Joining(source)
+    facts = Facts(joining.channels)
+    for part in parts:
+        joining.take(part)
+        try:
+            facts.join(Facts.from_json(part["facts"]))
+        except DataError as error:
+            joining.ledger.file = source.path.name
+            joining.ledger.take(error.problems)
+            break
+        for middle, told in zip(facts.middles, part["facts"]["middles"], strict=True):
+            middle.join(told)
+        if joining.is_broken:
+            break
+    joining.ending.tell(joining.ledger)
+    return _settled(facts, joining, again)
+
+
+def _followed(stream: Stream, facts: Facts, watch: Watch | None = None) -> None:
+    """Takes all lots; labels that cannot be understood end it."""
     for lot in stream:
         try:
             facts.take(lot)
         except DataError as error:
+            stream.ledger.file = stream.source.path.name
             stream.ledger.take(error.problems)
-            break
+            stream.is_broken = True
+            return
         if watch is not None and watch(stream):
             raise Interrupted
-    if stream.ledger.failed:
-        return None, stream.problems()
-    for pair in facts.middles:
-        for middle, rank in zip(pair, ((facts.samples - 1) // 2, facts.samples // 2), strict=True):
-            middle.rank = rank
+
+
+def _settled(facts: Facts, through: Through, again: Again) -> Told:
+    ledger = through.ledger
+    found = None
+    if not ledger.failed:
+        medians = _medians(facts, again)
+        try:
+            found = _card(facts, medians, through)
+        except DataError as error:
+            ledger.take(error.problems)
+    ledger.file = through.source.path.name
+    return found, ledger.problems()
+
+
+def _medians(facts: Facts, again: Again) -> list[float]:
+    """Of each channel, the mean of the two in the middle."""
+    ranks = sorted({(facts.samples - 1) // 2, facts.samples // 2})
+    found = [[middle.at(rank) for rank in ranks] for middle in facts.middles]
+    while left := [(middle, k) for k, pair in enumerate(found) for middle in pair if middle.value is None]:
+        again([middle for middle, _ in left], [k for _, k in left])
+        for middle, _ in left:
             middle.narrow()
-    while any(middle.value is None for pair in facts.middles for middle in pair):
-        again = Stream(source, rows)
-        for lot in again:
-            facts.measure(lot)
-            if watch is not None and watch(again):
-                raise Interrupted
-        for pair in facts.middles:
-            for middle in pair:
-                if middle.value is None:
-                    middle.narrow()
-    try:
-        found = _card(facts, stream)
-    except DataError as error:
-        stream.ledger.take(error.problems)
-        return None, stream.problems()
-    return found, stream.problems()
+    return [((pair[0].value or 0.0) + (pair[-1].value or 0.0)) / 2 for pair in found]
 
 
-def _card(facts: Facts, stream: Stream) -> Card:
-    options = stream.source.options
+def _card(facts: Facts, medians: list[float], through: Through) -> Card:
+    source, ending = through.source, through.ending
+    options = source.options
     classes: tuple[tuple[str, int], ...] = ()
     real = None
     place = np.zeros(max(len(facts.labels), 1), np.int64)
-    if stream.source.roles.label is not None:
+    if source.roles.label is not None:
         texts = list(facts.labels)
         plain = [text.replace(",", ".") for text in texts] if options.decimal == "," else texts
         labels, names = labelled(plain, good=options.good, kind=options.label_kind, classes=options.classes)
@@ -149,25 +147,25 @@ def _card(facts: Facts, stream: Stream) -> Card:
             real = min(facts.range[0], float(labels.min())), max(facts.range[1], float(labels.max()))
     distinct, contradictions, errors = _copies(facts.traces, place, max(len(classes), 1))
     found = Card(
-        name=stream.source.name,
+        name=source.name,
         cases=facts.cases,
         channels=tuple(
-            Channel(name, float(low), ((a.value or 0.0) + (b.value or 0.0)) / 2, float(high))
-            for name, low, high, (a, b) in zip(stream.channels, facts.low, facts.high, facts.middles, strict=True)
+            Channel(name, float(low), median, float(high))
+            for name, low, median, high in zip(through.channels, facts.low, medians, facts.high, strict=True)
         ),
         shortest=min(facts.lengths),
         longest=max(facts.lengths),
-        dt=stream.dt,
-        time_unit=stream.unit,
+        dt=ending.dt,
+        time_unit=ending.unit,
         classes=classes,
         label_range=real,
         distinct=distinct,
         contradictions=contradictions if classes else 0,
         floor=errors / facts.cases if classes else 0.0,
-        groups=None if stream.source.roles.group is None else _distinct(facts.groups),
+        groups=None if source.roles.group is None else _distinct(facts.groups),
         fingerprint="",
     )
-    _tell(found, facts, stream, errors if classes else 0)
+    _tell(found, facts, through, errors if classes else 0)
     return found
 
 
@@ -193,10 +191,10 @@ def _distinct(kept: Spilled) -> int:
     return sum(len(np.unique(pairs[:, 0])) for pairs in kept.groups())
 
 
-def _tell(found: Card, facts: Facts, stream: Stream, errors: int) -> None:
+def _tell(found: Card, facts: Facts, through: Through, errors: int) -> None:
     """Unequal lengths, a single class, copies: the warnings of a dataset."""
-    ledger = stream.ledger
-    ledger.file = stream.source.path.name
+    ledger = through.ledger
+    ledger.file = through.source.path.name
     if found.shortest != found.longest:
         usual = max(facts.lengths, key=lambda length: (facts.lengths[length], -length))
         odd = next(length for length in facts.first if length != usual)

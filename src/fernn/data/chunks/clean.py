@@ -15,7 +15,7 @@ from ..options import Options
 from ..parquet import column_numbers, polars
 from .lot import Lot, packed
 from .pace import Pace
-from .pieces import Frame, changes, texts
+from .pieces import Frame, differs, texts
 
 
 def clean_lot(piece: Frame, options: Options, channels: tuple[str, ...], pace: Pace) -> Lot | None:
@@ -62,7 +62,9 @@ def _finite(column: Any) -> Floats | None:
 
 def _one_each(column: Any, starts: Ints) -> list[str] | None:
     """The text of each case; None where a case has several, or none."""
-    if not np.isin(changes(column), starts, assume_unique=True).all():
+    within = differs(column)
+    within[starts] = False
+    if within.any():
         return None
     found = texts(column, starts)
     return None if "" in found else found

@@ -45,6 +45,15 @@ class Lot:
         width = len(self.channels)
         return [part.reshape(width, -1) for part in np.split(self.flat, self.bounds[1:-1] * width)]
 
+    def column(self, k: int) -> Floats:
+        """One channel of all traces, sample by sample."""
+        width, length = len(self.channels), self.length
+        if width == 1:
+            return self.flat
+        if length is not None:
+            return self.flat.reshape(len(self), width, length)[:, k].reshape(-1)
+        return np.concatenate([trace[k] for trace in self.traces()])
+
 
 def packed(columns: Sequence[Floats], bounds: Ints, steps: bool = False) -> Floats:
     """Columns of all rows as `flat` has them; -0.0 becomes 0.0, as in a dataset.

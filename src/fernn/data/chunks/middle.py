@@ -1,15 +1,20 @@
 """The exact median of more numbers than fit into memory, by going through them a few times.
 
 Numbers are counted by their leading bits, which tells a narrow range that the median lies in; the next time only that
-range is looked at, until what is left in it can be kept.
+range is looked at, until what is left in it can be kept. What parts of the numbers say adds up.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..dataset import Floats
+from .sent import came, sent
 
 BITS = 20
 KEPT = 1 << 20
@@ -57,6 +62,38 @@ class Middle:
             self.value = _number(self._low)
         elif inside <= self.kept:
             self._found = []
+
+    def at(self, rank: int) -> Middle:
+        """After the first time through: the number at this place, which is looked for by itself from now on."""
+        one = copy(self)
+        one._counts, one.rank = self._counts.copy(), rank
+        one.narrow()
+        return one
+
+    def asked(self) -> dict[str, Any]:
+        """What is to be looked for, as plain values; `blank` makes of it one that has met no number yet."""
+        keeps = self._found is not None
+        return {"bits": self.bits, "kept": self.kept, "low": self._low, "left": self._left, "keeps": keeps}
+
+    @staticmethod
+    def blank(asked: Mapping[str, Any]) -> Middle:
+        made = Middle(0 if asked["keeps"] else asked["bits"], asked["kept"])
+        made._low, made._left, made._found = asked["low"], asked["left"], [] if asked["keeps"] else None
+        return made
+
+    def to_json(self) -> dict[str, str]:
+        """What the numbers of a part say; `join` adds it."""
+        if self._found is not None:
+            return {"keys": sent(np.concatenate([*self._found, np.zeros(0, np.uint64)]))}
+        some = np.flatnonzero(self._counts)
+        return {"bins": sent(some.astype(np.uint32)), "counts": sent(self._counts[some])}
+
+    def join(self, told: Mapping[str, str]) -> None:
+        """With the numbers of a part."""
+        if self._found is not None:
+            self._found.append(came(told["keys"], np.uint64))
+        else:
+            self._counts[came(told["bins"], np.uint32)] += came(told["counts"], np.int64)
 
 
 def _keys(numbers: Floats) -> Keys:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +45,20 @@ class Pace:
         self.steps += count
         self.total += float((time[bounds[1:] - 1] - time[bounds[:-1]]).sum())
         return True
+
+    def join(self, later: Pace) -> None:
+        """With the steps of later rows."""
+        self.steps += later.steps
+        self.total += later.total
+        self.shortest = min(self.shortest, later.shortest, key=lambda step: step[0])
+        self.longest = max(self.longest, later.longest, key=lambda step: step[0])
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> Pace:
+        return Pace(told["steps"], told["total"], tuple(told["shortest"]), tuple(told["longest"]))
 
     @property
     def dt(self) -> float | None:

@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import ne
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..dataset import Ints
 from ..parquet import column_numbers, column_texts, frame_table, is_moment, polars
@@ -29,6 +31,12 @@ class Runs:
     starts: Ints
     names: list[str]
     blank: bool = False
+
+    def part(self, low: int, high: int) -> Runs:
+        """Those of some of the rows, where none is without an id."""
+        first = int(np.searchsorted(self.starts, low, side="right")) - 1
+        last = int(np.searchsorted(self.starts, high))
+        return Runs(np.maximum(self.starts[first:last] - low, 0), self.names[first:last])
 
 
 @dataclass(frozen=True)
@@ -118,22 +126,25 @@ class Frame(Piece):
                 spans.append((first + a, b - a))
                 files.append(file)
             at += count
-        return Frame(self.roles, self.name, tuple(files), self.frame.slice(low, high - low), tuple(spans))
+        made = Frame(self.roles, self.name, tuple(files), self.frame.slice(low, high - low), tuple(spans))
+        if not self.runs.blank:
+            made.__dict__["runs"] = self.runs.part(low, high)  # known already, which saves making texts of ids again
+        return made
 
     def table(self) -> Table:
         return frame_table(polars(), self.frame, self.roles, self.lines)
 
     def _runs(self, case: int) -> Runs:
         column = self.frame.to_series(case)
-        new = changes(column)
+        new = np.flatnonzero(differs(column))
         return _told_apart(new, texts(column, new))
 
 
-def changes(column: Any) -> Ints:
-    """Rows whose value is another than that of the row before; the first is one."""
-    differs = np.array(column.ne_missing(column.shift(1)).to_numpy())
-    differs[0] = True
-    return np.flatnonzero(differs)
+def differs(column: Any) -> npt.NDArray[np.bool_]:
+    """Whether the value is another than that of the row before; of the first row it is."""
+    found = np.array(column.ne_missing(column.shift(1)).to_numpy())
+    found[0] = True
+    return found
 
 
 def texts(column: Any, rows: Ints) -> list[str]:
@@ -174,6 +185,8 @@ def joined(pieces: Sequence[Piece]) -> Piece:
 
 def _told_apart(starts: Ints, names: list[str]) -> Runs:
     """Runs without those that have no id; those after an equal id but for a gap go on with it."""
+    if "" not in names and all(map(ne, names, islice(names, 1, None))):
+        return Runs(starts, names)
     kept: list[int] = []
     ids: list[str] = []
     for start, name in zip(starts.tolist(), names, strict=True):

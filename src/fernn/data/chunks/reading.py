@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ...errors import UnsupportedError
 from ..parquet import polars, readable
 from ..problems import Ledger
 from ..table import BLOCK, Table, joined, text_blocks
-from .pieces import Frame, Piece, Rows
+from .pieces import Frame, Piece, Rows, texts
 from .source import Source
 
 BUDGET = 1 << 25
 """Bytes of a piece, about; what is done to it takes some times as much."""
+SLAB = 4
+"""Pieces of a Parquet file that are read together: each time, all of a row group is fetched, though not unpacked."""
 CELL = 16
 
 
@@ -25,6 +30,14 @@ def usual_rows(source: Source) -> int:
 
 LAST = 1
 """Rows at the end of a file that are looked at first."""
+FIRST = 1 << 12
+"""Rows at the beginning of the next file that are looked at first, where a case may go on there."""
+MORE = 8
+"""Times as many the next time."""
+
+
+class Beyond(Exception):
+    """What is known of a folder does not reach as far as it has to be read."""
 
 
 def pieces(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[Piece]:
@@ -38,28 +51,28 @@ def pieces(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[
         yield from pieces_of(source, number, rows)
 
 
-def owned(source: Source, number: int, rows: int | None = None) -> Iterator[Piece]:
-    """The rows of all cases that begin in a file, also those that stand in the files after it.
+def owned(source: Source, number: int, before: str, rows: int | None = None) -> Iterator[Piece]:
+    """The rows of a file, and those after it that go on with its last case.
 
-    The parts of all files together are the whole, each case once.
+    `before` is the case in which the files before end; a file that has no other is not followed into the next ones.
     """
-    before = _last_case(source, number)
     last = ""
     for piece in pieces_of(source, number, rows):
-        if before:
-            at = _first_other(piece, before)
-            if at == len(piece):
-                continue
-            piece, before = piece.part(at, len(piece)), ""
-        last = next((name for name in reversed(piece.runs.names) if name), last)
+        names = [name for name in piece.runs.names if name]
+        if last or any(name != before for name in names):
+            last = names[-1] if names else last
         yield piece
-    for following in range(number + 1, len(source.files)) if last else ():
-        for piece in pieces_of(source, following, rows):
+    if not last or source.roles.case is None:
+        return
+    for following in range(number + 1, len(source.files)):
+        for piece in pieces_of(source, following, rows, FIRST):
             at = _first_other(piece, last)
             if at:
                 yield piece.part(0, at)
             if at < len(piece):
                 return
+    if source.goes_on:
+        raise Beyond
 
 
 def _first_other(piece: Piece, name: str) -> int:
@@ -68,31 +81,45 @@ def _first_other(piece: Piece, name: str) -> int:
     return next((int(start) for start, found in runs if found not in ("", name)), len(piece))
 
 
-def pieces_of(source: Source, number: int, rows: int | None = None, last: int | None = None) -> Iterator[Frame]:
-    """Those of one Parquet file; with `last`, of its last rows only."""
-    pl = polars()
-    file, count = source.files[number], source.rows[number]
+def pieces_of(source: Source, number: int, rows: int | None = None, begin: int | None = None) -> Iterator[Frame]:
+    """Those of one Parquet file; where few of its rows may be enough, only `begin` are read first."""
+    file = source.files[number]
     step = rows or usual_rows(source)
-    called, name = source.called(file), source.case_of(file)
-    for first in range(max(count - last, 0) if last else 0, count, step):
-        with readable():
-            scan = pl.scan_parquet(file, glob=False).select(source.header).slice(first, step)
-            frame = scan.collect()
-        yield Frame(source.roles, name, (called,), frame, ((first + 1, frame.height),))
+    first, size = 0, begin or step * SLAB
+    while first < source.rows[number]:
+        slab = _read(source, number, source.header, first, size)
+        for low in range(0, slab.height, step):
+            frame = slab.slice(low, step)
+            span = (first + low + 1, frame.height)
+            yield Frame(source.roles, source.case_of(file), (source.called(file),), frame, (span,))
+        first, size = first + size, min(size * MORE, step * SLAB)
 
 
-def _last_case(source: Source, number: int) -> str:
+def last_case(source: Source, number: int) -> str:
     """The case in which the files before end; rows without an id are of none. Empty where there is none."""
+    if source.roles.case is None:
+        return ""
+    case = (source.header[source.roles.case],)
     for earlier in reversed(range(number)):
-        some = LAST
-        while True:
-            names = [name for piece in pieces_of(source, earlier, some, last=some) for name in piece.runs.names if name]
+        count, some = source.rows[earlier], LAST
+        while count:
+            column = _read(source, earlier, case, max(count - some, 0), some).to_series()
+            names = [name for name in texts(column, np.arange(len(column))) if name]
             if names:
                 return names[-1]
-            if some >= source.rows[earlier]:
+            if some >= count:
                 break
             some *= 1000
+    if source.first:
+        raise Beyond
     return ""
+
+
+def _read(source: Source, number: int, columns: Sequence[str], first: int, rows: int) -> Any:
+    """Some rows of a Parquet file, of some columns."""
+    file = source.files[number]
+    with readable(source.called(file)):
+        return polars().scan_parquet(file, glob=False).select(columns).slice(first, rows).collect()
 
 
 def _of_text(source: Source, ledger: Ledger, rows: int | None) -> Iterator[Rows]:

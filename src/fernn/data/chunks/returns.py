@@ -1,18 +1,22 @@
 """Whether a case comes back after others, asked of any number of cases in a memory that does not grow.
 
-Of each case two numbers go to a file that has no name: a hash of its id and where it began. At the end cases with the
-same hash are looked for, a share of the hashes at a time.
+Of each case two numbers go to a file that has no name: a hash of its id and where it began. They go there in blocks, in
+each of which they are in order, so that all cases with the same hash can be read together at the end.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
+from .sent import came, sent
+
 AT_ONCE = 1 << 20
+BITS = 8  # leading ones of a key, by which a part of a block is found
 Records = npt.NDArray[np.uint64]
 
 
@@ -24,44 +28,80 @@ class Spilled:
         self._at_once = at_once
         self._recent: list[Records] = []
         self._waiting = 0
-        self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
+        self._file: IO[bytes] | None = None
+        self._places: list[list[int]] = []  # of each block, where keys with each of the leading bits begin
 
-    def add(self, keys: Iterable[int], values: Iterable[int]) -> None:
-        """Keys are taken modulo 2**64."""
-        mask = (1 << 64) - 1
-        pairs = np.array([[key & mask for key in keys], list(values)], dtype=np.uint64).T
+    def add(self, keys: npt.ArrayLike, values: npt.ArrayLike) -> None:
+        """Whole numbers below 2**64, as many values as keys."""
+        self._put(np.stack([np.asarray(keys, np.uint64), np.asarray(values, np.uint64)], axis=1))
+
+    def join(self, later: Spilled) -> None:
+        """With the pairs of another after these."""
+        for pairs in later.all():
+            self._put(pairs)
+
+    def to_json(self) -> str:
+        """All pairs as text; `from_json` takes it back."""
+        return sent(np.concatenate([*self.all(), np.empty((0, 2), np.uint64)]))
+
+    @staticmethod
+    def from_json(told: str) -> Spilled:
+        made = Spilled()
+        made._put(came(told, np.uint64).reshape(-1, 2))
+        return made
+
+    def _put(self, pairs: Records) -> None:
         self._recent.append(pairs)
         self.count += len(pairs)
         self._waiting += len(pairs)
         if self._waiting >= self._at_once:
-            if self._file is None:
-                self._file = tempfile.SpooledTemporaryFile(max_size=0)  # noqa: SIM115
+            block = np.concatenate(self._recent)
+            block = block[block[:, 0].argsort()]
+            before = self._places[-1][-1] if self._places else 0
+            edges = np.arange(1, 1 << BITS, dtype=np.uint64) << np.uint64(64 - BITS)
+            inside = np.searchsorted(block[:, 0], edges).tolist()
+            self._places.append([before + i for i in (0, *inside, len(block))])
+            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115
             self._file.seek(0, 2)
-            for part in self._recent:
-                self._file.write(np.ascontiguousarray(part).tobytes())
+            self._file.write(block.tobytes())
             self._recent, self._waiting = [], 0
 
     def groups(self) -> Iterator[Records]:
         """All pairs once, in parts of bounded size in which those with the same key are together, in order."""
-        shares = max(1, -(-self.count // self._at_once))
-        for share in range(shares):
-            found = [part[part[:, 0] % np.uint64(shares) == share] for part in self._all()]
-            pairs = np.concatenate(found) if found else np.empty((0, 2), np.uint64)
+        for pairs in self._shares():
             yield pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
-    def _all(self) -> Iterator[Records]:
-        if self._file is not None:
-            self._file.seek(0)
-            while block := self._file.read(self._at_once * 16):
-                yield np.frombuffer(block, np.uint64).reshape(-1, 2)
+    def _shares(self) -> Iterator[Records]:
+        """The same in any order."""
+        bits = min((max(self.count - 1, 0) // self._at_once).bit_length(), BITS)
+        wide = 1 << (BITS - bits)
+        for share in range(1 << bits):
+            found = [self._read(places[share * wide], places[(share + 1) * wide]) for places in self._places]
+            for part in self._recent:
+                is_in = part[:, 0] >> np.uint64(64 - bits) == share if bits else slice(None)
+                found.append(part[is_in])
+            yield np.concatenate([*found, np.empty((0, 2), np.uint64)])
+
+    def all(self) -> Iterator[Records]:
+        """All pairs once, in any order, some at a time."""
+        for places in self._places:
+            yield self._read(places[0], places[-1])
         yield from self._recent
 
+    def _read(self, low: int, high: int) -> Records:
+        assert self._file is not None
+        self._file.seek(low * 16)
+        return np.frombuffer(self._file.read((high - low) * 16), np.uint64).reshape(-1, 2)
+
     def again(self) -> tuple[int, int] | None:
-        """The values of the two first pairs with the same key; None where all keys differ."""
+        """The values of the two pairs with the same key of which the second comes first; None where all keys differ."""
         best: tuple[int, int] | None = None
-        for pairs in self.groups():
-            same = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
-            for i in same[:1]:
+        for pairs in self._shares():
+            keys = np.sort(pairs[:, 0])
+            if (keys[1:] == keys[:-1]).any():
+                pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+                same = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
+                i = same[pairs[same + 1, 1].argmin()]
                 found = int(pairs[i, 1]), int(pairs[i + 1, 1])
-                best = found if best is None else min(best, found)
+                best = found if best is None else min(best, found, key=lambda pair: pair[1])
         return best

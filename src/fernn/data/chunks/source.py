@@ -58,6 +58,10 @@ class Source:
     tidy: bool = True
     notes: tuple[Problem, ...] = ()
     """Warnings that the first rows give."""
+    first: int = 0
+    """The number of the first of `files` in the folder, of which others may have been left out (`portion`)."""
+    goes_on: bool = False
+    """Whether the folder has files after these."""
 
     @property
     def name(self) -> str:

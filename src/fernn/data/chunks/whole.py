@@ -18,38 +18,44 @@ CELL = 16  # bytes of a cell on the way, about
 LEAST = 1 << 28  # bytes that a single case may always have
 
 
-def whole_cases(pieces: Iterable[Piece], limit: int | None = None) -> Iterator[Piece]:
-    """Pieces in which every case is whole; `limit` are the bytes that one case may have."""
+def whole_cases(pieces: Iterable[Piece], limit: int | None = None, before: str = "") -> Iterator[Piece]:
+    """Pieces in which every case is whole; `limit` are the bytes that one case may have.
+
+    `before` is a case that began earlier, whose rows are left out where the pieces begin with them.
+    """
     carried: list[Piece] = []
-    last, held = "", 0
+    last, held = before, 0
     allowed = max(most(limit) or 0, LEAST)
     for piece in pieces:
         runs = piece.runs
         starts = [*runs.starts.tolist(), len(piece)]
         low = 0
-        if carried and runs.names[0] in (last, ""):
+        if last and runs.names[0] in (last, ""):
             if len(runs.names) == 1:
-                carried.append(piece)
-                held += len(piece)
-                _check_room(piece, last, held, allowed)
+                if carried:
+                    carried.append(piece)
+                    held += len(piece)
+                    _check_room(piece, last, held, allowed)
                 continue
             low = starts[1]
-            yield joined([*carried, piece.part(0, low)])
+            if carried:
+                yield joined([*carried, piece.part(0, low)])
         elif carried:
             yield joined(carried)
-        _check_once(piece, last if carried and not low else "")
+        _check_once(piece, last if not low else "")
         high = starts[-2]
         if high > low:
             yield piece.part(low, high)
-        carried, last, held = [piece.part(high, len(piece))], runs.names[-1], len(piece) - high
+        carried, last, held, before = [piece.part(high, len(piece))], runs.names[-1], len(piece) - high, ""
     if carried:
         yield joined(carried)
 
 
 def _check_once(piece: Piece, before: str) -> None:
-    """No case of the piece comes twice, nor does the one that was just ended."""
+    """No case of the piece comes twice, nor does the one that was just ended, with which it does not begin."""
     names = piece.runs.names
-    if len(set(names)) == len(names) and before not in names[1:]:
+    met = set(names)
+    if len(met) == len(names) and before not in met:
         return
     first: dict[str, int] = {}
     for name, row in zip(names, piece.runs.starts.tolist(), strict=True):

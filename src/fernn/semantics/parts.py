@@ -1,0 +1,79 @@
+"""A rule on one file of a folder at a time.
+
+A part is the cases that begin in a file. `judged_part` takes and gives plain values, so that it can be done anywhere;
+`together` adds up what comes back, and then it is as if all had been judged at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.chunks import Source, Stream, opened
+from ..data.chunks.joining import Joining
+from ..data.chunks.sent import came, sent
+from ..formula.parse import parse
+from .chunks import Verdicts, settled, verdicts
+from .robustness import At
+from .tally import Judged, Tally
+
+
+class Rows(NamedTuple):
+    """Traces that were judged, one entry each."""
+
+    cases: list[str]
+    robustness: npt.NDArray[Any]
+    satisfied: npt.NDArray[np.bool_]
+    labels: list[str] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; `from_json` takes them back."""
+        return {
+            "cases": self.cases, "robustness": sent(np.asarray(self.robustness, np.float64)),
+            "satisfied": sent(self.satisfied), "labels": self.labels,
+        }  # fmt: skip
+
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> Rows:
+        values, holds = came(told["robustness"], np.float64), came(told["satisfied"], np.bool_)
+        return Rows(told["cases"], values, holds, told["labels"])
+
+
+def rows_of(found: Verdicts) -> Rows:
+    return Rows(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
+
+
+def judged_part(
+    source: Source, number: int, formula: str, at: At = "verdict", rows: int | None = None, listed: bool = False
+) -> dict[str, Any]:
+    """All cases that begin in file `number`: their tally, what is to be said of them, and if `listed` each of them.
+
+    A case may go on in the next files: this part reads on until it ends, and the next one leaves it out.
+    """
+    stream = Stream(source, rows, number)
+    tally = Tally()
+    lots = []
+    for found in verdicts(parse(formula), stream, at):
+        tally += found.tally
+        if listed:
+            lots.append(rows_of(found).to_json())
+    return {**stream.part(), "tally": tally.to_json(), "rows": lots}
+
+
+def together(parts: Iterable[Mapping[str, Any]], source: Source) -> Judged:
+    """The parts, in the order of their files; a case that begins in two of them is an error."""
+    joining, tally = Joining(source), Tally()
+    for part in parts:
+        joining.take(part)
+        tally += Tally.from_json(part["tally"])
+    joining.close()
+    return settled(tally, source)
+
+
+def parts_of(path: str | PathLike[str], options: Mapping[str, Any] | None = None) -> int:
+    """How many parts there are: the files of a folder, one for a Parquet file; text is not parted."""
+    return len(opened(path, options).files)
