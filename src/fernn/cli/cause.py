@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .interrupt import INTERRUPTED
 from .job import watched
-from .learning import INTERRUPTED, Quiet
+from .learning import Quiet
 from .output import as_json, complain, counted
 from .progress import clock
 from .reading import Json, reads_a_file

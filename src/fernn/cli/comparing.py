@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .learning import INTERRUPTED, Quiet
+from .interrupt import INTERRUPTED
+from .learning import Quiet
 from .output import as_json, complain, counted, table
 from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording

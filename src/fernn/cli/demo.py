@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from .interrupt import INTERRUPTED
 from .job import carried_out
-from .learning import INTERRUPTED, Out, Quiet
+from .learning import Out, Quiet
 from .output import as_json
 from .reading import Json
 from .report import NoReport, kept_report

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from ..errors import UnsupportedError
+from .interrupt import INTERRUPTED
 from .output import as_json, complain, table
 from .reading import warn_of_compiling, warned
-from .streaming import INTERRUPTED, followed
+from .streaming import followed
 from .where import by_file, is_parted
 
 if TYPE_CHECKING:

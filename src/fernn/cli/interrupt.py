@@ -6,6 +6,9 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+INTERRUPTED = 130
+"""The exit code of a command that was ended by Ctrl-C."""
+
 
 class Interrupt:
     """While it is entered, the first Ctrl-C only sets `asked`; the second ends the process at once.

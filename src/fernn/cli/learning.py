@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .classes import printed_rules, told_rules
+from .interrupt import INTERRUPTED
 from .job import carried_out, rules_learned
 from .output import as_json, complain
 from .reading import Json, noting, reads_a_file, recording
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ..data import Dataset, Problem
     from ..runs import Outcome, RulesOutcome
 
-INTERRUPTED = 130
 LearnFile = Annotated[
     str | None,
     typer.Argument(

@@ -33,10 +33,10 @@ from . import (
     traces,
     watching,
 )
+from .interrupt import INTERRUPTED
 from .output import as_json, complain
 
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
-INTERRUPTED = 130
 UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichever this typer stands on
 
 app = typer.Typer(

@@ -18,7 +18,6 @@ from .where import EVERY
 if TYPE_CHECKING:
     from ..data.chunks import Stream
 
-INTERRUPTED = 130
 InPieces = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Read it in pieces; by itself where it is larger than memory."),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .interrupt import INTERRUPTED
 from .output import as_json, complain, counted, table
 from .reading import Json, warned
-from .streaming import INTERRUPTED, InPieces, PieceRows, is_streamed
+from .streaming import InPieces, PieceRows, is_streamed
 from .streaming import followed as progress
 from .where import EngineName, by_file, is_parted
 
