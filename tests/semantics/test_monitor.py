@@ -26,6 +26,7 @@ from fernn.formula.nodes import (
     atom,
 )
 from fernn.formula.parse import parse
+from fernn.semantics import robustness, satisfied
 from fernn.semantics.monitor import Monitor
 from oracle import as_trace, holds, rho
 from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, traces
@@ -232,3 +233,24 @@ def test_numpy_and_whole_numbers_are_welcome():
     monitor = Monitor("H (x >= 0)")
     assert monitor.update(np.array([2], np.float32)).low == 2
     assert monitor.update({"x": 1}).low == 1
+
+
+@pytest.mark.parametrize("width", [1, 2, 31, 32, 33, 40])
+@pytest.mark.parametrize("shape", ["noise", "up", "down", "steps"])
+def test_windows_of_any_width_follow_what_rises_falls_and_stays(width, shape):
+    random = np.random.default_rng(width)
+    x = {
+        "noise": random.normal(size=150),
+        "up": np.arange(150.0),
+        "down": -np.arange(150.0),
+        "steps": np.repeat(random.integers(-2, 3, 30), 5).astype(float),
+    }[shape]
+    for text in (
+        f"O[0,{width - 1}] (x >= 0)",
+        f"H[0,{width - 1}] (x > 0)",
+        f"O[3,{width + 2}] H[0,{width - 1}] (x >= 0)",
+    ):
+        monitor = Monitor(text, ["x"])
+        found = [monitor.update([value]) for value in x]
+        assert [reading.low for reading in found] == robustness(text, x[None], at="all")[0].tolist()
+        assert [reading.verdict for reading in found] == satisfied(text, x[None], at="all")[0].tolist()

@@ -62,7 +62,6 @@ def readings(formula: Formula, channels: tuple[str, ...]) -> tuple[Callable[[Sam
     strict = any(o is not None and o.strict for step in program(formula).steps for o in (step.a, step.b))
     shown = f"0.0 if v == {JUST_VIOLATED} else v" if strict else "v"
     ending = [
-        "count += 1",
         f"v = s{len(program(formula).steps) - 1}",
         "if v != last:",  # most samples change nothing, and a reading can be handed out again
         "    last = v",
@@ -70,7 +69,7 @@ def readings(formula: Formula, channels: tuple[str, ...]) -> tuple[Callable[[Sam
         "    current = new(Reading, (z, z, v >= 0.0))",
         "return current",
     ]
-    made: tuple[Any, Any] = _compiled([formula], channels, ["count = 0", "last = None", "current = None"], ending)
+    made: tuple[Any, Any] = _compiled([formula], channels, ["last = None", "current = None"], ending)
     return made
 
 
@@ -78,12 +77,12 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
     """`update`, or with a setup of its own `update` and a function that gives its state."""
     read = tuple(dict.fromkeys(name for formula in formulas for name in program(formula).channels))
     names = {name: f"x{i}" for i, name in enumerate(read)}
-    start, atoms, body = list(setup), [], []
+    start, atoms, body = ["n = -1", *setup], [], ["n += 1"]
     for k, formula in enumerate(formulas):
         before, first, lines = stepwise(program(formula), names)
-        start += [_own(line, k) for line in before]
+        start += [_own(line, k) for line in before if line != "n = -1"]
         atoms += [_own(line, k) for line in first]
-        body += [_own(line, k) for line in lines]
+        body += [_own(line, k) for line in lines if line != "n += 1"]
     rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
     source = [
         "def make():",
@@ -96,15 +95,14 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
         *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
         "                pass",
         "            else:",
-        *(f"                x{i} = sample[{channels.index(name)}]" for i, name in enumerate(read)),
-        f"                if len(sample) != {len(channels)}: raise IndexError",
-        *(f"            if not -1e999 < x{i} < 1e999: raise ValueError" for i in range(len(read))),
+        f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
+        *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in range(len(read))),
         *(f"            {line}" for line in atoms),
         "        except (LookupError, TypeError, ValueError, ArithmeticError):",
         "            by_name = other_way(sample, by_name)",
         "            return update(sample)",
         *(f"        {line}" for line in [*body, *ending]),
-        "    return update, lambda: (count, current)" if setup else "    return update",
+        "    return update, lambda: (n + 1, current)" if setup else "    return update",
     ]
 
     def other_way(sample: Any, by_name: bool) -> bool:
@@ -123,7 +121,7 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
 
 def _own(line: str, k: int) -> str:
     """The line with its state named for the k-th formula."""
-    return re.sub(r"\b([snqke]\d*)\b", rf"\1_{k}", line) if k else line
+    return re.sub(r"\b([sqke]\d+)\b", rf"\1_{k}", line) if k else line
 
 
 def _complaint(sample: Any, read: tuple[str, ...], channels: tuple[str, ...]) -> str:

@@ -6,6 +6,9 @@ from ..nodes import Formula
 from ..program import Op, Operand, Program, Step
 from .streams import JUST_VIOLATED, expression, forward
 
+NARROW = 32
+"""Samples that are looked through sooner than an order among them is kept up."""
+
 
 def to_python(formula: Formula) -> str:
     """Source with `robustness(trace)`, and for past formulas `monitor()`, fed sample by sample."""
@@ -104,6 +107,8 @@ def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> t
             worst, less, more = ("-inf", "<", ">") if step.op == Op.HOLD_MAX else ("inf", ">", "<")
             a, b = read(step.a), read(step.b)
             return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}", f"if {b} {more} s{i}: s{i} = {b}"]
+    if step.amount <= NARROW:
+        return _narrow(i, step, read(step.a))
     less = ">=" if step.op == Op.WINDOW_MIN else "<="
     return [f"q{i} = deque()", f"k{i} = deque()"], [
         f"a = {read(step.a)}",
@@ -116,6 +121,21 @@ def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> t
         f"    q{i}.popleft()",
         f"    k{i}.popleft()",
         f"s{i} = q{i}[0]",
+    ]
+
+
+def _narrow(i: int, step: Step, a: str) -> tuple[list[str], list[str]]:
+    """A narrow window is looked through when its best sample leaves it, which is seldom."""
+    worst, least, less = ("inf", "min", "<=") if step.op == Op.WINDOW_MIN else ("-inf", "max", ">=")
+    return [f"q{i} = deque([], {step.amount})", f"s{i} = {worst}", f"k{i} = {step.amount}"], [
+        f"a = {a}",
+        f"q{i}.append(a)",
+        f"if a {less} s{i}:",
+        f"    s{i} = a",
+        f"    k{i} = n + {step.amount}",
+        f"elif n >= k{i}:",
+        f"    s{i} = {least}(q{i})",
+        f"    k{i} = n + 1 + q{i}.index(s{i})",
     ]
 
 
