@@ -17,6 +17,7 @@ from time import perf_counter
 
 from fernn.compare.surroundings import source, surroundings
 
+from .call import call
 from .offline import Row, beside_copy, measured
 from .online import FORMULAS, live
 from .page import page
@@ -62,7 +63,7 @@ def _measured(quick: bool) -> Results:
         _say("fernn's source changed during the run: measure again")
     return Results(
         command, perf_counter() - start, surroundings(PACKAGES), (load, os.getloadavg()[0]), (before, source(ROOMS)),
-        rows, alone, watched, absent,
+        rows, alone, watched, absent, call(0.5),
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class Results:
     alone: list[Row]
     live: list[Live]
     absent: dict[str, str]
+    call: dict[str, float]
+    """Seconds a call, with nothing to do."""
 
     def to_json(self) -> str:
         found = [{**asdict(aim), "met": aim.met} for aim in aims(self.rows, self.alone, self.live)]
@@ -37,7 +39,7 @@ class Results:
             "load": self.load,
             "sources": self.sources,
             "aims": found, "rows": rows_to_plain(self.rows), "one thread": rows_to_plain(self.alone),
-            "live": [asdict(each) for each in self.live], "absent": self.absent,
+            "live": [asdict(each) for each in self.live], "absent": self.absent, "call": self.call,
         }  # fmt: skip
         return json.dumps(plain, indent=1) + "\n"
 
@@ -49,7 +51,7 @@ def results_from(text: str) -> Results:
     live = [Live(**each) for each in told["live"]]
     return Results(
         told["command"], told["seconds"], told["surroundings"], tuple(told["load"]), tuple(told["sources"]), rows,
-        alone, live, told["absent"],
+        alone, live, told["absent"], told.get("call", {}),
     )  # fmt: skip
 
 
