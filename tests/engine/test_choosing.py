@@ -89,3 +89,35 @@ def test_learners_of_others_cannot_be_sent():
 
     with pytest.raises(UnsupportedError, match="only fernn's own learners"):
         recipe(Own())
+
+
+@pytest.mark.parametrize(
+    "wrong", ["dask:2x", "ray:0", "ray:abc", "dask:0", "tcp://", "tcp://host", "ray://:1", "dask:host:80a"]
+)
+def test_what_is_neither_a_number_nor_an_address_is_refused_at_once(wrong):
+    with pytest.raises(UnsupportedError, match=r"at least one|a host and a port"):
+        use(wrong)
+
+
+@pytest.mark.parametrize(
+    "right", ["ray:2", "ray:auto", "ray:head:6379", "dask:head:8786", "tcp://[::1]:8786", "tls://a.b:1"]
+)
+def test_numbers_of_workers_and_addresses_are_taken(right):
+    try:
+        use(right)
+    finally:
+        use(None)
+
+
+def test_a_word_that_is_no_setting_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FERNN_ENGINE", raising=False)
+    (tmp_path / "fernn.toml").write_text('engin = "processes:2"\n')
+    with pytest.raises(FernnError, match="'engin', which is no setting; there are engine and slurm"):
+        engine_of()
+
+
+def test_nobody_at_an_address_is_told_without_waiting():
+    pytest.importorskip("distributed")
+    with pytest.raises(UnsupportedError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
+        engine_of("tcp://127.0.0.1:1")

@@ -57,7 +57,7 @@ def is_parted(source: Source) -> bool:
 
 @contextmanager
 def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many files are done, and where; without a terminal once at first, and every half minute."""
+    """Shows how many files are done, and where; without a terminal at first, every half minute, and at the end."""
     from ..engine import engine_of
 
     name, last = engine_of().name, -EVERY
@@ -66,7 +66,7 @@ def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
         def told(done: int, of: int) -> None:
             nonlocal last
             doing(f"files {what} on {name}", done, of)
-            if not can_redraw() and monotonic() - last > EVERY:
+            if not can_redraw() and (done == of or monotonic() - last > EVERY):
                 complain(f"files {what} on {name}: {done} of {of}")
                 last = monotonic()
 

@@ -26,6 +26,7 @@ from threading import Lock
 from typing import Any
 
 from ..errors import FernnError, UnsupportedError
+from .address import check_address
 from .executors import Executing
 from .inside import is_inside
 from .local import Local
@@ -33,7 +34,7 @@ from .seam import Engine, Where
 
 NAMES = ("local", "processes", "ray", "dask", "slurm")
 ADDRESSES = {"ray://": "ray", "tcp://": "dask", "tls://": "dask", "ucx://": "dask", "ws://": "dask", "wss://": "dask"}
-FILE = "fernn.toml"
+FILE, KEYS = "fernn.toml", ("engine", "slurm")
 
 _HERE = Local()
 _begun: dict[str, Engine] = {}
@@ -81,6 +82,7 @@ def _parted(where: str) -> tuple[str, str | None, int | None]:
     """(kind, address, workers)"""
     for start, kind in ADDRESSES.items():
         if where.startswith(start):
+            check_address(where)
             return kind, where, None
     kind, colon, rest = where.partition(":")
     if kind not in NAMES or (colon and kind in ("local", "slurm")):
@@ -94,6 +96,10 @@ def _parted(where: str) -> tuple[str, str | None, int | None]:
         return kind, None, int(rest)
     if kind == "processes":
         raise UnsupportedError(f"processes:N has N processes, at least one; found {where!r}")
+    if ":" not in rest and (kind, rest) != ("ray", "auto"):
+        raise UnsupportedError(f"{kind}:N has N workers, at least one, {kind}:HOST:PORT is a cluster; found {where!r}")
+    if rest != "auto":
+        check_address(rest)
     return kind, rest, None
 
 
@@ -141,6 +147,10 @@ def _settings() -> dict[str, Any]:
             raise FernnError(f"FERNN_SETTINGS names {named}, which is not there.")
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FernnError(f"{path} cannot be read as TOML: {error}") from error
+    for key in found:
+        if key not in KEYS:
+            raise FernnError(f"{path} has {key!r}, which is no setting; there are {' and '.join(KEYS)}.")
+    return found

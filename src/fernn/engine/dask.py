@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from concurrent.futures import Future
+from math import inf
+from threading import Thread
+from time import monotonic
 from typing import Any
 
 from ..data import Dataset
-from ..errors import UnsupportedError
+from ..errors import FernnWarning, UnsupportedError
+from .address import WAIT, knock
 from .doing import done_there
 from .executors import settle
 from .packing import Places
@@ -16,6 +21,10 @@ from .seam import Unit
 
 PLACED = 4
 """Data sets kept on the workers."""
+JOINED = 20.0
+"""Seconds for a scheduler to take us in."""
+WARNED = 30.0
+"""Seconds from one word about missing workers to the next."""
 
 
 class Dask:
@@ -33,7 +42,9 @@ class Dask:
         self._distributed: Any = distributed
         self.name = address or "dask"
         self._cluster: Any = None
-        if address is None:
+        if address is not None:
+            knock(address, "Dask scheduler")
+        else:
             import dask
 
             with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
@@ -41,18 +52,20 @@ class Dask:
                     n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
                     silence_logs=50,
                 )  # fmt: skip
-        try:
-            self.client = distributed.Client(self._cluster or address, timeout=30, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise UnsupportedError(f"no Dask scheduler answers at {address}: {error}") from error
+        self.client = _joined(distributed, self._cluster or address)
         self.is_closed = False
+        self._warned = -inf
         self._places = Places(PLACED, self._scattered)
         self._at: dict[Future[str], Any] = {}
 
     @property
     def workers(self) -> int:
-        """As many as the cluster has threads just now."""
-        return max(1, sum(map(int, self.client.nthreads().values())))
+        """As many as the cluster has threads just now; that it has none is said."""
+        found = sum(map(int, self.client.nthreads().values()))
+        if found == 0 and monotonic() - self._warned > WARNED:
+            warnings.warn(f"the Dask cluster {self.name} has no worker; waiting for one", FernnWarning, stacklevel=2)
+            self._warned = monotonic()
+        return max(1, found)
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
@@ -88,3 +101,21 @@ class Dask:
         self.client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+def _joined(distributed: Any, where: Any) -> Any:
+    """A client; in a thread, since one of another kind of server waits for ever."""
+    found: dict[str, Any] = {}
+
+    def join() -> None:
+        try:
+            found["client"] = distributed.Client(where, timeout=JOINED, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            found["problem"] = error
+
+    thread = Thread(target=join, daemon=True)
+    thread.start()
+    thread.join(JOINED + WAIT)
+    if "client" not in found:
+        raise UnsupportedError(f"no Dask scheduler answers at {where}: {found.get('problem', 'it says nothing')}")
+    return found["client"]

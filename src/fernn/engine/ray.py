@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from concurrent.futures import Future
 from typing import Any
 
 from ..data import Dataset
 from ..errors import UnsupportedError
+from .address import knock
 from .doing import done_there
 from .executors import settle
 from .packing import Places
@@ -18,8 +18,6 @@ from .seam import Unit
 
 PLACED = 4
 """Data sets kept in the object store."""
-WAIT = 10.0
-"""Seconds for a cluster to answer."""
 
 
 class Ray:
@@ -86,22 +84,11 @@ def _join(ray: Any, address: str | None, workers: int | None) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     where = address or os.environ.get("RAY_ADDRESS")
     if where:
-        _knock(where)
+        knock(where, "Ray cluster")
         try:
             ray.init(address=where, **quiet)
         except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
             raise UnsupportedError(f"the Ray cluster at {where} cannot be joined: {error}") from error
     else:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(num_cpus=workers or cores(), include_dashboard=False, **quiet)
-
-
-def _knock(where: str) -> None:
-    """Whether anybody listens there, since Ray itself waits for minutes; `auto` and the like are Ray's to find."""
-    host, colon, port = where.rpartition("://")[2].rpartition(":")
-    if not colon or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), WAIT).close()
-    except OSError as error:
-        raise UnsupportedError(f"no Ray cluster answers at {where}: {error}") from error
+        ray.init(address="local", num_cpus=workers or cores(), include_dashboard=False, **quiet)
