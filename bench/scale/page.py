@@ -46,7 +46,9 @@ def _sections(store: Store) -> Iterator[str]:
     yield "## Workers"
     yield (
         "The same work with one worker and with two, each on one core: sixteen fits of the exact search to bootstraps "
-        "of 1000 x 100, and twelve rounds of FERNN on 2000 x 200, of which only restarts are sent."
+        "of 1000 x 100, and twelve rounds of FERNN on 2000 x 200, of which only restarts are sent. With one worker a "
+        "unit is sent when the last one is back; with two, the next ones are there already. So two can gain more than "
+        "twice."
     )
     found = store.found("workers")
     rows = [
@@ -97,7 +99,10 @@ def _exact_card() -> Iterator[str]:
         return
     where = told["parts"]["surroundings"]
     yield "## The exact search on a card"
-    yield f"{_device(where)} Millions of candidates scored a second; what both find is the same."
+    yield (
+        f"{_device(where)} Millions of candidates scored a second; what both find is the same. A whole search gains "
+        "little: growing and merging behaviours stay on the processor."
+    )
     rows = [
         [name, f"{each['cpu_rate'] / 1e6:,.2f}", f"{each['card_rate'] / 1e6:,.1f}", f"{each['times']:.1f}"]
         for name, each in told["parts"].items()
@@ -168,8 +173,9 @@ def _measured_apart() -> Iterator[Aim]:
     """Aims whose figures are in files of their own."""
     streams = _file("streaming").get("results", [])
     if streams:
-        rates = [each["samples"] / each["cpu"] / 1e6 for each in streams]
-        yield Aim("million samples a second and core from Parquet", "5", f"{min(rates):.1f}", min(rates) >= 5)
+        for clock, said in (("seconds", "by the clock"), ("cpu", "of processor time")):
+            rate = min(each["samples"] / each[clock] / 1e6 for each in streams)
+            yield Aim(f"million samples a second and core from Parquet, {said}, least", "5", f"{rate:.1f}", rate >= 5)
         most = max(streams, key=lambda each: each["bytes"])
         told = f"{most['peak'] / 1e6:.0f} MB for {most['bytes'] / 1e9:.1f} GB"
         yield Aim("memory for 10 GB of Parquet", "below 1 GB", told, most["bytes"] >= 10e9 and most["peak"] < 1e9)
