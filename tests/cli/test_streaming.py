@@ -140,3 +140,50 @@ def test_ids_with_blanks_and_bytes_of_another_encoding_are_read_as_they_are_as_a
     done = called("eval", "F (v >= 2)", "y.csv", "--stream")
     assert done.code == 2
     assert "--encoding" in done.err
+
+
+def drives(folder):
+    """Parquet files with column names of their own; bad traces exceed 2."""
+    random = np.random.default_rng(7)
+    count, length = 120, 10
+    top = np.where(np.arange(count) % 3 == 0, 3.0, 1.5)
+    frame = pl.DataFrame({
+        "drive": np.repeat(np.arange(count), length), "t": np.tile(np.arange(length) * 0.5, count),
+        "v": (random.uniform(0.8, 1, (count, length)) * top[:, None]).ravel(),
+        "quality": np.repeat(np.where(top > 2, "bad", "ok"), length),
+    })  # fmt: skip
+    folder.mkdir()
+    for i, low in enumerate(range(0, frame.height, 333)):
+        frame[low : low + 333].write_parquet(folder / f"{i}.parquet")
+    return frame
+
+
+OPTIONS = ("--label", "quality", "--case-column", "drive", "--time", "t", "--good", "ok")
+
+
+@pytest.fixture
+def sampled_run(called, tmp_path, monkeypatch):
+    """A run that learned from a sample of such files."""
+    monkeypatch.setattr(sys, "executable", "")
+    frame = drives(tmp_path / "big")
+    frame.write_csv(tmp_path / "later.csv")
+    frame.drop("quality").write_csv(tmp_path / "unlabelled.csv")
+    small = ("--sample", "0.005", "--max-length", "2", "--restarts", "4", "--out", "run", "-q")
+    assert called("learn", "big", *OPTIONS, *small).code == 0
+
+
+@pytest.mark.parametrize("file", ["big", "later.csv", "unlabelled.csv", "run/sample.npz"])
+def test_a_run_that_learned_from_a_sample_watches_recordings_with_the_columns_of_its_data(called, sampled_run, file):
+    done = called("watch", "run", file)
+    assert done.code == 0, done.err
+    assert "the rule holds" in done.out
+    assert ("error 0.0000" in done.out) == (file != "unlabelled.csv")
+
+
+def test_rules_for_classes_learned_from_a_sample_judge_recordings_with_the_columns_of_their_data(called, sampled_run):
+    small = ("--sample", "0.005", "--max-length", "2", "--restarts", "4", "--out", "classes", "-q", "--classes", "each")
+    assert called("learn", "big", *OPTIONS[:-2], *small).code == 0
+    for file in ("later.csv", "classes/sample.npz"):
+        done = called("classify", "classes", file)
+        assert done.code == 0, done.err
+        assert "error 0.0000" in done.out

@@ -40,7 +40,7 @@ def watch(
     from ..data import recorded
     from ..data.chunks import opened
     from ..errors import UnsupportedError
-    from ..runs import as_found, error, reopened
+    from ..runs import as_found, error, reading_of, reopened
 
     if not 0 < alarm < 1:
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
@@ -55,10 +55,11 @@ def watch(
     followed = Watched(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     stopped = False
     for file in files:
-        if is_streamed(file, job.reading, stream):
-            stopped = not _taken(followed, opened(file, job.reading, forgiving=True), piece_rows)
+        reading = reading_of(job.settings, file)
+        if is_streamed(file, reading, stream):
+            stopped = not _taken(followed, opened(file, reading, forgiving=True), piece_rows)
         else:
-            for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
+            for _ in followed.take(recorded(file, reading, warned, forgiving=True), file):
                 pass
         if stopped:
             complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
