@@ -130,6 +130,20 @@ def test_what_was_counted_before_a_ctrl_c_is_given(called, cruise, monkeypatch):
     assert len(Path("x.csv").read_text().splitlines()) == told["count"] + 1
 
 
+@pytest.mark.parametrize("engine", [(), ("--engine", "processes:1")])
+def test_check_says_that_a_ctrl_c_leaves_nothing_to_say(called, cruise, monkeypatch, engine):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda *_: True)
+    monkeypatch.setattr("fernn.runs.parted.results", pressed)
+    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    done = called("check", "cruise", *engine)
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "interrupted: nothing can be said of a part"
+    assert done.out == ""
+
+
 def test_ids_with_blanks_and_bytes_of_another_encoding_are_read_as_they_are_as_a_whole(called, tmp_path):
     (tmp_path / "x.csv").write_text("case,time,v\na  b,0,1\na  b,1,2\nc,0,3\n")
     whole, parts = (
