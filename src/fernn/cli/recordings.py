@@ -10,7 +10,7 @@ import typer
 
 from .interrupt import INTERRUPTED
 from .output import as_json, complain, counted
-from .reading import File, Json, reads_a_file
+from .reading import FileOrFolder, Json, reads_a_file
 from .streaming import InPieces, PieceRows, followed, is_streamed
 from .where import EngineName, by_file, is_parted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @reads_a_file
 def check(
-    file: File,
+    file: FileOrFolder,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
     engine: EngineName = None,

@@ -23,7 +23,10 @@ BLOCKS = 12
 
 def watch(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
-    files: Annotated[list[str], typer.Argument(help="New recordings, the oldest first.", metavar="FILE...")],
+    files: Annotated[
+        list[str],
+        typer.Argument(help="New recordings, files or folders of Parquet files, the oldest first.", metavar="FILE..."),
+    ],
     alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
