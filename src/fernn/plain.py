@@ -40,7 +40,13 @@ def refusing(kind: type[FernnError], what: str) -> Iterator[None]:
 def told(error: BaseException) -> str:
     """What an error says, in a line of no great length."""
     said = f"there is no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-    return " ".join(said.encode("utf-8", "backslashreplace").decode().split())[:200]
+    return shortened(said.encode("utf-8", "backslashreplace").decode())
+
+
+def shortened(said: str, most: int = 200) -> str:
+    """In a line of so many characters, cut at a word."""
+    line = " ".join(said.split())
+    return line if len(line) <= most else f"{line[: most - 4].rsplit(' ', 1)[0]} ..."
 
 
 def text(value: Any) -> str:

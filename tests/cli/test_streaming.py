@@ -13,6 +13,25 @@ pl = pytest.importorskip("polars")
 RULE = "G (v <= 34.3)"
 
 
+def drives(folder):
+    """Parquet files with column names of their own; bad traces exceed 2."""
+    random = np.random.default_rng(7)
+    count, length = 120, 10
+    top = np.where(np.arange(count) % 3 == 0, 3.0, 1.5)
+    frame = pl.DataFrame({
+        "drive": np.repeat(np.arange(count), length), "t": np.tile(np.arange(length) * 0.5, count),
+        "v": (random.uniform(0.8, 1, (count, length)) * top[:, None]).ravel(),
+        "quality": np.repeat(np.where(top > 2, "bad", "ok"), length),
+    })  # fmt: skip
+    folder.mkdir()
+    for i, low in enumerate(range(0, frame.height, 333)):
+        frame[low : low + 333].write_parquet(folder / f"{i}.parquet")
+    return frame
+
+
+OPTIONS = ("--label", "quality", "--case-column", "drive", "--time", "t", "--good", "ok")
+
+
 @pytest.fixture
 def cruise(tmp_path, monkeypatch):
     """The simulated train as CSV, as Parquet and as a folder whose files cut through cases."""
@@ -130,6 +149,63 @@ def test_what_was_counted_before_a_ctrl_c_is_given(called, cruise, monkeypatch):
     assert len(Path("x.csv").read_text().splitlines()) == told["count"] + 1
 
 
+@pytest.mark.parametrize("engine", [(), ("--engine", "processes:1")])
+def test_check_says_that_a_ctrl_c_leaves_nothing_to_say(called, cruise, monkeypatch, engine):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda *_: True)
+    monkeypatch.setattr("fernn.runs.parted.results", pressed)
+    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    done = called("check", "cruise", *engine)
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "interrupted: nothing can be said of a part"
+    assert done.out == ""
+
+
+def test_a_broken_file_of_a_folder_is_told_in_whole_words_and_one_without_bytes_is_called_empty(called, tmp_path):
+    drives(tmp_path / "big")
+    (tmp_path / "big" / "1.parquet").write_bytes(b"no parquet file")
+    done = called("check", "big", *OPTIONS)
+    assert done.code == 2
+    assert "1.parquet is not a readable Parquet file (" in done.out
+    told = done.out.split("Parquet file (")[1].split("). Check how")[0]
+    assert told.endswith(("...", "PAR1 or PARE")), told
+    (tmp_path / "big" / "1.parquet").write_bytes(b"")
+    (tmp_path / "alone.parquet").write_bytes(b"")
+    assert "1.parquet: the file is empty" in called("check", "big", *OPTIONS).out
+    assert "alone.parquet: the file is empty" in called("check", "alone.parquet").out
+
+
+def test_a_sample_of_a_folder_is_refused_with_the_commands_that_take_one(called, tmp_path):
+    drives(tmp_path / "big")
+    done = called("sample", "big", "-o", "part.csv", *OPTIONS)
+    assert done.code == 3
+    assert "big is a folder" in done.err
+    assert "fernn learn takes a sample itself (--sample)" in done.err
+    assert "eval, check, watch and learn read all" in called("compare", "big", *OPTIONS).err
+    for command in ("eval", "check", "learn", "watch"):
+        assert "Parquet files" in " ".join(called(command, "--help").out.split("--help")[0].split())
+
+
+def test_a_file_that_cannot_be_written_is_called_by_its_own_name(called, cruise):
+    for stream in ("--stream", "--no-stream"):
+        done = called("eval", RULE, "cruise.csv", "--out", "nodir/x.csv", stream)
+        assert done.code == 2
+        assert done.err.splitlines()[-1] == "No such file or directory: nodir/x.csv"
+
+
+@pytest.mark.parametrize("stream", ["--stream", "--no-stream"])
+def test_a_robustness_of_zero_has_no_sign(called, tmp_path, stream):
+    (tmp_path / "x.csv").write_text("case,time,v\na,0,1\na,1,1\nb,0,3\nb,1,3\n")
+    for rule in ("G (v < 1)", "!(v >= 1)", "G (v <= 1)"):
+        done = called("eval", rule, "x.csv", stream, "--out", "y.csv")
+        assert ["a", "0"] in [line.split()[:2] for line in done.out.splitlines()]
+        assert "a,0.0," in Path("y.csv").read_text()
+        traces = json.loads(called("eval", rule, "x.csv", stream, "--json").out)["traces"]
+        assert str(next(t["robustness"] for t in traces if t["case"] == "a")) == "0.0"
+
+
 def test_ids_with_blanks_and_bytes_of_another_encoding_are_read_as_they_are_as_a_whole(called, tmp_path):
     (tmp_path / "x.csv").write_text("case,time,v\na  b,0,1\na  b,1,2\nc,0,3\n")
     whole, parts = (
@@ -140,3 +216,31 @@ def test_ids_with_blanks_and_bytes_of_another_encoding_are_read_as_they_are_as_a
     done = called("eval", "F (v >= 2)", "y.csv", "--stream")
     assert done.code == 2
     assert "--encoding" in done.err
+
+
+@pytest.fixture
+def sampled_run(called, tmp_path, monkeypatch):
+    """A run that learned from a sample of such files."""
+    monkeypatch.setattr(sys, "executable", "")
+    frame = drives(tmp_path / "big")
+    frame.write_csv(tmp_path / "later.csv")
+    frame.drop("quality").write_csv(tmp_path / "unlabelled.csv")
+    small = ("--sample", "0.005", "--max-length", "2", "--restarts", "4", "--out", "run", "-q")
+    assert called("learn", "big", *OPTIONS, *small).code == 0
+
+
+@pytest.mark.parametrize("file", ["big", "later.csv", "unlabelled.csv", "run/sample.npz"])
+def test_a_run_that_learned_from_a_sample_watches_recordings_with_the_columns_of_its_data(called, sampled_run, file):
+    done = called("watch", "run", file)
+    assert done.code == 0, done.err
+    assert "the rule holds" in done.out
+    assert ("error 0.0000" in done.out) == (file != "unlabelled.csv")
+
+
+def test_rules_for_classes_learned_from_a_sample_judge_recordings_with_the_columns_of_their_data(called, sampled_run):
+    small = ("--sample", "0.005", "--max-length", "2", "--restarts", "4", "--out", "classes", "-q", "--classes", "each")
+    assert called("learn", "big", *OPTIONS[:-2], *small).code == 0
+    for file in ("later.csv", "classes/sample.npz"):
+        done = called("classify", "classes", file)
+        assert done.code == 0, done.err
+        assert "error 0.0000" in done.out

@@ -149,11 +149,15 @@ def test_a_file_without_a_case_column_is_one_case_and_a_folder_one_of_each_file(
 @pytest.mark.parametrize("rows", [2, 4, 1000])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_case_whose_rows_are_scattered_is_refused_with_its_place_and_what_to_do(tmp_path, rows, ending):
-    frame = pl.DataFrame({"case": list("aabbccaa"), "v": [1.0] * 8, "label": [1] * 8})
+    frame = pl.DataFrame({"drive": list("aabbccaa"), "t": [0, 1, 0, 1, 0, 1, 2, 3], "v": [1.0] * 8, "label": [1] * 8})
     path = tmp_path / f"x.{ending}"
     frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
-    with pytest.raises(DataError, match=r"(?s)line (7|8).*rows of other cases stand between.*Sort the rows"):
-        list(Stream(opened(path), rows))
+    wanted = (
+        rf"x.{ending} line {8 if ending == 'csv' else 7}, case 'a': rows of other cases stand between .*"
+        rf"Sort the rows by case first: polars.scan_{ending}\(IN\)\.sort\('drive', 't'\)\.sink_{ending}\(OUT\)\."
+    )
+    with pytest.raises(DataError, match=wanted):
+        list(Stream(opened(path, {"case": "drive", "time": "t"}), rows))
 
 
 def test_a_row_without_a_case_does_not_end_the_case_around_it(tmp_path):

@@ -52,9 +52,41 @@ def test_counted_errors_are_those_of_the_moved_rule(text, seed, k):
     found.take(labelled)
     errors = found.errors({"good"})
     assert found.at(found.now) == rule
-    for i in range(0, len(found.grid), 3):
+    assert len(found.grid) <= 1_001
+    assert set(critical(rule, k, lot)[np.abs(critical(rule, k, lot)) < CERTAIN]) <= set(found.grid)
+    for i in range(0, len(found.grid), 71):
         judged = score(found.at(i), data)
         assert errors[i] == judged.false_good + judged.false_bad
+
+
+def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apart(tmp_path):
+    random = np.random.default_rng(3)
+    top = random.uniform(0, 10, 2_000)
+    X = top[:, None, None] * random.uniform(0, 1, (2_000, 1, 4))
+    X[:, 0, 0] = top
+    data = from_arrays(X, (top <= 6.2).astype(int), ["x"], classes=["bad", "good"])
+    write_csv(data, tmp_path / "all.csv")
+    some = data.subset(np.arange(8))
+    front = Front((Entry(parse("G (x <= 5)"), 2, 0.0, 0.0, 0.0, 0.0),), 0)
+    found = on_all(front, some, opened(tmp_path / "all.csv"))
+    middles = np.sort(top[:8])[:-1] + np.diff(np.sort(top[:8])) / 2
+    assert min(np.mean((top <= c) != (top <= 6.2)) for c in middles) > 0.02
+    assert found.error < 0.002
+    assert 980 <= found.tried <= 1_000
+    best = Front((Entry(found.polished, 2, 0.0, 0.0, 0.0, 0.0),), 0)
+    stays = on_all(best, some, opened(tmp_path / "all.csv"))
+    assert stays.polished is None
+    assert f"none of {stays.tried} other values" in stays.notes(front)[-1]
+    assert found.error == score(found.polished, data).mcr
+
+
+def test_thresholds_beyond_all_critical_values_of_a_sample_are_tried_too():
+    data = from_arrays(np.array([[[1.0, 2.0]], [[1.0, 3.0]]]), np.array([0, 1]), ["x"], classes=["bad", "good"])
+    grid = counts(parse("F (x >= 2.5)"), 0, as_lot(data)).grid
+    assert grid[0] < 2 < 3 < grid[-1]
+    assert len(grid) >= 990
+    alone = counts(parse("F (x >= 2.5)"), 0, as_lot(data.subset(np.arange(1)))).grid
+    assert alone[0] < 2 < alone[-2]
 
 
 def test_thresholds_under_a_negation_or_of_sums_are_left_alone():

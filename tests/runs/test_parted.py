@@ -63,9 +63,12 @@ def test_a_file_that_cannot_be_read_is_named(folder, engine):
 
 def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
     first = pl.read_parquet(folder / "0.parquet")
-    first[:60].write_parquet(folder / "9.parquet")
-    with pytest.raises(DataError, match=r"9\.parquet line 1: rows of other cases"):
+    first[180:240].write_parquet(folder / "9.parquet")
+    wanted = r"9\.parquet line 1, case '3': rows of other .* began at line 181 of 0\.parquet.*sort\('case', 'time'\)"
+    with pytest.raises(DataError, match=wanted):
         judged_by_parts(RULE, opened(folder), engine=engine)
+    with pytest.raises(DataError, match=wanted):
+        judged(RULE, folder)
 
 
 def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, engine):

@@ -40,14 +40,14 @@ def ask(
     """
     from ..asking import Answered, Session
     from ..data import write_csv
-    from ..runs import reopened
+    from ..runs import reading_of, reopened
     from ..runs.asking import forget_last, keep_answer, keep_outcome, transcript
     from ..runs.rivals import candidates
 
     job = reopened(run, warned=warned)
     found, (train, _) = job.run, job.parts
     assert found is not None
-    unjudged = None if pool is None else recording(pool, found.settings["reading"] | {"label": None})
+    unjudged = None if pool is None else recording(pool, reading_of(found.settings, pool) | {"label": None})
     if anew:
         (found.folder / "asked.jsonl").unlink(missing_ok=True)
     if back:

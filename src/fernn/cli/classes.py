@@ -171,11 +171,11 @@ def classify(
     """
     from ..data import recorded
     from ..learners.classes import confusion
-    from ..runs import Run, rules_of
+    from ..runs import Run, reading_of, rules_of
 
     kept = Run.open(run)
     rules, _ = rules_of(kept)
-    data = recorded(file, kept.settings["reading"], warned)
+    data = recorded(file, reading_of(kept.settings, file), warned)
     names = rules.names(data)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     comparable = labels is not None and rules.kind != "one" and set(labels) <= set(rules.classes)

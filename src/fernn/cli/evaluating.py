@@ -41,7 +41,7 @@ def rows_to(out: Path | None) -> Iterator[Callable[[Sequence[str], Any, Any, Seq
 
         def write(cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
             words = labels if labels is not None else [""] * len(cases)
-            numbers = (map(repr, values.tolist()), holds.astype(int).tolist())
+            numbers = (map(repr, (values + 0.0).tolist()), holds.astype(int).tolist())
             writer.writerows(zip(cases, *numbers, words, strict=True))
 
         yield write

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 LearnFile = Annotated[
     str | None,
     typer.Argument(
-        help="CSV, Parquet, NPZ, .trace or .ts, or the name of a data set; with --resume, a run.", metavar="FILE"
+        help="CSV, Parquet, NPZ, .trace or .ts, a folder of Parquet files, or the name of a data set; with --resume, "
+        "a run.",
+        metavar="FILE",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="The folder of the run; runs/NAME-NUMBER if none is named.")]

@@ -114,6 +114,8 @@ def _code() -> int:
             complain("A formula that begins with '-' goes behind --, as in: fernn simplify -- '-x >= 1'")
         return BAD_USAGE
     except typer.Exit as leave:
+        if leave.exit_code == INTERRUPTED:  # what some versions of typer make of a Ctrl-C
+            complain("interrupted")
         return leave.exit_code
     except (typer.Abort, KeyboardInterrupt):
         complain("interrupted")

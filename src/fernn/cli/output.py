@@ -28,7 +28,7 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value
+    return value + 0.0 if isinstance(value, float) else value  # -0 becomes 0
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -58,7 +58,7 @@ def counted(number: int, thing: str) -> str:
 
 def short(value: float) -> str:
     """Six digits: enough to read, not to compute with."""
-    return f"{value:.6g}"
+    return f"{value + 0.0:.6g}"  # -0 becomes 0
 
 
 def _is_number(cell: str) -> bool:

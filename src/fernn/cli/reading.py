@@ -19,6 +19,13 @@ FormulaText = Annotated[str, typer.Argument(help='A formula, such as "G (v <= 34
 File = Annotated[
     str, typer.Argument(help="CSV, Parquet, NPZ, .trace or .ts, or the name of a data set.", metavar="FILE")
 ]
+FileOrFolder = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, Parquet, NPZ, .trace or .ts, a folder of Parquet files, or the name of a data set.", metavar="FILE"
+    ),
+]
+"""Of commands that read in pieces."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 TimeUnits = Annotated[
     bool,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import as_json, counted
-from .reading import File, Json, reads_a_file
+from .interrupt import INTERRUPTED
+from .output import as_json, complain, counted
+from .reading import FileOrFolder, Json, reads_a_file
 from .streaming import InPieces, PieceRows, followed, is_streamed
 from .where import EngineName, by_file, is_parted
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @reads_a_file
 def check(
-    file: File,
+    file: FileOrFolder,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
     engine: EngineName = None,
@@ -34,7 +35,11 @@ def check(
 
     facts: Card | None
     if is_streamed(file, options, stream):
-        facts, problems = _in_pieces(file, options, piece_rows)
+        try:
+            facts, problems = _in_pieces(file, options, piece_rows)
+        except KeyboardInterrupt:
+            complain("interrupted: nothing can be said of a part")
+            return INTERRUPTED
     else:
         dataset, problems = looked_at(file, options)
         facts = card(dataset) if dataset is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .output import complain
@@ -27,7 +28,9 @@ def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed:
         stopped = wants_end.stop is not None and wants_end.stop.asked
     if stopped:
         raise KeyboardInterrupt
-    complain(f"{file} is larger than memory, or read in pieces: learning from {found}")
+    why = "is larger than memory allows" if Path(file).is_file() else "is a folder, which is read in pieces"
+    why = why if megabytes is None else "is sampled, as --sample asks"
+    complain(f"{file} {why}: learning from {found}")
     return found
 
 

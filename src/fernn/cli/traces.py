@@ -12,7 +12,7 @@ import typer
 from ..errors import UnsupportedError
 from .evaluating import counts_text, evaluated, place_of, rows_to, score_json
 from .output import as_json, short, table
-from .reading import File, FormulaText, Json, TimeUnits, judged, reads_a_file
+from .reading import File, FileOrFolder, FormulaText, Json, TimeUnits, judged, reads_a_file
 from .streaming import InPieces, PieceRows, is_streamed
 from .where import EngineName
 
@@ -27,7 +27,7 @@ SHOWN = 20
 @reads_a_file
 def evaluate(
     formula: FormulaText,
-    file: File,
+    file: FileOrFolder,
     at: At = "verdict",
     every: Annotated[bool, typer.Option("--all", help="List every trace, not only the first ones.")] = False,
     time_units: TimeUnits = False,

@@ -23,7 +23,10 @@ BLOCKS = 12
 
 def watch(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
-    files: Annotated[list[str], typer.Argument(help="New recordings, the oldest first.", metavar="FILE...")],
+    files: Annotated[
+        list[str],
+        typer.Argument(help="New recordings, files or folders of Parquet files, the oldest first.", metavar="FILE..."),
+    ],
     alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
     stream: InPieces = None,
     piece_rows: PieceRows = None,
@@ -40,7 +43,7 @@ def watch(
     from ..data import recorded
     from ..data.chunks import opened
     from ..errors import UnsupportedError
-    from ..runs import as_found, error, reopened
+    from ..runs import as_found, error, reading_of, reopened
 
     if not 0 < alarm < 1:
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
@@ -55,10 +58,11 @@ def watch(
     followed = Watched(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     stopped = False
     for file in files:
-        if is_streamed(file, job.reading, stream):
-            stopped = not _taken(followed, opened(file, job.reading, forgiving=True), piece_rows)
+        reading = reading_of(job.settings, file)
+        if is_streamed(file, reading, stream):
+            stopped = not _taken(followed, opened(file, reading, forgiving=True), piece_rows)
         else:
-            for _ in followed.take(recorded(file, job.reading, warned, forgiving=True), file):
+            for _ in followed.take(recorded(file, reading, warned, forgiving=True), file):
                 pass
         if stopped:
             complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FernnError
-from ..plain import told
+from ..plain import shortened, told
 from .dataset import Floats, Ints
 from .memory import most, within
 from .options import Options
@@ -68,12 +68,13 @@ def readable(file: str | None = None) -> Iterator[None]:
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__module__ != PANIC:
             raise
-        what = f"not a readable Parquet file ({told(error)[:100]})"
+        what = f"not a readable Parquet file ({told(error)})"
         raise refusal("parquet", what, "Check how it was written.", file=file) from error
 
 
 def _unpacked(path: Path, limit: int | None) -> int:
     """Bytes of its columns, once the file was read by another process: a column of one value is short on disk."""
+    check_bytes(path)
     data = path.read_bytes() if path.stat().st_size < 12 else _ends(path)
     if data[:4] != b"PAR1" or data[-4:] != b"PAR1" or len(data) < 12:
         raise refusal(
@@ -86,9 +87,15 @@ def _unpacked(path: Path, limit: int | None) -> int:
     first = tried.stdout.split()[:1]
     if tried.returncode and not (first and first[0].isdigit() and tried.returncode == LARGE):
         lines = [line for line in tried.stderr.splitlines() if line.strip()]
-        what = f"not a readable Parquet file ({lines[-1].strip()[:100] if lines else 'reading it ends the process'})"
+        what = f"not a readable Parquet file ({shortened(lines[-1]) if lines else 'reading it ends the process'})"
         raise refusal("parquet", what, "Check how it was written.")
     return int(first[0]) if first and first[0].isdigit() else 0
+
+
+def check_bytes(path: Path, called: str | None = None) -> None:
+    """That there are any."""
+    if not path.stat().st_size:
+        raise refusal("empty", "the file is empty", "Check how it was written, or take it away.", file=called)
 
 
 def _ends(path: Path) -> bytes:

@@ -35,7 +35,7 @@ from .ts import SUFFIX as SERIES
 from .ts import read_ts
 from .wide import wide
 
-FOLDER = "Name one file in it; of folders of Parquet files, eval, check and watch read all (--stream)."
+FOLDER = "Name one file in it; of folders of Parquet files, eval, check, watch and learn read all."
 
 
 def read(

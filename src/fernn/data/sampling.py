@@ -81,6 +81,11 @@ def sampled(
         raise UnsupportedError(
             f"a sample is taken of text in utf-8 and the like, not {asked.encoding}; convert it first"
         )
+    if file.is_dir():
+        raise UnsupportedError(
+            f"a sample is taken of one CSV file, {file} is a folder. Of folders of Parquet files, fernn learn takes a "
+            "sample itself (--sample), and eval, check and watch read all"
+        )
     if file.suffix.lower() in OTHERS:
         raise UnsupportedError(f"a sample is taken of CSV files, {file.name} is none")
     found = _indexed(file, asked)

@@ -25,5 +25,9 @@ def unbroken(path: Path) -> Iterator[Path]:
         with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, target)
+    except OSError as error:
+        if error.filename is not None and os.fspath(error.filename) == str(temporary):
+            error.filename = str(path)  # the name that was asked for
+        raise
     finally:
         temporary.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from .classes import CLASSES, RulesOutcome, rules_begun, rules_found, rules_learned, rules_of, rules_plan
 from .folders import new_folder, run_folders
-from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reopened
+from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reading_of, reopened
 from .learning import error, learned, parts
 from .methods import METHODS, Method, is_compiled, learner, method, settings
 from .run import Run
@@ -27,6 +27,7 @@ __all__ = [
     "new_folder",
     "parts",
     "plan",
+    "reading_of",
     "reopened",
     "rules_begun",
     "rules_found",

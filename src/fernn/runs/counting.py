@@ -61,7 +61,7 @@ class Counting:
 
 
 def blank(rules: list[Formula], picked: Formula, known: Lot) -> Counting:
-    """Nothing counted yet; the values of thresholds that are tried lie between those that matter to known traces."""
+    """Nothing counted yet; thresholds are tried at values that matter to known traces, and between."""
     return Counting(rules, [counts(picked, k, known) for k in movable(picked)], [Tally() for _ in rules])
 
 

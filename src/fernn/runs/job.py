@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -119,6 +119,17 @@ def file_of(run: Run) -> str:
         again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
     return file
+
+
+def reading_of(settings: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """How this file is read as the data of the run with these settings were.
+
+    A run that learned from a sample keeps it in a file of its own, which needs no options; what other recordings need
+    are those of the file that was sampled.
+    """
+    sample = settings.get("sample")
+    is_own = Path(file).resolve() == Path(settings["file"]).resolve()
+    return dict(settings["reading"] if sample is None or is_own else sample["reading"])
 
 
 def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> Outcome:

@@ -42,12 +42,14 @@ class OnAll:
     """The picked formula with its best threshold on all the data; None where none is better."""
     error: float | None
     complete: bool = True
+    tried: int = 0
+    """Values of thresholds, beside those that were learned."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "file": self.file, "traces": self.traces, "samples": self.samples, "errors": list(self.errors),
             "polished": None if self.polished is None else str(self.polished), "polished_error": self.error,
-            "complete": self.complete,
+            "complete": self.complete, "tried": self.tried,
         }  # fmt: skip
 
     def notes(self, front: Front) -> tuple[str, ...]:
@@ -57,8 +59,8 @@ class OnAll:
         said = [f"errors on {whole} {self.traces} traces of {self.file}: {listed}"]
         if self.polished is not None and self.error is not None:
             said.append(f"with a threshold set by {whole} of them, error {self.error:.4f}: {self.polished}")
-        elif self.complete:
-            said.append("no other value of a threshold of the picked rule that was tried errs less on all of them")
+        elif self.complete and self.tried:
+            said.append(f"none of {self.tried} other values of thresholds of the picked rule errs less on all of them")
         return tuple(said)
 
 
@@ -111,7 +113,7 @@ def on_all_by_parts(front: Front, data: Dataset, source: Source, engine: Where =
 
 
 def _counting(front: Front, data: Dataset) -> Counting:
-    """Nothing counted yet; thresholds are tried where traces of the sample lie."""
+    """Nothing counted yet; thresholds are tried where traces of the sample lie, and between."""
     rules = [parse(str(entry.formula)) for entry in front]
     return blank(rules, rules[front.pick], as_lot(data))
 
@@ -124,7 +126,8 @@ def _settled(count: Counting, front: Front, source: Source, complete: bool) -> O
     best, least = _best(count.moving, good)
     total = tallies[0].traces
     error = None if best is None else least / total
-    return OnAll(str(source.path), total, tallies[0].samples, errors, best, error, complete)
+    tried = sum(len(each.grid) - 1 for each in count.moving)
+    return OnAll(str(source.path), total, tallies[0].samples, errors, best, error, complete, tried)
 
 
 def _error(tally: Tally, source: Source) -> float:

@@ -277,6 +277,7 @@ def _check(settings: Mapping[str, Any]) -> None:
         text(settings.get(name, ""))
     mapping(settings.get("learner", {}))
     checked_reading(settings.get("reading", {}))
+    checked_reading(mapping(settings.get("sample", {})).get("reading", {}))
     split = mapping(settings.get("split", {"test": 0, "seed": 0}))
     number(split["test"]), whole(split["seed"])
     Prior.from_json(settings.get("prior", {}))

@@ -23,6 +23,7 @@ from .robustness import both
 CERTAIN = 1e300
 MOST = 1_000
 """Thresholds that are tried, beside the one that is there."""
+BEYOND = 10
 
 
 def movable(formula: Formula) -> list[int]:
@@ -98,15 +99,27 @@ class Counts:
 
 
 def counts(formula: Formula, k: int, lot: Lot) -> Counts:
-    """Empty ones, whose list lies between the critical values of some traces, closely where there are many."""
+    """Empty ones, whose list has the critical values of some traces, and as many between any two and around them."""
+    atom = _atoms(formula)[k]
     values = np.unique(critical(formula, k, lot))
     values = values[np.abs(values) < CERTAIN]
-    between = (values[1:] + values[:-1]) / 2
-    if len(between) > MOST:
-        between = between[np.linspace(0, len(between) - 1, MOST).astype(np.int64)]
-    atom = _atoms(formula)[k]
+    if len(values):
+        values = _spread(values, float(np.ptp(_column(lot, atom.weights[0][0]))))
     own = atom.threshold if atom.relation in (">=", ">") else -atom.threshold
-    return Counts(formula, k, np.unique(np.append(between, own)))
+    return Counts(formula, k, np.unique(np.append(values, own)))
+
+
+def _spread(values: Floats, width: float) -> Floats:
+    """Up to a thousand values: these, which rise, and others evenly between each two; some beyond the first and last.
+
+    All the data may reach further than those that are known, so the list goes on by a tenth of what the values span;
+    of what the channel does, its `width`, where there is only one.
+    """
+    reach = (float(np.ptp(values)) or width) / BEYOND
+    edges = np.concatenate([values[:1] - reach, values, values[-1:] + reach])
+    steps = max((MOST - 1) // (len(edges) - 1), 2)
+    found = np.append(np.linspace(edges[:-1], edges[1:], steps, endpoint=False).T.ravel(), edges[-1])
+    return found if len(found) <= MOST else found[np.linspace(0, len(found) - 1, MOST).astype(np.int64)]
 
 
 def _atoms(formula: Formula) -> list[Atom]:

@@ -12,6 +12,7 @@ from ..dataset import Ints
 from ..problems import Ledger, listed
 from .ids import hashed
 from .pace import Pace
+from .reading import case_at
 from .returns import Spilled
 from .source import Source
 from .whole import came_back
@@ -86,10 +87,10 @@ class Ending:
         ledger.file = source.path.name
         again = None if ledger.failed else self._begun.again()
         if again is not None:
-            earlier, place = again
-            ledger.file = source.called(source.files[place // PLACE])
-            same = place // PLACE == earlier // PLACE
-            ledger.take(came_back(ledger.file, place % PLACE, None, earlier % PLACE if same else None).problems)
+            (first, early), (number, line) = (divmod(place, PLACE) for place in again)
+            ledger.file = source.called(source.files[number])
+            began = f"at line {early}" + (f" of {source.called(source.files[first])}" if first != number else "")
+            ledger.take(came_back(source, ledger.file, line, case_at(source, number, line), began).problems)
         if len(self._units) > 1:
             ledger.file, line = list(self._units.values())[1]
             what = "times are dates on some rows and numbers on others"

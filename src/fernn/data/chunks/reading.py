@@ -115,6 +115,20 @@ def last_case(source: Source, number: int) -> str:
     return ""
 
 
+def case_at(source: Source, number: int, line: int) -> str | None:
+    """The case of one row; a text file is read once more up to there."""
+    if source.roles.case is None:
+        return None
+    if source.begin is None:
+        column = _read(source, number, (source.header[source.roles.case],), line - 1, 1).to_series()
+        return texts(column, np.arange(len(column)))[0]
+    for piece in pieces(source, Ledger()):
+        lines = {piece.line(row): name for row, name in zip(piece.runs.starts.tolist(), piece.runs.names, strict=True)}
+        if line in lines:
+            return lines[line]
+    return None
+
+
 def _read(source: Source, number: int, columns: Sequence[str], first: int, rows: int) -> Any:
     """Some rows of a Parquet file, of some columns."""
     file = source.files[number]

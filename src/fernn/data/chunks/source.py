@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
+from ...plain import shortened
 from ..disguise import told_binary, told_special
 from ..heading import heading
 from ..leftovers import without_leftovers
 from ..memory import most
 from ..options import Options, as_tuple
-from ..parquet import frame_table, polars, readable
+from ..parquet import check_bytes, frame_table, polars, readable
 from ..problems import Ledger, Problem, listed, refusal
 from ..roles import Roles, roles
 from ..sniff import Start, start
@@ -208,6 +209,8 @@ def _moved(parts: Roles, used: list[int]) -> Roles:
 
 def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, dict[str, bool]]]:
     """Rows of each file, and its columns: whether each holds floating-point numbers."""
+    for file in files:
+        check_bytes(file, called[file])
     if not sys.executable:  # Python inside of another program
         pl = polars()
         with readable():
@@ -223,7 +226,7 @@ def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tupl
     if tried.returncode or len(lines) != len(files):
         polars()
         told = [line for line in tried.stderr.splitlines() if line.strip()]
-        why = told[-1].strip()[:100] if told else "reading it ends the process"
+        why = shortened(told[-1]) if told else "reading it ends the process"
         broken = called[files[min(len(lines), len(files) - 1)]]
         raise refusal("parquet", f"{broken} is not a readable Parquet file ({why})", "Check how it was written.")
     return [(rows, names) for rows, names in map(json.loads, lines)]

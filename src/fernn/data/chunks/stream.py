@@ -83,7 +83,7 @@ class Stream:
     def __iter__(self) -> Iterator[Lot]:
         whole = self._counted()
         if self.source.tidy:
-            whole = whole_cases(whole, self.source.options.memory_limit, self._before)
+            whole = whole_cases(whole, self.source, self._before)
         try:
             for piece in whole:
                 lot = self._lot(piece)

@@ -12,20 +12,20 @@ from ...errors import DataError
 from ..memory import most, shown
 from ..problems import Problem
 from .pieces import Piece, joined
+from .source import Source
 
-SORT = "Sort the rows by case first: polars.scan_parquet(IN).sort('CASE', 'TIME').sink_parquet(OUT)."
 CELL = 16  # bytes of a cell on the way, about
 LEAST = 1 << 28  # bytes that a single case may always have
 
 
-def whole_cases(pieces: Iterable[Piece], limit: int | None = None, before: str = "") -> Iterator[Piece]:
-    """Pieces in which every case is whole; `limit` are the bytes that one case may have.
+def whole_cases(pieces: Iterable[Piece], source: Source, before: str = "") -> Iterator[Piece]:
+    """Pieces in which every case is whole; one case may have as many bytes as the source allows.
 
     `before` is a case that began earlier, whose rows are left out where the pieces begin with them.
     """
     carried: list[Piece] = []
     last, held = before, 0
-    allowed = max(most(limit) or 0, LEAST)
+    allowed = max(most(source.options.memory_limit) or 0, LEAST)
     for piece in pieces:
         runs = piece.runs
         starts = [*runs.starts.tolist(), len(piece)]
@@ -42,7 +42,7 @@ def whole_cases(pieces: Iterable[Piece], limit: int | None = None, before: str =
                 yield joined([*carried, piece.part(0, low)])
         elif carried:
             yield joined(carried)
-        _check_once(piece, last if not low else "")
+        _check_once(piece, last if not low else "", source)
         high = starts[-2]
         if high > low:
             yield piece.part(low, high)
@@ -51,7 +51,7 @@ def whole_cases(pieces: Iterable[Piece], limit: int | None = None, before: str =
         yield joined(carried)
 
 
-def _check_once(piece: Piece, before: str) -> None:
+def _check_once(piece: Piece, before: str, source: Source) -> None:
     """No case of the piece comes twice, nor does the one that was just ended, with which it does not begin."""
     names = piece.runs.names
     met = set(names)
@@ -60,17 +60,25 @@ def _check_once(piece: Piece, before: str) -> None:
     first: dict[str, int] = {}
     for name, row in zip(names, piece.runs.starts.tolist(), strict=True):
         if name in first or (name == before and row):
-            raise came_back(piece.where, piece.line(row), name, piece.line(first[name]) if name in first else None)
+            earlier = f"at line {piece.line(first[name])}" if name in first else ""
+            raise came_back(source, piece.where, piece.line(row), name, earlier)
         first[name] = row
 
 
-def came_back(where: str, line: int, case: str | None, earlier: int | None) -> DataError:
-    """The rows of a case do not follow each other."""
-    at = "" if earlier is None else f" (at line {earlier})"
-    what = f"rows of other cases stand between those of this case, which began earlier{at}"
+def came_back(source: Source, where: str, line: int, case: str | None, earlier: str) -> DataError:
+    """The rows of a case do not follow each other; `earlier` is where it began, in words."""
+    what = f"rows of other cases stand between those of this case, which began {earlier or 'earlier'}"
     what += "; a file larger than memory is read case by case"
-    problem = Problem("scattered-case", "error", what, SORT, where, line, None, case)
+    problem = Problem("scattered-case", "error", what, _sorting(source), where, line, None, case)
     return DataError(str(problem), [problem])
+
+
+def _sorting(source: Source) -> str:
+    """How to bring the rows into order."""
+    kind = "parquet" if source.begin is None else "csv"
+    columns = [source.header[i] for i in (source.roles.case, source.roles.time) if i is not None]
+    by = ", ".join(map(repr, columns))
+    return f"Sort the rows by case first: polars.scan_{kind}(IN).sort({by}).sink_{kind}(OUT)."
 
 
 def _check_room(piece: Piece, case: str, rows: int, allowed: int) -> None:
