@@ -21,7 +21,7 @@ def fernn(*words, cwd):
 
 
 def test_the_demo_shows_a_front_a_sentence_a_picture_and_the_next_command(tmp_path):
-    done = fernn("demo", "--seconds", "1", cwd=tmp_path)
+    done = fernn("demo", "--seconds", "4", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Which rule tells them apart?" in done.stdout
     assert "v is at most" in done.stdout
