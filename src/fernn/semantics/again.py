@@ -52,4 +52,4 @@ def again(formula: Formula | str, X: Any, channels: Names, wanted: Wanted, close
         out = np.empty((count, length), kind)
         return None if judge(packed, X, UNIFORM, out, count, length) else out
     out = np.empty((count, 1), kind)
-    return None if judge(packed, X, UNIFORM, out, count, length) else out[:, 0]
+    return None if judge(packed, X, UNIFORM, out, count, length) else out.ravel()
