@@ -13,7 +13,7 @@ from fernn.learners import Enumerative, Fernn
 from ..store import Found
 from . import made
 
-ENGINES, COUNTS, TURNS = ("processes", "ray", "dask"), (1, 2), 3
+ENGINES, COUNTS, TURNS = ("processes", "ray", "dask"), (1, 2), 5
 
 
 def units(thorough: bool) -> Iterator[list[str]]:
@@ -25,7 +25,7 @@ def units(thorough: bool) -> Iterator[list[str]]:
 
 
 def measured(unit: str) -> Found:
-    """The shortest of three, after the workers have done all of it once."""
+    """The shortest of five, after the workers have done all of it once."""
     name, work, count = unit.split()
     engine = engine_of(f"{name}:{count}")
     job = WORKS[work](engine)
