@@ -42,9 +42,7 @@ class Dask:
         self._distributed: Any = distributed
         self.name = address or "dask"
         self._cluster: Any = None
-        if address is not None:
-            knock(address, "Dask scheduler")
-        else:
+        if address is None:
             import dask
 
             with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
@@ -52,6 +50,8 @@ class Dask:
                     n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
                     silence_logs=50,
                 )  # fmt: skip
+        elif not address.startswith("ucx://"):  # which is not spoken over sockets
+            knock(address, "Dask scheduler")
         self.client = _joined(distributed, self._cluster or address)
         self.is_closed = False
         self._warned = -inf

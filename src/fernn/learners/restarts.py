@@ -64,7 +64,7 @@ class Afar:
 
     def settle(self, search: Search, starts: Sequence[Start]) -> Iterator[Specimen]:
         """Trains and polishes, as many as there is time for; the first one in any case if nothing was found yet."""
-        told = [_told(search, start, search.seed_of(i)) for i, start in enumerate(starts)]
+        told = _told(search, starts)
         name = self._name(search)
         known = self._ahead if self._is_sent(name, told) else None
         early = {number: self._early[number] for number in known.numbers if number in self._early} if known else {}
@@ -72,8 +72,7 @@ class Afar:
         waited |= set(self._send(search, name, told[len(known.starts) if known else 0 :]).numbers)
         self._early, self._ahead = {}, None
         if isinf(search.deadline) and search.rounds + 1 < self.learner.rounds:
-            later = [_told(search, start, search.seed_of(i, 1)) for i, start in enumerate(search.ahead())]
-            self._ahead = self._send(search, name, later)
+            self._ahead = self._send(search, name, _told(search, search.ahead(), 1))
         try:
             while waited:
                 for number, answer in [*early.items()] or self._flow.answered():
@@ -170,10 +169,13 @@ def _search(data: Dataset, told: str) -> Search:
     return _built[key]
 
 
-def _told(search: Search, start: Start, seed: int) -> Told:
-    branch, state, new = start
-    place = next(i for i, each in enumerate(search.space.branches) if each is branch)
-    return place, new, seed, state.winners.tolist(), state.value.tolist(), state.spans.tolist()
+def _told(search: Search, starts: Sequence[Start], later: int = 0) -> list[Told]:
+    """Starts of this round, or of some rounds later, in plain numbers."""
+    places = {id(branch): i for i, branch in enumerate(search.space.branches)}
+    return [
+        (places[id(branch)], new, search.seed_of(i, later), at.winners.tolist(), at.value.tolist(), at.spans.tolist())
+        for i, (branch, at, new) in enumerate(starts)
+    ]
 
 
 def _state(wiring: Wiring, told: Sequence[Any]) -> State:

@@ -44,6 +44,12 @@ def joined(a: Any, wa: Any, ba: Any, b: Any, wb: Any, bb: Any, join: int) -> Any
 
 
 @compiled
+def outer_lines(y: int, s: int, e: int, like: Any) -> Any:
+    """Where the lines of memory begin that hold the first and the last sample of [s, e) of a row."""
+    return s - ln.past_line(y, s, like), e - 1 - ln.past_line(y, e - 1, like)
+
+
+@compiled
 def further(d: int) -> int:
     """From a trace to one that is far enough off to be fetched from memory meanwhile; a multiple of d."""
     return d * max(1, FETCHED // max(1, abs(d)))
@@ -155,8 +161,7 @@ def _running(scan: Any, outermost: Any, ahead: bool) -> Any:
         on = -LINE if ahead else LINE
         fa, fb = further(da), further(db)
         for _ in range(rows):
-            first = s - ln.past_line(y, s, wa)
-            last = e - 1 - ln.past_line(y, e - 1, wa)
+            first, last = outer_lines(y, s, e, wa)
             i = last if ahead else first
             before = ln.spread(least)
             before, total = part(
@@ -218,8 +223,7 @@ def _holding(scan: Any, outermost: Any, ahead: bool) -> Any:
         on = -LINE if ahead else LINE
         fa, fb = further(da), further(db)
         for _ in range(rows):
-            first = s - ln.past_line(y, s, wa)
-            last = e - 1 - ln.past_line(y, e - 1, wa)
+            first, last = outer_lines(y, s, e, wa)
             i = last if ahead else first
             before = ln.spread(least)
             before, total = part(a, fa, wa, ba, raw_a, b, fb, wb, bb, raw_b, y, wy, i, s, e, before, least, total)

@@ -82,13 +82,14 @@ def _judged(
 ) -> Any:
     names = None if channels is None else tuple(channels)
     wanted: Wanted | None = at if at in ("verdict", "all") else None
-    if wanted and nonfinite == "error" and type(X) is np.ndarray:
+    is_array = type(X) is np.ndarray
+    if wanted and nonfinite == "error" and is_array:
         found = again(formula, X, names, wanted, closed)
         if found is not None:
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
     made = batch(rule, X, names, nonfinite)
-    if wanted:
+    if wanted and is_array:
         packed = _tables(rule, made, wanted == "verdict", closed)
         keep(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
     if wanted == "verdict":

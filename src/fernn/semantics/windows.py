@@ -35,10 +35,9 @@ def _narrow(by_1: Any, by_2: Any, by_4: Any, by_8: Any, ahead: bool) -> Any:
         fa = k.further(da)
         for _ in range(rows):
             q1 = q2 = q4 = q8 = q16 = r1 = r2 = r4 = r8 = none  # of the line further on
-            first = s - ln.past_line(y, s, wa)
-            count = (e - first + LINE - 1) // LINE
-            i = first + LINE * (count - 1) if ahead else first
-            for _ in range(count):
+            first, last = k.outer_lines(y, s, e, wa)
+            i = last if ahead else first
+            for _ in range((last - first) // LINE + 1):
                 low, high = max(0, s - i), min(LINE, e - i)
                 if high - low == LINE:
                     u = ln.load(a, i, wa)
