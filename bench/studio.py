@@ -14,7 +14,7 @@ from statistics import median
 import httpx
 import uvicorn
 
-from fernn.studio.guard import new_token
+from fernn.studio.access import Access
 from fernn.studio.serving import bound, configured, made
 
 AIM = 100.0  # milliseconds
@@ -29,13 +29,13 @@ FORMULAS = {
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, bound(0) as listening:
-        port, token = listening.getsockname()[1], new_token()
-        server = uvicorn.Server(configured(made(Path(folder)), port, token))
+        port, access = listening.getsockname()[1], Access()
+        server = uvicorn.Server(configured(made(Path(folder)), port, access))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"X-Fernn": "1"}, timeout=120) as client:
-                client.get(f"/?token={token}")
+                client.get(f"/?token={access.issue()}")
                 _measure(client)
         finally:
             server.should_exit = True

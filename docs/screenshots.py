@@ -21,7 +21,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from fernn.data import load, write_csv
-from fernn.studio.guard import new_token
+from fernn.studio.access import Access
 from fernn.studio.serving import bound, configured, made
 
 IMAGES = Path(__file__).parent / "images"
@@ -36,13 +36,13 @@ def studio(folder: Path) -> Iterator[str]:
     """The opening address of a studio that runs meanwhile, with a recording of a train."""
     write_csv(load("cruise", cases=CASES), folder / "cruise.csv")
     listening = bound(0)
-    port, token = listening.getsockname()[1], new_token()
-    server = uvicorn.Server(configured(made(folder / "runs", str(folder / "cruise.csv")), port, token))
+    port, access = listening.getsockname()[1], Access()
+    server = uvicorn.Server(configured(made(folder / "runs", str(folder / "cruise.csv")), port, access))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{port}/?token={token}"
+    yield f"http://127.0.0.1:{port}/?token={access.issue()}"
     server.should_exit = True
     thread.join(30)
     listening.close()

@@ -35,7 +35,7 @@ def test_it_prints_its_address_serves_the_file_and_ends_tidily_at_ctrl_c(tmp_pat
         address = process.stdout.readline().split()[-1]
         assert address.startswith("http://127.0.0.1:")
         with httpx.Client(base_url=address.partition("/?")[0], headers={"X-Fernn": "1"}, timeout=60) as client:
-            assert client.get(address).status_code == 303
+            assert client.get(address).status_code == 200
             hello = client.get("/api/hello").json()
             assert hello["upload_limit"] == 5_000_000
             assert hello["folder"] == str(tmp_path / "here")

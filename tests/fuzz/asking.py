@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from fernn.errors import FernnError
 
-PORT, TOKEN = 8123, "token-of-the-fuzzer"
+PORT = 8123
 CSV = "case,time,v,w,label\n" + "".join(
     f"{kind}-{i},{t},{(20 if kind == 'good' else 30) + (i + 3 * t) % 7},{t % 3},{kind}\n"
     for kind in ("good", "bad")
@@ -36,13 +36,16 @@ class Asked:
     def __init__(self, folder: Path) -> None:
         from fernn.runs import Run, plan, rules_plan
         from fernn.studio import earlier, views
+        from fernn.studio.access import Access
         from fernn.studio.app import application
         from fernn.studio.serving import made
 
         earlier.PATIENCE = views.PATIENCE = 1.0
         self.folder, self.studio = folder, made(folder / "runs")
         self.studio.jobs.most = 0
-        self.app = application(self.studio, PORT, TOKEN)
+        access = Access()
+        self.session = access.open_session()
+        self.app = application(self.studio, PORT, access)
         file = self.told("POST /api/files?name=drive.csv", CSV.encode())["id"]
         word = self.told(f"POST /api/files/{file}/look", b"{}")["data"]
         self.names = {"FILE": file, "DATA": word, "RUN": "mine", "KINDS": "kinds"}
@@ -69,7 +72,8 @@ class Asked:
             "raw_path": path.encode("latin-1", "replace"), "query_string": query.encode("latin-1", "replace"),
             "client": ("127.0.0.1", 1), "server": ("127.0.0.1", PORT),
             "headers": [(b"host", f"127.0.0.1:{PORT}".encode()), (b"x-fernn", b"1"),
-                        (b"cookie", f"fernn-{PORT}={TOKEN}".encode()), (b"content-length", str(len(body)).encode())],
+                        (b"cookie", f"fernn-{PORT}={self.session}".encode()),
+                        (b"content-length", str(len(body)).encode())],
         }  # fmt: skip
         answer: dict[str, Any] = {"status": 0, "body": b""}
         parts = iter([{"type": "http.request", "body": body, "more_body": False}])

@@ -26,7 +26,7 @@ class Window:
         self.context.on("request", lambda request: self.asked.append(request.url))
         self.context.on("weberror", lambda error: self.failures.append(str(error.error)))
         self.context.on("console", self._heard)
-        self.page = self.tab(f"/?token={studio.token}")
+        self.page = self.tab(studio.opening)
 
     def _heard(self, message):
         if message.type == "error" and "Failed to load resource" not in message.text:  # refusals are answers
@@ -36,6 +36,7 @@ class Window:
         """Another tab, on an address of the studio."""
         page = self.context.new_page()
         page.goto(path if path.startswith("http") else self.studio.address + path)
+        page.wait_for_url(lambda address: "?token=" not in address)  # an opening address leads on by itself
         return page
 
     def upload(self, text=DRIVES, name="drive.csv"):

@@ -11,7 +11,8 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
-from fernn.studio.guard import new_token
+from fernn.studio.access import Access
+from fernn.studio.connections import USUAL
 from fernn.studio.serving import bound, configured, made
 
 CSV = "case,time,v,w,label\n" + "".join(
@@ -26,18 +27,24 @@ CSV = "case,time,v,w,label\n" + "".join(
 class Served:
     """A running studio with a client that has its cookie."""
 
-    def __init__(self, folder, **options):
+    def __init__(self, folder, limits=USUAL, **options):
         self.studio = made(folder, **options)
         self.socket = bound(0)
-        self.port, self.token = self.socket.getsockname()[1], new_token()
+        self.port, self.access = self.socket.getsockname()[1], Access()
         self.address = f"http://127.0.0.1:{self.port}"
-        self.server = uvicorn.Server(configured(self.studio, self.port, self.token))
+        self.server = uvicorn.Server(configured(self.studio, self.port, self.access, limits))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
         while not self.server.started:
             time.sleep(0.01)
         self.client = httpx.Client(base_url=self.address, headers={"X-Fernn": "1"}, timeout=120)
-        self.client.get(f"/?token={self.token}")
+        self.session = self.access.open_session()
+        self.client.cookies.set(f"fernn-{self.port}", self.session)
+
+    @property
+    def opening(self):
+        """An address that lets a browser in, once."""
+        return f"{self.address}/?token={self.access.issue()}"
 
     def upload(self, text=CSV, name="drive.csv"):
         return self.client.post("/api/files", params={"name": name}, content=text).json()["id"]

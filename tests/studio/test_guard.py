@@ -30,14 +30,15 @@ def asked(served, method, path, headers, body=b""):
 def mine(served, host=None):
     return [
         ("Host", f"127.0.0.1:{served.port}" if host is None else host),
-        ("Cookie", f"fernn-{served.port}={served.token}"),
+        ("Cookie", f"fernn-{served.port}={served.session}"),
     ]
 
 
 def test_the_printed_address_gives_a_cookie_that_scripts_cannot_read_and_leads_to_the_page(served):
     with httpx.Client(base_url=served.address) as stranger:
-        first = stranger.get(f"/?token={served.token}")
-        assert (first.status_code, first.headers["location"]) == (303, "/")
+        first = stranger.get(served.opening)
+        assert first.status_code == 200
+        assert 'http-equiv="refresh" content="0; url=/"' in first.text
         cookie = first.headers["set-cookie"]
         assert cookie.startswith(f"fernn-{served.port}=")
         assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
@@ -56,7 +57,7 @@ def test_a_browser_without_the_cookie_is_told_in_words_what_to_open(served, path
     answer = httpx.get(served.address + path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
     assert answer.status_code == 401
     assert answer.headers["content-type"].startswith("text/html")
-    assert "address that it printed" in answer.text.replace("\n", " ")
+    assert "open the address that it prints" in answer.text.replace("\n", " ")
     assert answer.headers["content-security-policy"] == POLICY
 
 
@@ -69,7 +70,7 @@ def test_another_token_is_refused(served, token):
     "cookie", ["fernn-1=TOKEN", "fernn-PORT=", "fernn-PORT=x", "fernn-PORT", ";;=;", "a\xffb=\xfe"]
 )
 def test_another_cookie_is_refused(served, cookie):
-    text = cookie.replace("PORT", str(served.port)).replace("TOKEN", served.token)
+    text = cookie.replace("PORT", str(served.port)).replace("TOKEN", served.session)
     status, _, _ = asked(served, "GET", "/api/hello", [("Host", f"127.0.0.1:{served.port}"), ("Cookie", text)])
     assert status == 401
 
@@ -149,6 +150,6 @@ def test_there_is_no_page_of_documentation_that_loads_from_elsewhere(client):
 
 
 def test_cookies_of_other_applications_do_no_harm(served):
-    jar = f'prefs={{"a": 1}}; fernn-{served.port}={served.token}; x'
+    jar = f'prefs={{"a": 1}}; fernn-{served.port}={served.session}; x'
     with httpx.Client(base_url=f"http://127.0.0.1:{served.port}") as client:
         assert client.get("/api/hello", headers={"Cookie": jar, "X-Fernn": "1"}).status_code == 200

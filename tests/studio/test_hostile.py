@@ -23,6 +23,7 @@ ROUTES = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs"), ("GET", "/api/jobs/{run}"), ("POST", "/api/jobs/{run}/stop"), ("GET", "/api/runs"),
     ("GET", "/api/runs/{run}"), ("GET", "/api/runs/{run}/rivals"), ("GET", "/api/runs/{run}/report"),
+    ("POST", "/api/address"),
     ("POST", "/api/export"), ("GET", "/{page}"), ("DELETE", "/api/files"), ("PUT", "/api/runs/{run}"), ("OPTIONS", "/"),
 ]  # fmt: skip
 ATOMS = st.sampled_from(["v <= 3", "w > 25", "v + w >= 1", "2*v - w < 1e300", "true", "x <= 1", "?p", "-v >= -1e-320"])
@@ -147,7 +148,7 @@ def asked(served, method, path, body, headers=()):
     """Sent as it is: no client tidies it up."""
     served.line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in (
-        ("Host", f"127.0.0.1:{served.port}"), ("Cookie", f"fernn-{served.port}={served.token}"), ("X-Fernn", "1"),
+        ("Host", f"127.0.0.1:{served.port}"), ("Cookie", f"fernn-{served.port}={served.session}"), ("X-Fernn", "1"),
         ("Content-Length", str(len(body))), *headers,
     ):  # fmt: skip
         served.line.putheader(name, value)

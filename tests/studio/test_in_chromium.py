@@ -26,7 +26,8 @@ def studio(tmp_path_factory):
 @pytest.fixture
 def page(studio, chromium):
     opened = chromium.new_page()
-    opened.goto(f"{studio.address}/?token={studio.token}")
+    opened.goto(studio.opening)
+    opened.wait_for_url(f"{studio.address}/")
     yield opened
     opened.close()
 
@@ -55,7 +56,8 @@ def test_a_report_shows_itself_and_can_ask_nothing_of_the_studio(studio, page):
 def test_a_page_of_another_port_gets_nothing_though_it_is_on_the_same_site(studio, page):
     other = Served(studio.studio.folder.parent / "other")
     try:
-        page.goto(f"{other.address}/?token={other.token}")
+        page.goto(other.opening)
+        page.wait_for_url(f"{other.address}/")
         asked = f"""async () => {{ try {{
             const a = await fetch("{studio.address}/api/runs", {{credentials: "include"}});
             return a.status; }} catch {{ return "refused"; }} }}"""

@@ -20,6 +20,7 @@ from ..report import view
 from ..report.view.classes import chosen, class_traces
 from ..runs import METHODS, Run, learner, parts, plan, rules_of
 from . import earlier
+from .access import Access
 from .answers import Refused, body, explain, field, share, told, within, worked
 from .columns import columns, kind
 from .datasets import Datasets, Look, Mask, asked, held_out, in_order
@@ -45,7 +46,7 @@ class Studio:
     jobs: Jobs
 
 
-def application(studio: Studio, port: int, token: str) -> Guard:
+def application(studio: Studio, port: int, access: Access) -> Guard:
     """The studio as a server runs it, behind its guard."""
 
     @asynccontextmanager
@@ -70,6 +71,10 @@ def application(studio: Studio, port: int, token: str) -> Guard:
             "file": None if given is None else given.id, "methods": methods, "datasets": data_sets(),
         })  # fmt: skip
 
+    @app.post("/api/address")
+    async def address() -> Response:
+        return told({"address": f"http://127.0.0.1:{port}/?token={access.issue()}", "seconds": access.life})
+
     @app.post("/api/export")
     async def export(request: Request) -> Response:
         given = await body(request)
@@ -82,7 +87,7 @@ def application(studio: Studio, port: int, token: str) -> Guard:
             raise Refused(f"there is no page {name[:100]!r}.", 404)
         return Response(found[0], media_type=found[1])
 
-    return Guard(app, port, token)
+    return Guard(app, port, access)
 
 
 def _about_files(app: FastAPI, studio: Studio) -> None:

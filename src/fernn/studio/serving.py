@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 
 import uvicorn
 
 from ..data.memory import shown
 from ..errors import UnsupportedError
+from .access import Access, SecretFiles
 from .app import Studio, application
+from .connections import USUAL, ConnectionLimits, limited
 from .datasets import Datasets
 from .files import Files
-from .guard import new_token
 from .jobs import Jobs
 from .reading import PLAIN, Reading
 
@@ -37,20 +39,23 @@ def serve(
     """Serve the studio on a port, any free one for 0, until Ctrl-C; jobs under way then end with their best kept."""
     studio = made(folder, file, reading, upload_limit)
     listening = bound(port)
-    port, token = listening.getsockname()[1], new_token()
-    address = f"http://{LOOPBACK}:{port}/?token={token}"
-    server = uvicorn.Server(configured(studio, port, token))
-    say(f"studio: {address}")
-    say(f"runs and uploads are in {studio.folder}; uploads up to {shown(upload_limit)}; Ctrl-C ends it")
-    if with_browser and has_display():
-        Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    port, access = listening.getsockname()[1], Access()
+    server = uvicorn.Server(configured(studio, port, access))
+    files = SecretFiles(studio.folder, port)
+
+    def address() -> str:
+        return f"http://{LOOPBACK}:{port}/?token={access.issue()}"
+
     try:
+        _invite(address, access, files, with_browser, say)
+        say(f"runs and uploads are in {studio.folder}; uploads up to {shown(upload_limit)}; Ctrl-C ends it")
         server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
         ended = studio.jobs.close()
         listening.close()
+        files.remove()
     for child in ended:
         say(f"{child} was under way: what it had found is kept")
     say(f"the studio has ended; the runs are in {studio.folder}")
@@ -63,13 +68,57 @@ def made(folder: Path, file: str | None = None, reading: Reading = PLAIN, upload
     return Studio(folder, files, Datasets(files), Jobs(folder))
 
 
-def configured(studio: Studio, port: int, token: str) -> uvicorn.Config:
-    """Quiet; one who is slow to listen does not keep it from ending."""
-    app = application(studio, port, token)
+def configured(studio: Studio, port: int, access: Access, limits: ConnectionLimits = USUAL) -> uvicorn.Config:
+    """Quiet; one who is slow to ask or to listen keeps it neither from answering others nor from ending."""
+    app = application(studio, port, access)
     return uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
-        timeout_graceful_shutdown=3, h11_max_incomplete_event_size=64_000,
+        timeout_graceful_shutdown=3, h11_max_incomplete_event_size=64_000, http=limited(limits),
     )  # fmt: skip
+
+
+def _invite(
+    address: Callable[[], str], access: Access, files: SecretFiles, with_browser: bool, say: Callable[[str], None]
+) -> None:
+    """Ways in: an address printed, more of them at Enter, a file for scripts, and one that the browser opens.
+
+    The command line of the browser is seen by every user of the machine: it names that file, and no token.
+    """
+    say(f"studio: {address()}")
+    asks = _is_foreground()
+    say(f"the address works once, within {access.life / 60:g} minutes{'; Enter prints another' if asks else ''}")
+    if (token := files.write_token(access)) is not None:
+        say(f"scripts find their token in {token}")
+    if current_thread() is main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is under way is kept, and the files go
+        if hasattr(signal, "SIGTTIN"):  # in the background, to read fails instead of stopping the studio
+            signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+    if asks:
+        Thread(target=_print_addresses, args=(address, say), daemon=True).start()
+    if with_browser and has_display():
+        opener = files.write_opener(address())
+        if opener is not None:
+            Thread(target=webbrowser.open, args=(opener.as_uri(),), daemon=True).start()
+
+
+def _is_foreground() -> bool:
+    """Whether somebody can press Enter: standard input is a terminal, and it is ours."""
+    try:
+        return sys.stdin.isatty() and (os.name != "posix" or os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp())
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def _print_addresses(address: Callable[[], str], say: Callable[[str], None]) -> None:
+    """A new address for every line, until the terminal is not ours any more.
+
+    Read without `sys.stdin`, whose lock a thread must not hold when the process ends.
+    """
+    try:
+        while os.read(sys.stdin.fileno(), 4096):
+            say(f"studio: {address()}")
+    except (OSError, ValueError):
+        return
 
 
 def bound(port: int, host: str = LOOPBACK) -> socket.socket:
