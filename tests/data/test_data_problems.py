@@ -268,3 +268,9 @@ def test_read_warns_once_for_all_warnings(file):
 def test_parquet_without_polars_says_what_to_install(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     assert "pip install 'fernn[io]'" in only(told(file("x.parquet", b"PAR1")), "no-polars").fix
+
+
+def test_a_problem_that_asks_for_a_choice_says_among_what(file):
+    text = HEAD + FINE.replace("good", "left").replace("bad", "right")
+    assert only(told(file("x.csv", text)), "good").choices == ("left", "right")
+    assert only(told(file("x.csv", HEAD + FINE), good="goood"), "good").choices == ("bad", "good")

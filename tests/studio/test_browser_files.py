@@ -123,3 +123,33 @@ def test_the_card_says_in_the_open_why_nothing_can_be_learned(window, text, word
     seen.upload(text, f"{len(words)}.csv")
     assert seen.page.locator("#card").get_by_text(words).is_visible()
     assert control(seen.page, "label").is_visible()
+
+
+def test_of_two_classes_with_names_of_their_own_a_button_says_which_is_good(window):
+    text = DRIVES.replace(",good\n", ",uphill\n").replace(",bad\n", ",downhill\n")
+    page = unread(seen := window(), text, "hills.csv")
+    assert "good is" in page.locator(".field.marked").inner_text()
+    page.get_by_role("button", name="downhill is good", exact=True).wait_for()
+    page.get_by_role("button", name="uphill is good", exact=True).click()
+    page.locator(".f-panel").first.wait_for()
+    assert "uphill\n12\ngood" in page.locator("#card").inner_text()
+    assert count(seen, "G (v <= 27)") == "0 of 24 wrong"
+    page.reload()
+    page.locator(".f-panel").first.wait_for()
+    assert count(seen, "G (v <= 27)") == "0 of 24 wrong"
+    seen.learn()
+    run = page.evaluate("Studio.now.run")
+    assert "--good uphill" in run["command"]
+    assert run["front"][run["picked"]]["train"] == 0
+    control(page, "good is").select_option("downhill")
+    page.wait_for_function("() => ((Studio.now.look || {}).reading || {}).good === 'downhill' && Studio.now.traces")
+    assert count(seen, "G (v <= 27)") == "24 of 24 wrong"
+
+
+def test_a_good_class_that_is_not_in_the_file_can_be_chosen_anew(window):
+    text = DRIVES.replace(",good\n", ",uphill\n").replace(",bad\n", ",downhill\n")
+    page = unread(window(), text, "hills.csv")
+    page.evaluate("Studio.reread({ good: 'sideways' })")
+    page.get_by_role("button", name="uphill is good", exact=True).click()
+    page.locator(".f-panel").first.wait_for()
+    assert "uphill\n12\ngood" in page.locator("#card").inner_text()

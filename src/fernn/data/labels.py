@@ -92,7 +92,7 @@ def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
         if match is None:
             hint = did_you_mean(wanted, order)
             what = f"no case has the label {wanted!r}{hint}; the labels are {listed(order)}"
-            raise refusal("good", what, "Pass one of them with --good.")
+            raise refusal("good", what, "Pass one of them with --good.", choices=order)
         return match
     if len(order) != 2 or numeric:
         return None
@@ -101,7 +101,8 @@ def _good_one(order: list[str], good: object, *, numeric: bool) -> str | None:
         if (y in GOOD and n not in GOOD) or (n in BAD and y not in BAD):
             return yes
     what = f"cannot tell which of the labels {listed(order)} is the good one"
-    raise refusal("good", what, f"Pass it with --good, as in --good {shlex.quote(order[0] or order[1])}.")
+    fix = f"Pass it with --good, as in --good {shlex.quote(order[0] or order[1])}."
+    raise refusal("good", what, fix, choices=order)
 
 
 def named(wanted: str, order: Sequence[str]) -> str | None:

@@ -23,7 +23,8 @@ class Problem:
     """One thing that is wrong: `what` is the fact, `fix` the advice.
 
     `line` counts from 1 and includes the header; in a Parquet file it counts rows. `count` is how many
-    it stands for: more than one where the others of a crowded kind are only counted.
+    it stands for: more than one where the others of a crowded kind are only counted. `choices` are the
+    values among which a person has to choose, where that is what the advice asks for.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Problem:
     column: str | None = None
     case: str | None = None
     count: int = 1
+    choices: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -66,11 +68,12 @@ class Ledger:
         line: int | None = None,
         column: str | None = None,
         case: str | None = None,
+        choices: tuple[str, ...] = (),
     ) -> None:
         """Keep the problem, or only count it when its kind has been told often enough."""
         kept = self._kept.setdefault((kind, severity), [])
         if len(kept) < SHOWN:
-            kept.append(Problem(kind, severity, what, fix, self.file, line, column, case))
+            kept.append(Problem(kind, severity, what, fix, self.file, line, column, case, choices=choices))
         else:
             self.count(kind, severity)
 
@@ -82,7 +85,7 @@ class Ledger:
     def take(self, problems: Iterable[Problem]) -> None:
         """Adopt problems found elsewhere, as being about this file."""
         for p in problems:
-            self.add(p.kind, p.severity, p.what, p.fix, line=p.line, column=p.column, case=p.case)
+            self.add(p.kind, p.severity, p.what, p.fix, line=p.line, column=p.column, case=p.case, choices=p.choices)
 
     def join(self, later: Ledger) -> None:
         """Those of another ledger after these, each with its own file."""
@@ -102,7 +105,7 @@ class Ledger:
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Ledger:
         ledger = Ledger()
-        for problem in (Problem(**each) for each in told["kept"]):
+        for problem in (Problem(**{**each, "choices": tuple(each.get("choices", ()))}) for each in told["kept"]):
             ledger._kept.setdefault((problem.kind, problem.severity), []).append(problem)
         ledger._more = {(kind, severity): n for kind, severity, n in told["more"]}
         return ledger
@@ -123,10 +126,17 @@ class Ledger:
 
 
 def refusal(
-    kind: str, what: str, fix: str, *, file: str | None = None, column: str | None = None, case: str | None = None
+    kind: str,
+    what: str,
+    fix: str,
+    *,
+    file: str | None = None,
+    column: str | None = None,
+    case: str | None = None,
+    choices: Iterable[str] = (),
 ) -> DataError:
     """A DataError that carries its one problem."""
-    problem = Problem(kind, "error", what, fix, file, column=column, case=case)
+    problem = Problem(kind, "error", what, fix, file, column=column, case=case, choices=tuple(choices))
     return DataError(str(problem), [problem])
 
 

@@ -112,9 +112,12 @@ def _about_files(app: FastAPI, studio: Studio) -> None:
         chosen = asked(file, given)
         found = datasets.look(file, chosen)
         problems = [
-            {"severity": p.severity, "kind": p.kind, "where": p.where, "what": p.what, "fix": p.fix}
+            {
+                "severity": p.severity, "kind": p.kind, "where": p.where, "what": p.what, "fix": p.fix,
+                "choices": list(p.choices),
+            }
             for p in found.problems
-        ]
+        ]  # fmt: skip
         return {
             "card": None if found.data is None else card(found.data).to_json(), "problems": problems,
             "columns": columns(file, chosen, found.data), "reading": chosen, "name": file.name, "kind": kind(file),

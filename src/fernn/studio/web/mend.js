@@ -4,7 +4,8 @@
 
   // The flags that a problem speaks of, and the controls that stand for them here.
   const CONTROLS = { "label": "label", "case-column": "case column", "time": "time column", "delimiter": "delimiter", "decimal": "decimal", "layout": "layout",
-    "encoding": "encoding", "no-header": "first row", "header": "first row", "nonfinite": "missing values", "bad-rows": "bad rows" };
+    "encoding": "encoding", "no-header": "first row", "header": "first row", "nonfinite": "missing values", "bad-rows": "bad rows", "good": "good is" };
+  const MOST = 12; // names that are offered as buttons
   const LEADS = ["label", "case-column", "time", "delimiter", "layout", "encoding", "no-header"]; // a person has to choose
 
   const flags = ({ fix }) => [...fix.matchAll(/--([a-z-]+)/g)].map((found) => found[1]).filter((flag) => flag in CONTROLS);
@@ -23,13 +24,15 @@
     };
   };
 
-  function applied({ kind, what, fix, where }, columns) {
+  function applied({ kind, what, fix, where, choices }, columns) {
     const on = (flag) => fix.includes(`--${flag}`);
     const read = (text, options) => [text, () => Studio.reread(options)];
     const words = kind === "text-column" && columns.find((name) => where && where.includes(`column '${name}'`));
     const guess = kind === "no-label-column" && columns.find((name) => what.includes(`(did you mean '${name}'?)`));
     const encoding = /--encoding ([\w-]+) if/.exec(fix);
+    const goods = kind === "good" ? choices.slice(0, MOST).map((name) => read(`${name || "(no name)"} is good`, { good: name })) : [];
     return [
+      ...goods,
       kind === "decimal-comma" && read("Read with decimal commas", { decimal: "," }),
       kind === "decimal-point" && read("Read with decimal points", { decimal: undefined }),
       kind === "wrong-delimiter" && read("Let the file say its delimiter", { delimiter: undefined }),

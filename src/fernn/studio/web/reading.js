@@ -18,7 +18,7 @@
       select("missing values", [["error", "are an error"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
       select("bad rows", [["error", "are an error"], ["skip", "skip them"]], reading.bad_rows, (value) => Studio.reread({ bad_rows: value }))];
     host.replaceChildren(
-      Fernn.el("div.pair", null, label, good(reading, card), isTable && column("case column", "case"), isTable && column("time column", "time")),
+      Fernn.el("div.pair", null, label, good(reading, card, problems), isTable && column("case column", "case"), isTable && column("time column", "time")),
       channels(columns, reading, card), Fernn.el("div.pair", null, more), isTable ? written(reading, kind, !card) : "");
     const spoken = Studio.flagged(problems);
     host.querySelectorAll("select, input[type=text]").forEach((each) => each.closest(".field").classList.toggle("marked", spoken.has(each.name)));
@@ -50,7 +50,9 @@
     return field;
   }
 
-  function good(reading, card) {
+  function good(reading, card, problems) {
+    const asked = problems.find((each) => each.kind === "good" && each.choices.length > 1); // the file does not say which
+    if (!card && asked) return select("good is", [["", "choose one"], ...named(asked.choices, null)], "", (value) => Studio.reread({ good: value || undefined }));
     const classes = card ? card.classes.map((each) => each.name) : [];
     if (classes.length < 2) return null;
     const isOpen = classes.length > 2 && reading.good === null; // which of many is good is for a person to say
