@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 from browsing import DRIVES
 
 import fernn
 from fernn.data import read
+from fernn.studio import jobs
+
+FICKLE = """
+import os, sys, time
+from dataclasses import dataclass
+from fernn.formula import parse
+from fernn.learners import Entry, Fit, Front, Progress, silent
+from fernn.runs import METHODS, Method
+from fernn.studio import child
+
+def front(*formulas):
+    entries = [Entry(parse(text), 2 + i, 0.3 - i / 10, 0.3, 0.01, float("inf")) for i, text in enumerate(formulas)]
+    return Front(tuple(entries), len(entries) - 1)
+
+@dataclass(frozen=True)
+class Fickle:
+    seed: int = 0
+    time_limit: float | None = None
+
+    def fit(self, data, watch=silent, resume=None):
+        while not os.path.exists(os.environ["GO_ON"]):
+            watch(Progress(1.0, 0.1, 3, front("G (v <= 40)"), {}))
+            time.sleep(0.05)
+        return Fit(front("G (v <= 39)", "G (v <= 27)"), 2.0, "done", {})
+
+METHODS["fernn"] = Method(Fickle, "fickle")
+sys.exit(child.main())
+"""
+"""A learner that shows a rule until it may go on, and then finds others."""
 
 
 @pytest.fixture
@@ -145,3 +175,45 @@ def test_an_earlier_run_opens_with_its_data_and_its_report(window):
         other.locator("#open-report").click()
     opened.value.wait_for_load_state()
     assert picked in opened.value.inner_text("body")
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_after_a_reload_while_learning_the_page_ends_on_the_rule_that_the_run_picked(
+    window, monkeypatch, tmp_path, is_over
+):
+    monkeypatch.setattr(jobs, "COMMAND", [sys.executable, "-c", FICKLE])
+    monkeypatch.setenv("GO_ON", str(tmp_path / "go"))
+    page = (seen := window()).page
+    seen.upload()
+    page.get_by_role("button", name="Learn", exact=True).click()
+    page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 40)'")
+    if is_over:  # it ends while nobody looks
+        address = page.url
+        page.goto("about:blank")
+        (tmp_path / "go").touch()
+        seen.studio.job(re.search(r"run=([^&]+)", address).group(1))
+        page.goto(address)
+    else:
+        page.reload()
+        page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 40)'")
+        (tmp_path / "go").touch()
+    page.locator("#open-report").wait_for()
+    page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 27)'")
+    assert page.locator("#formula").input_value() == "G (v <= 27)"
+    assert page.locator(".f-front tr.chosen").inner_text().startswith("G (v <= 27)")
+
+
+def test_a_rule_that_a_person_wrote_while_learning_stays_after_a_reload(window, monkeypatch, tmp_path):
+    monkeypatch.setattr(jobs, "COMMAND", [sys.executable, "-c", FICKLE])
+    monkeypatch.setenv("GO_ON", str(tmp_path / "go"))
+    page = (seen := window()).page
+    seen.upload()
+    page.get_by_role("button", name="Learn", exact=True).click()
+    page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 40)'")
+    seen.write("G (v <= 22)")
+    page.reload()
+    page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 22)'")
+    (tmp_path / "go").touch()
+    page.locator("#open-report").wait_for()
+    page.wait_for_function("() => Studio.now.front.length === 2 && Studio.now.reading.formula === 'G (v <= 22)'")
+    assert page.locator("#formula").input_value() == "G (v <= 22)"

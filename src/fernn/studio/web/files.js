@@ -5,7 +5,7 @@
   Studio.open = function (id) {
     Studio.trouble(null);
     Studio.closeDialog();
-    Studio.set({ file: id, read: null, run: null, class: null, formula: null, base: null, case: null, other: null }, true);
+    Studio.set({ file: id, read: null, run: null, class: null, formula: null, led: null, base: null, case: null, other: null }, true);
     Studio.emit("restore");
   };
 

@@ -40,7 +40,7 @@
       Studio.now.front = job.front;
       Studio.now.picked = job.picked;
       Studio.showFront();
-      if (isLed && job.picked !== null) Studio.choose(job.front[job.picked].formula, "led");
+      if (isLed && job.picked !== null) Studio.choose(job.front[job.picked].formula, "picked");
     }
     Studio.showJob();
     if (job.state === "running" || job.state === "stopping") return void (timer = setTimeout(ask, PAUSE));

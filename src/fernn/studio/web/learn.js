@@ -110,7 +110,7 @@
       Studio.trouble(null);
       const { run } = await Studio.post("/api/jobs", { file: Studio.state.file, reading: Studio.kept("read"), method, settings: given, test });
       const wasOfClass = Studio.state.class;
-      Studio.set({ run, class: null }, true);
+      Studio.set({ run, class: null, led: 1 }, true);
       Studio.now.rules = null;
       if (wasOfClass) await Studio.loadTraces();
       Studio.say("Learning has begun.");

@@ -99,7 +99,7 @@
   Studio.reread = function (options) {
     const now = { ...Studio.kept("read"), ...options };
     for (const key of Object.keys(now)) if (now[key] === undefined) delete now[key];
-    Studio.set({ read: JSON.stringify(now), run: null, class: null, case: null }, true);
+    Studio.set({ read: JSON.stringify(now), run: null, class: null, led: null, case: null }, true);
     Studio.emit("restore", document.activeElement && document.activeElement.name);
   };
 })((window.Studio = window.Studio || {}));

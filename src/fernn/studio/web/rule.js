@@ -96,17 +96,22 @@
     (problem, asked) => wrong(problem, asked),
   );
 
-  // A formula from elsewhere: the front, rivals, another tab. `why` is "led" where nobody asked for it.
+  // What a person chose, wrote or pulled is no longer replaced by what the run picks, also after a reload.
+  Studio.on("chosen", () => Studio.set({ led: null }));
+
+  // A formula from elsewhere: the front, rivals, another tab. `why` is "picked" where it is the one of the run and "led" where it
+  // is that of the address: nobody asked for these.
   Studio.choose = function (formula, why) {
-    if (why !== "led") Studio.emit("chosen");
-    if (why === "led" && typing) return; // a person is writing
+    if (why === "chosen") Studio.emit("chosen");
+    else if (typing) return; // a person is writing
+    if (why === "picked") Studio.set({ led: 1 });
     clearTimeout(typing);
     typing = 0;
-    if (why === "led" && Studio.state.formula === formula && Studio.now.reading) return Studio.showFront();
-    const isSame = why === "led" && Studio.state.formula === formula;
+    if (why !== "chosen" && Studio.state.formula === formula && Studio.now.reading) return Studio.showFront();
+    const isSame = why !== "chosen" && Studio.state.formula === formula;
     Studio.set({ formula, base: isSame ? Studio.state.base : null });
     Studio.showFront();
-    if (parts.text.value !== formula && !(why === "led" && document.activeElement === parts.text)) parts.text.value = formula;
+    if (parts.text.value !== formula && !(why !== "chosen" && document.activeElement === parts.text)) parts.text.value = formula;
     grow();
     restored();
   };

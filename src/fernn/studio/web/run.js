@@ -13,7 +13,7 @@
     about(run);
     if (run.problem) Studio.trouble(new Error(run.problem));
     if (run.rules && run.rules.rules.length && (takesPick || !Studio.state.formula)) await Studio.chooseClass(run.rules.rules[run.rules.pick]);
-    else if (run.front.length && run.picked !== null && (takesPick || !Studio.state.formula)) Studio.choose(run.front[run.picked].formula, "led");
+    else if (run.front.length && run.picked !== null && (takesPick || !Studio.state.formula)) Studio.choose(run.front[run.picked].formula, "picked");
     else Studio.emit("read again");
     return run;
   };
@@ -89,7 +89,7 @@
   function openRun(name) {
     Studio.trouble(null);
     Studio.closeDialog();
-    Studio.set({ file: null, read: null, run: name, class: null, formula: null, base: null, case: null, other: null }, true);
+    Studio.set({ file: null, read: null, run: name, class: null, formula: null, led: null, base: null, case: null, other: null }, true);
     Studio.emit("restore");
   }
 

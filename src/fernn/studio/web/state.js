@@ -1,9 +1,9 @@
-// What this tab shows, in the address: file, read (how), run, class (whose rule is looked at, of a run with several), formula, base (what it was before it was changed), case, other (a formula to compare), tab, learn (settings).
+// What this tab shows, in the address: file, read (how), run, class (whose rule is looked at, of a run with several), formula, led (the formula is the one that the run picks, whichever that comes to be), base (what it was before it was changed), case, other (a formula to compare), tab, learn (settings).
 // A reload, a copied address and the way back all lead here. Parts of the page listen and tell with on and emit.
 (function (Studio) {
   "use strict";
 
-  const KEYS = ["file", "read", "run", "class", "formula", "base", "case", "other", "tab", "learn"];
+  const KEYS = ["file", "read", "run", "class", "formula", "led", "base", "case", "other", "tab", "learn"];
   const listeners = {};
 
   Studio.on = (what, heard) => (listeners[what] = listeners[what] || []).push(heard);

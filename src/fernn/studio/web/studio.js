@@ -51,12 +51,12 @@
     if (!state.run) return void (state.formula && Studio.choose(state.formula, "led"));
     const job = await Studio.get(`/api/jobs/${encodeURIComponent(state.run)}`);
     if (state.formula) Studio.choose(state.formula, "led");
-    if (job.state === "running" || job.state === "stopping") Studio.follow(state.run, !state.formula);
+    if (job.state === "running" || job.state === "stopping") Studio.follow(state.run, !state.formula || Boolean(state.led));
     else if (job.state === "failed" && !job.front.length) {
       Studio.trouble(new Error(job.error || "Learning failed."));
-      Studio.set({ run: null, class: null });
+      Studio.set({ run: null, class: null, led: null });
       Studio.showFront();
-    } else await Studio.loadRun(false);
+    } else await Studio.loadRun(Boolean(state.led));
   }
 
   addEventListener("DOMContentLoaded", () => {
