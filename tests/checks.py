@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ import pytest
 import fernn
 from fernn.data import Dataset, from_arrays
 from fernn.errors import DataError, FernnError
-from fernn.learners import Fit, Learner, Progress
+from fernn.learners import Fit, Learner, Progress, paper
+from fernn.learners.clock import Clock
 from fernn.learners.front import picked
 from fernn.runs import Run
 
@@ -114,6 +117,7 @@ def check_time_limit(case: Case) -> None:
     assert process_time() - start < 0.5 + SLACK
     assert fit.ended in ("done", "time limit")
     _assert_front(fit)
+    assert any("same seed may give another rule" in note for note in fit.notes) == (fit.ended == "time limit")
 
 
 def check_interrupt_keeps_the_best(case: Case) -> None:
@@ -130,6 +134,24 @@ def check_resume_goes_on(case: Case) -> None:
     assert fit.ended == "done"
     assert _no_worse(fit, first.front)
     assert told[-1].restarts >= seen.restarts
+
+
+def check_a_fit_that_was_cut_off_ends_as_one_that_was_not(case: Case) -> None:
+    """From every state that it told of, as from a process that was killed then, and after an interrupt there."""
+    data = spikes()
+    whole, told = _told_often(case.quick, data)
+    wanted = _same_front(whole)
+    for progress in _spread(told, 10):
+        state = json.loads(json.dumps(progress.state))
+        assert _same_front(case.quick.fit(data, resume=state)) == wanted
+    for stop in _spread(range(1, len(told) + 1), 4):
+        cut, _ = _told_often(case.quick, data, stop)
+        assert _same_front(case.quick.fit(data, resume=json.loads(json.dumps(cut.state)))) == wanted
+
+
+def check_a_fit_that_is_done_stays_as_it_is(case: Case) -> None:
+    done = case.quick.fit(spikes())
+    assert _same_front(case.quick.fit(spikes(), resume=json.loads(json.dumps(done.state)))) == _same_front(done)
 
 
 def check_a_state_of_another_schema_is_refused(case: Case) -> None:
@@ -209,6 +231,29 @@ def _assert_front(fit: Fit) -> None:
 def _no_worse(fit: Fit, than: Any) -> bool:
     """Whether for each entry the fit has one that is no longer and no less right."""
     return all(fit.front.within(entry.length).train <= entry.train for entry in than)
+
+
+def _told_often(learner: Learner, data: Dataset, stop: int | None = None) -> tuple[Fit, list[Progress]]:
+    """A fit that tells of every step, not twice a second, and all that it told; it is interrupted at number `stop`."""
+    told: list[Progress] = []
+
+    def watch(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == stop:
+            raise KeyboardInterrupt
+
+    with patch.object(Clock, "is_due", lambda clock, every: True), patch.object(paper, "TOLD", 0.0):
+        return learner.fit(data, watch), told
+
+
+def _spread(items: Sequence[Any], count: int) -> list[Any]:
+    """About so many of them, evenly, the first and the last among them."""
+    return [items[i] for i in sorted({round(k * (len(items) - 1) / (count - 1)) for k in range(count)})]
+
+
+def _same_front(fit: Fit) -> str:
+    """Equal for equal fronts; NaN, which is what is not known, equals itself here."""
+    return repr(fit.front)
 
 
 def _interrupted(learner: Learner) -> tuple[Fit, Progress]:

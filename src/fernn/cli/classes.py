@@ -44,6 +44,7 @@ def told_rules(done: RulesOutcome, report: Path | None = None) -> dict[str, Any]
         "rules": rules.to_json(), "text": str(rules), "sentences": rules.sentences(data.dt, data.time_unit),
         "train": done.train, "test": done.test, "learned_on": done.cases[0], "tested_on": done.cases[1],
         "seed": done.job.settings["split"]["seed"], "ended": done.ended, "seconds": round(done.seconds, 3),
+        "notes": list(done.notes),
         "run": None if done.job.run is None else str(done.job.run.folder), "next": _next(done),
     }  # fmt: skip
     if rules.kind != "one":
@@ -140,6 +141,7 @@ def _notes(done: RulesOutcome) -> list[str]:
         kinds = tight.entries[tight.pick].kinds
         told = ", ".join(f"{name} {share:.0%}" for name, share in kinds.items())
         lines.append(f"excluded: share of traces made up from these ({told}); see docs/classes.md")
+    lines += done.notes
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")
     why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}

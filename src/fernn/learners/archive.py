@@ -32,10 +32,16 @@ class Specimen:
     behaviour: str
 
     @cached_property
-    def rank(self) -> tuple[float, int, float, str]:
-        """Smaller is better: loss, channels read, margin, and, so that nothing is left to chance, the text."""
+    def rank(self) -> tuple[float, int, float, str, str, str, float]:
+        """Smaller is better: loss, channels read, margin.
+
+        All else that makes specimens differ follows, so that no two have one rank: which of them is kept never depends
+        on which came first.
+        """
         reads = sum(len(node.weights) for node in walk(self.formula) if isinstance(node, Atom))
-        return (round(self.loss, 9), reads, -self.margin, str(self.formula))
+        formula = str(self.formula)
+        origin = formula if self.origin is self.formula else str(self.origin)
+        return round(self.loss, 9), reads, -self.margin, formula, origin, self.behaviour, self.loss
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -58,7 +64,17 @@ class Specimen:
 
 @dataclass
 class Archive:
+    """Its content depends on what was offered, not on the order of the offers."""
+
     shelves: dict[int, dict[str, Specimen]] = field(default_factory=dict)
+
+    def copy(self) -> Archive:
+        return Archive({length: dict(shelf) for length, shelf in self.shelves.items()})
+
+    def difference(self, earlier: Archive) -> list[Specimen]:
+        """What is here and was not in an earlier archive; offered to that one, it gives this one."""
+        known = {id(found) for shelf in earlier.shelves.values() for found in shelf.values()}
+        return [found for length in self.lengths for found in self.sorted(length) if id(found) not in known]
 
     def offer(self, found: Specimen) -> None:
         """Keeps the formula if its shelf has room, or it is better than what is there."""
@@ -111,6 +127,5 @@ class Archive:
     def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
         archive = cls()
         for row in plain.rows(rows):
-            found = Specimen.from_json(row)
-            archive.shelves.setdefault(found.length, {})[found.behaviour] = found
+            archive.offer(Specimen.from_json(row))
         return archive

@@ -45,7 +45,7 @@ class ExactFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        said = [*self.remarks]
+        said = [*self.caveats]
         if self.certificate is not None:
             looked = sum(row["generated"] for row in self.certificate.content["lengths"])
             said.append(f"certificate: {self.certificate.statement} ({looked:,} formulas)")

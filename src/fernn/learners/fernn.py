@@ -21,7 +21,7 @@ from ..formula.measures import facing
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from ..network.matching import State
-from ..plain import number, text, whole
+from ..plain import number, rows, text, whole
 from .archive import Archive, Specimen
 from .clock import Clock
 from .columns import Columns, Sum, columns_of, slanted
@@ -38,7 +38,7 @@ from .space import Branch, formula_of, looking_back, space
 from .steady import crowded, halves, steadied, whole_windows
 from .tasks import Classifying, Regressing
 
-SCHEMA = 1
+SCHEMA = 2
 PIECES = 2
 """Spans of a window, where windows are learned."""
 STAGE = 8
@@ -95,7 +95,7 @@ class Fernn:
         search = self._search(data, weights, resume)
         ended: Ended = "done"
         try:
-            if resume is None:
+            if not search.rounds and not search.finished:
                 self._guess(search)
             search.deadline = clock.deadline
             search.pulse = lambda: self._tell(watch, search, clock, 0.5)
@@ -115,8 +115,9 @@ class Fernn:
         finally:
             if search.afar is not None:
                 search.afar.leave()
+        search.offer_restored()
         front = self._front(search, data)
-        fit = Fit(front, clock.seconds, ended, _state(search, clock))
+        fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=_remarks(search))
         if ended != "interrupted":
             tell_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
@@ -168,6 +169,7 @@ class Fernn:
         columns = columns_of(data, template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
         turned = self._built(data, given, template, future, columns)
         turned.archive, turned.rounds, turned.quiet = search.archive, search.rounds, search.quiet
+        turned.base, turned.finished, turned.restored = search.base, search.finished, search.restored
         turned.deadline, turned.pulse, turned.afar = search.deadline, search.pulse, search.afar
         return turned
 
@@ -208,7 +210,7 @@ class Fernn:
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
         settled = in_turn(lambda found: self._settled(search, data, found, sides), list(search.archive.front()))
-        for entry in sorted(settled, key=lambda entry: (entry.length, entry.train)):
+        for entry in sorted(settled, key=lambda entry: (entry.length, entry.train, str(entry.formula))):
             better = not entries or entry.train < entries[-1].train - 1e-9
             if better and (not entries or exact or entry.validation <= entries[-1].validation + 1e-9):
                 entries.append(entry)
@@ -251,24 +253,45 @@ def _entry(search: Search, specimen: Specimen) -> Entry:
     return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
+def _remarks(search: Search) -> tuple[str, ...]:
+    """What keeps the result from being that of every fit with this seed."""
+    lost = 0 if search.afar is None else search.afar.left_out
+    if not lost:
+        return ()
+    return (f"{lost} restarts failed on their workers and were left out: the same seed may give another rule.",)
+
+
 def _state(search: Search, clock: Clock) -> dict[str, Any]:
+    """The archive as it was when the round began; and of the round, what is done and what that has found.
+
+    Restarts are drawn from the archive of the beginning. Drawn from what a part of the round has left, they would be
+    others.
+    """
     return {
         "schema": SCHEMA,
         "rounds": search.rounds,
+        "quiet": search.quiet,
         "seconds": clock.seconds,
         "sums": [[list(term) for term in total] for total in search.space.columns.sums],
-        "archive": search.archive.to_json(),
+        "archive": search.base.to_json(),
+        "finished": sorted(search.finished),
+        "found": [found.to_json() for found in [*search.archive.difference(search.base), *search.restored]],
     }
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:
     with going_on():
-        search.rounds = whole(state["rounds"])
+        search.rounds, search.quiet = whole(state["rounds"]), whole(state["quiet"])
         search.archive = Archive.from_json(state["archive"])
-        for size in search.archive.lengths:
-            for found in search.archive.sorted(size):
-                if search.space.placed(found.origin) is None:
-                    raise ValueError(f"{found.origin} is not in the search space")
+        search.base = search.archive.copy()
+        search.finished = {whole(number) for number in state["finished"]}
+        if any(number >= search.restarts for number in search.finished):
+            raise ValueError(f"restart {max(search.finished)} of {search.restarts} is said to be finished")
+        search.restored = [Specimen.from_json(row) for row in rows(state["found"])]
+        kept = [found for size in search.archive.lengths for found in search.archive.sorted(size)]
+        for found in [*kept, *search.restored]:
+            if search.space.placed(found.origin) is None:
+                raise ValueError(f"{found.origin} is not in the search space")
 
 
 def _sum(total: Any, data: Dataset) -> Sum:

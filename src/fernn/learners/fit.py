@@ -37,6 +37,10 @@ class Progress:
 
 
 Ended = Literal["done", "time limit", "interrupted"]
+LIMITED = (
+    "stopped by the time limit: the same seed may give another rule on a faster or slower machine. Without a limit, or "
+    "resumed to its end, it gives the same rule everywhere."
+)
 
 Watch = Callable[[Progress], None]
 """Told of progress; raising KeyboardInterrupt in it, or in the fit, ends the fit with the best so far."""
@@ -88,9 +92,14 @@ class Fit:
         return self.front._repr_html_()
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """Remarks, and whether the result depends on how fast the machine is."""
+        return (*self.remarks, LIMITED) if self.ended == "time limit" else self.remarks
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the result, a sentence or two each."""
-        return self.remarks
+        return self.caveats
 
 
 class Learner(Protocol):

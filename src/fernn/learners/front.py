@@ -133,7 +133,7 @@ def front_of(entries: Iterable[Entry], validation: Mapping[int, tuple[float, flo
     `validation` has by length the error on traces not fitted, and one standard error of it.
     """
     kept: list[Entry] = []
-    for entry in sorted(entries, key=lambda entry: (entry.length, entry.train, -entry.margin)):
+    for entry in sorted(entries, key=lambda entry: (entry.length, entry.train, -entry.margin, str(entry.formula))):
         if not kept or entry.train < kept[-1].train - 1e-12:
             kept.append(entry)
     known = {} if validation is None else validation

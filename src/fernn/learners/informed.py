@@ -66,7 +66,9 @@ class Informed:
         told: Watch = lambda progress: watch(_with(progress, judge))  # noqa: E731
         keyed: dict[str, Any] = {} if weights is None else {"weights": given[at]}
         fit = cast(Any, self._directed(shown)).fit(shown, told, resume, **keyed)
-        return cast(Fit, replace(fit, front=judge.front(fit.front), remarks=remarks, **self._papers(fit)))
+        return cast(
+            Fit, replace(fit, front=judge.front(fit.front), remarks=(*remarks, *fit.remarks), **self._papers(fit))
+        )
 
     def _check(self, data: Dataset) -> None:
         names = {each.name for each in fields(cast(Any, self.learner))}

@@ -48,7 +48,7 @@ class LatticeFit(Fit):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.remarks, self.said)
+        return (*self.caveats, self.said)
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ class MaxSatFit(Fit):
     @property
     def notes(self) -> tuple[str, ...]:
         if self.least:
-            return (*self.remarks, f"proved: up to length {self.proved} no formula of this space errs less")
+            return (*self.caveats, f"proved: up to length {self.proved} no formula of this space errs less")
         shorter = "no shorter formula" if not self.front.picked.train else "no formula of this space"
-        return (*self.remarks, f"proved: up to length {self.proved} {shorter} is right about all traces")
+        return (*self.caveats, f"proved: up to length {self.proved} {shorter} is right about all traces")
 
 
 @dataclass(frozen=True)

@@ -70,26 +70,29 @@ class Published:
             if resume.get("about") != job.about:
                 raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
             with going_on():
-                skip = whole(resume["structures"])
+                skip = job.tried = whole(resume["structures"])
                 for text in resume["found"]:
                     job.offer(without_holes(parse(text)))
+                job.save()
         ended: Ended = "done"
         try:
             for number, structure in enumerate(job.structures()):
-                job.tried = number + 1
-                if number < skip:
-                    job.is_known(structure)
-                    continue
-                before = job.least
-                if not job.is_known(structure):
-                    job.look_at(structure)
-                if job.best and (job.least < before or clock.is_due(0.5)):
-                    watch(job.progress())
+                if number >= skip and job.least <= self.target:
+                    break
                 if job.best and perf_counter() > clock.deadline:
                     ended = "time limit"
                     break
-                if job.least <= self.target:
-                    break
+                known, before = job.is_known(structure), job.least
+                if number < skip:
+                    if not known:
+                        job.draw(structure)
+                    continue
+                if not known:
+                    job.look_at(structure)
+                job.tried = number + 1
+                job.save()
+                if job.best and (job.least < before or clock.is_due(0.5)):
+                    watch(job.progress())
         except KeyboardInterrupt:
             if not job.best:
                 raise
@@ -117,6 +120,11 @@ class _Job:
         self.drawn = rng.random((VALUATIONS, 16))
         self.rng = rng
         self.columns = columns(data)
+        self.save()
+
+    def save(self) -> None:
+        """Keeps where it stands; an interruption may come in the middle of a structure."""
+        self.saved = {"structures": self.tried, "found": [str(formula) for _, formula in self.best.values()]}
 
     @property
     def least(self) -> float:
@@ -151,12 +159,16 @@ class _Job:
         self.known.add(signature)
         return False
 
+    def draw(self, structure: Any) -> Floats:
+        """Where the lines of a structure start; one that goes on draws those of earlier structures too, so that its
+        generator stands where that of the earlier fit stood."""
+        count = len(structure[1])
+        return self.rng.random((LINES * count, count))
+
     def look_at(self, structure: Any) -> None:
         """Searches the thresholds of a structure, and keeps the best formula of its length."""
-        sides = [relation for _, relation in structure[1]]
-        loose = np.array([0.0 if relation == ">=" else 1.0 for relation in sides])
-        for _ in range(LINES * len(sides)):
-            middle = self.rng.random(len(sides))
+        loose = np.array([0.0 if relation == ">=" else 1.0 for _, relation in structure[1]])
+        for middle in self.draw(structure):
             low, high = loose, 1 - loose
             for _ in range(HALVINGS):
                 held = self.offer(self.formula(structure, middle))
@@ -194,6 +206,4 @@ class _Job:
         return f"{self.data.fingerprint[:16]} {chosen} {self.weights.sum():g}"
 
     def state(self) -> dict[str, Any]:
-        found = [str(formula) for _, formula in self.best.values()]
-        told = {"schema": SCHEMA, "seconds": self.clock.seconds, "about": self.about}
-        return told | {"structures": self.tried, "found": found}
+        return {"schema": SCHEMA, "seconds": self.clock.seconds, "about": self.about, **self.saved}

@@ -41,11 +41,11 @@ Told = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Sent:
-    """Starts that are under way: as they were told, for which search, and the numbers of their units."""
+    """Starts that are under way: as they were told, for which search, and by the number of each unit which they are."""
 
     search: str
     starts: list[Told]
-    numbers: range
+    places: dict[int, list[int]]
 
 
 class Afar:
@@ -61,25 +61,31 @@ class Afar:
         self._flow = Flow(engine, TASK, data)
         self._ahead: Sent | None = None
         self._early: dict[int, Answer] = {}
+        self.left_out = 0
+        """Restarts that failed again and again."""
 
-    def settle(self, search: Search, starts: Sequence[Start]) -> Iterator[Specimen]:
-        """Trains and polishes, as many as there is time for; the first one in any case if nothing was found yet."""
+    def settle(
+        self, search: Search, starts: Sequence[Start], todo: Sequence[int]
+    ) -> Iterator[tuple[list[int], list[Specimen]]]:
+        """Trains and polishes those `todo`, as many as there is time for; the first one in any case if nothing was
+        found yet. Gives which are done, and what they became."""
         told = _told(search, starts)
         name = self._name(search)
-        known = self._ahead if self._is_sent(name, told) else None
-        early = {number: self._early[number] for number in known.numbers if number in self._early} if known else {}
-        waited = set(known.numbers) if known else set()
-        waited |= set(self._send(search, name, told[len(known.starts) if known else 0 :]).numbers)
+        known = self._ahead if len(todo) == len(starts) and self._is_sent(name, told) else None
+        sent = len(known.starts) if known else 0
+        early = {number: self._early[number] for number in known.places if number in self._early} if known else {}
+        waited = dict(known.places) if known else {}
+        waited |= self._send(search, name, told, todo[sent:]).places
         self._early, self._ahead = {}, None
         if isinf(search.deadline) and search.rounds + 1 < self.learner.rounds:
-            self._ahead = self._send(search, name, _told(search, search.ahead(), 1))
+            following = _told(search, search.ahead(), 1)
+            self._ahead = self._send(search, name, following, range(len(following)))
         try:
             while waited:
                 for number, answer in [*early.items()] or self._flow.answered():
                     if number in waited:
-                        waited.remove(number)
-                        yield from self._found(search, answer)
-                    elif self._ahead is not None and number in self._ahead.numbers:
+                        yield self._found(search, answer, waited.pop(number))
+                    elif self._ahead is not None and number in self._ahead.places:
                         self._early[number] = answer
                 early = {}
                 search.pulse()
@@ -102,32 +108,38 @@ class Afar:
         sent = self._ahead
         return sent is not None and sent.search == name and told[: len(sent.starts)] == sent.starts
 
-    def _send(self, search: Search, name: str, told: list[Told]) -> Sent:
+    def _send(self, search: Search, name: str, told: list[Told], which: Sequence[int]) -> Sent:
         common: dict[str, Any] = {
             "search": name,
             "seconds": None if isinf(search.deadline) else search.deadline - perf_counter(),
             "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
         shares = SHARES if isinf(search.deadline) else 1  # none waits while its time runs out
-        parts = min(len(told), shares * self._engine.workers)
+        parts = min(len(which), shares * self._engine.workers)
         first = not search.archive.lengths
-        units = [Unit(common | {"starts": told[i::parts], "first": first and i == 0}, i) for i in range(parts)]
-        return Sent(name, told, self._flow.add(units))
+        shared = [list(which[i::parts]) for i in range(parts)]
+        units = [
+            Unit(common | {"starts": [told[k] for k in places], "first": first and i == 0}, i)
+            for i, places in enumerate(shared)
+        ]
+        return Sent(name, [told[k] for k in which], dict(zip(self._flow.add(units), shared, strict=True)))
 
-    def _found(self, search: Search, answer: Answer) -> Iterator[Specimen]:
+    def _found(self, search: Search, answer: Answer, places: list[int]) -> tuple[list[int], list[Specimen]]:
         if answer.problem is None:
-            yield from map(Specimen.from_json, answer.found)
-            return
+            done = places[: answer.found["done"]]
+            return done, [Specimen.from_json(row) for row in answer.found["found"]]
+        self.left_out += len(places)
         warnings.warn(
-            f"left out: {len(answer.unit.settings['starts'])} restarts of round {search.rounds}, seed {search.seed}: "
-            f"{answer.failure}",
+            f"left out: {len(places)} restarts of round {search.rounds}, seed {search.seed}: {answer.failure}",
             FernnWarning,
             stacklevel=3,
         )
+        return places, []
 
 
-def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[dict[str, Any]]:
-    """On a worker: what the starts became, as far as there was time, and room in the archive when they were sent."""
+def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """On a worker: how many of the starts there was time for, and what became of those, as far as there was room in the
+    archive when they were sent."""
     assert data is not None
     began = perf_counter()
     search = _search(data, settings["search"])
@@ -137,6 +149,7 @@ def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[d
         return bool(loss <= settings["worst"].get(str(size), inf) + 1e-9)
 
     found: list[dict[str, Any]] = []
+    done = 0
     for i, (branch, new, number, *told) in enumerate(settings["starts"]):
         if perf_counter() - began > limit and not (i == 0 and settings["first"]):
             break
@@ -148,7 +161,8 @@ def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[d
         kept = search.specimen(state, loss, has_room)
         if kept is not None:
             found.append(kept.to_json())
-    return found
+        done += 1
+    return {"done": done, "found": found}
 
 
 _built: dict[tuple[str, str], Search] = {}

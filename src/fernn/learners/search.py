@@ -43,6 +43,12 @@ class Search:
     floor: float = 0.0
     """The loss that no formula can avoid."""
     archive: Archive = field(default_factory=Archive)
+    base: Archive = field(default_factory=Archive)
+    """The archive as it was when the round began, from which its restarts are drawn."""
+    finished: set[int] = field(default_factory=set)
+    """Restarts of the round that are filed."""
+    restored: list[Specimen] = field(default_factory=list)
+    """What the restarts that an earlier process finished had found."""
     rounds: int = 0
     quiet: int = 0
     """Rounds since the front last improved."""
@@ -57,13 +63,24 @@ class Search:
         """Draw, train, polish and file one set of restarts.
 
         What is finished is filed at once, so that little is lost when the search is cut off. The archive after a
-        round does not depend on the order.
+        round does not depend on the order, nor on how often the round was cut off and gone on with: restarts are
+        drawn from the archive as it was when the round began. A round that the deadline cuts off does not count.
         """
-        rng = np.random.default_rng([self.seed, self.rounds])
-        before = self.archive.heads()
-        self.settle(self.starts(rng))
-        self.quiet = 0 if self.archive.heads() != before else self.quiet + 1
+        self.base = self.archive.copy()
+        starts = self.starts(np.random.default_rng([self.seed, self.rounds]))
+        self.offer_restored()
+        self.settle(starts)
+        if len(self.finished) < len(starts):
+            return
+        self.quiet = 0 if self.archive.heads() != self.base.heads() else self.quiet + 1
         self.rounds += 1
+        self.base, self.finished = self.archive.copy(), set()
+
+    def offer_restored(self) -> None:
+        """Files what an earlier process found in this round."""
+        for found in self.restored:
+            self.archive.offer(found)
+        self.restored = []
 
     @property
     def is_small(self) -> bool:
@@ -113,11 +130,14 @@ class Search:
 
     def settle(self, starts: list[Start]) -> None:
         """Trains, polishes and files, on all cores or on an engine, as many as there is time for."""
+        todo = [i for i in range(len(starts)) if i not in self.finished]
         if self.afar is not None:
-            for found in self.afar.settle(self, starts):
-                self.archive.offer(found)
+            for numbers, found in self.afar.settle(self, starts, todo):
+                for each in found:
+                    self.archive.offer(each)
+                self.finished.update(numbers)
             return
-        caller, finished = get_ident(), deque[tuple[State, float]]()
+        caller, finished = get_ident(), deque[tuple[int, State, float]]()
 
         def one(i: int) -> None:
             branch, state, new = starts[i]
@@ -126,21 +146,23 @@ class Search:
             seed = self.seed_of(i)
             if new:
                 self.task.train(branch, state, seed)
-            finished.append((state, self.task.polish(branch, state, seed)))
+            finished.append((i, state, self.task.polish(branch, state, seed)))
             if get_ident() == caller:
                 self._file_all(finished)
                 self.pulse()
 
         if self.is_small:
-            for i in range(len(starts)):
+            for i in todo:
                 one(i)
         else:
-            in_turn(one, range(len(starts)))
+            in_turn(one, todo)
         self._file_all(finished)
 
-    def _file_all(self, finished: deque[tuple[State, float]]) -> None:
+    def _file_all(self, finished: deque[tuple[int, State, float]]) -> None:
         while finished:
-            self.file(*finished.popleft())
+            number, state, loss = finished.popleft()
+            self.file(state, loss)
+            self.finished.add(number)
 
     def seed_of(self, restart: int, later: int = 0) -> int:
         """Of a restart in this round, or some rounds later."""

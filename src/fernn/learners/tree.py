@@ -124,6 +124,8 @@ class _Growth(Growing):
         self.leaves: list[list[str]] = []
         """Of each tree: paths at which nothing is left to split."""
         self.formulas: list[Formula] = []
+        self._saved = self._snapshot()
+        """The state after the last whole step: an interruption may come within one."""
 
     def run(self) -> None:
         """Tree after tree, node after node."""
@@ -154,10 +156,12 @@ class _Growth(Growing):
             mask = reaching(splits, self.data)[path]
             if (formula := self._split(path, mask, weights)) is None:
                 leaves.append(path)
+                self._saved = self._snapshot()
                 continue
             splits[path] = formula
             if number == 0:
                 self._offer_all(grown(splits, self.data, weights), weights)
+            self._saved = self._snapshot()
             whole = 2 ** min(self.settings.depth, 12) - 1
             self.advance((number + len(splits) / whole) / self.settings.trees)
             if self.formulas:
@@ -211,6 +215,9 @@ class _Growth(Growing):
         return formula if self.settings.direction == "future" else facing(formula, future=False)
 
     def kept(self) -> dict[str, Any]:
+        return self._saved
+
+    def _snapshot(self) -> dict[str, Any]:
         trees = [{path: str(formula) for path, formula in tree.items()} for tree in self.trees]
         formulas = [str(formula) for formula in self.formulas]
         leaves = [list(paths) for paths in self.leaves]
@@ -226,3 +233,4 @@ class _Growth(Growing):
         for tree in self.trees:
             if any(set(path) - set("yn") or (path and path[:-1] not in tree) for path in tree):
                 raise ValueError("a node without one above it")
+        self._saved = self._snapshot()

@@ -12,6 +12,7 @@ from ..data import Dataset
 from ..errors import RunError, UnsupportedError
 from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
+from ..learners.fit import LIMITED
 from .folders import check_vacant, new_folder
 from .job import Job, plan
 from .methods import Method, settled
@@ -42,6 +43,11 @@ class RulesOutcome:
     seconds: float
     cases: tuple[int, int]
     """Learned on, tested on."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the result."""
+        return (LIMITED,) if self.ended == "time limit" else ()
 
 
 def rules_plan(

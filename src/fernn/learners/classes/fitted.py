@@ -10,7 +10,7 @@ import numpy as np
 
 from ...data import Dataset
 from ...errors import DataError, UnsupportedError
-from ..fit import Ended
+from ..fit import LIMITED, Ended
 from ..labels import Floats, is_real
 from .rules import Decides
 
@@ -27,8 +27,11 @@ class RulesFit:
     state: dict[str, Any]
     papers: Mapping[str, Any] = field(default_factory=dict)
     """What else there is to keep, by the name of its file: plain JSON data."""
-    notes: tuple[str, ...] = ()
-    """What a person should know of the result."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the result."""
+        return (LIMITED,) if self.ended == "time limit" else ()
 
     def __str__(self) -> str:
         return str(self.rules)
