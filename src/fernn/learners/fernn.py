@@ -275,7 +275,7 @@ def _state(search: Search, clock: Clock) -> dict[str, Any]:
         "sums": [[list(term) for term in total] for total in search.space.columns.sums],
         "archive": search.base.to_json(),
         "finished": sorted(search.finished),
-        "found": [found.to_json() for found in [*search.archive.difference(search.base), *search.restored]],
+        "added": [found.to_json() for found in [*search.archive.difference(search.base), *search.restored]],
     }
 
 
@@ -287,7 +287,7 @@ def _restore(search: Search, state: dict[str, Any]) -> None:
         search.finished = {whole(number) for number in state["finished"]}
         if any(number >= search.restarts for number in search.finished):
             raise ValueError(f"restart {max(search.finished)} of {search.restarts} is said to be finished")
-        search.restored = [Specimen.from_json(row) for row in rows(state["found"])]
+        search.restored = [Specimen.from_json(row) for row in rows(state["added"])]
         kept = [found for size in search.archive.lengths for found in search.archive.sorted(size)]
         for found in [*kept, *search.restored]:
             if search.space.placed(found.origin) is None:

@@ -102,7 +102,8 @@ def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[J
     traces counting as they did when it learned."""
     future = not any(direction(entry.formula) == "past" for entry in front)
     weights = _weights(run, data)
-    for row in (run.stored() or {}).get("archive", []):
+    state = run.stored() or {}
+    for row in [*state.get("archive", []), *state.get("added", [])]:
         formula = facing(without_holes(parse(row["formula"])), future)
         wrong = float(np.average(losses(parse(str(formula)), data), weights=weights))
         if wrong <= worst + TINY:

@@ -65,7 +65,7 @@ def found_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> li
     if fit.ended == "interrupted":
         raise KeyboardInterrupt  # half a fit is none
     future = not any(direction(entry.formula) == "past" for entry in fit.front)
-    kept = [facing(parse(row["formula"]), future) for row in fit.state["archive"]]
+    kept = [facing(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
     return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *kept]))
 
 
