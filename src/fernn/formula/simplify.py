@@ -8,13 +8,30 @@ known to include a sample, and the options of a choice stay as they are, since c
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
+from math import inf
 
 from . import laws, trends
+from .interval import Interval, OpenInterval
 from .laws import Law
 from .measures import direction, mirror
 from .negation import negations_in
-from .nodes import AnyOf, Formula, children, rebuilt
+from .nodes import (
+    FALSE,
+    TRUE,
+    Always,
+    AnyOf,
+    Eventually,
+    Formula,
+    Historically,
+    Once,
+    Since,
+    Until,
+    children,
+    rebuilt,
+    walk,
+)
 
 LAWS = (*laws.LAWS, *trends.LAWS)
 """Written for operators that look ahead; those that look back have the mirrors of these."""
@@ -56,3 +73,52 @@ def by_laws(formula: Formula, simplest: Callable[[Formula], Formula]) -> Formula
         if simpler == formula:
             return formula
         formula = simpler
+
+
+def trim_windows(formula: Formula, samples: int, keep: frozenset[Interval] = frozenset()) -> Formula:
+    """The simplest form, without what its windows cannot reach on traces of at most `samples` samples.
+
+    On such traces it has the same robustness; on longer ones it says nothing of samples that no such trace has. An
+    operator that can reach no sample becomes a constant. Windows that are in `keep` stay as they are.
+    """
+    formula = simplify(formula)
+    while True:
+        start = -inf if direction(formula) == "mixed" else 0
+        trimmed = simplify(_trim(formula, samples - 1, start, keep))
+        if trimmed == formula:
+            return formula
+        formula = trimmed
+
+
+def _trim(formula: Formula, last: int, start: float, keep: frozenset[Interval]) -> Formula:
+    """Of a part that is judged `start` samples from the first one or farther, all in one direction; nobody knows where
+    if `start` is -inf. No trace has a sample farther than `last` from its first."""
+    match formula:
+        case Always(over=over) | Eventually(over=over) | Historically(over=over) | Once(over=over):
+            trimmed = over if over in keep else _within(over, last - max(start, 0))
+            if trimmed is None:  # over no sample all holds, and nothing does
+                return TRUE if isinstance(formula, Always | Historically) else FALSE
+            return type(formula)(_trim(formula.inner, last, start + trimmed.start, keep), trimmed)
+        case Until(left, right, over) | Since(left, right, over):
+            trimmed = over if over in keep else _within(over, last - max(start, 0))
+            if trimmed is None:
+                return FALSE
+            return type(formula)(
+                _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
+            )
+    return rebuilt(formula, tuple(_trim(child, last, start, keep) for child in children(formula)))
+
+
+def _within(over: Interval, last: float) -> Interval | None:
+    """What of a window is at most `last` samples away; None where that is nothing."""
+    spans = tuple((first, end if end == inf else min(end, last)) for first, end in over if first <= last)
+    if spans == over.spans:
+        return over
+    return replace(over, spans=spans) if spans else None
+
+
+def fixed_windows(template: Formula | None) -> frozenset[Interval]:
+    """Windows that a template says, for `trim_windows` to keep."""
+    nodes = () if template is None else walk(template)
+    windows = (getattr(node, "over", None) for node in nodes)
+    return frozenset(over for over in windows if isinstance(over, Interval) and not isinstance(over, OpenInterval))

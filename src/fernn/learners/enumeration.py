@@ -15,11 +15,12 @@ from ..exact.exploring import Exploration
 from ..exact.search import Counts
 from ..exact.staying import Staying
 from ..exact.widening import margin, refined, standing, widened
-from ..formula import Formula, length, simplify
+from ..formula import Constant, Formula, length, simplify
+from ..formula.simplify import fixed_windows
 from ..plain import number, whole
 from .clock import Clock
 from .fit import Watch
-from .front import Entry, Front, front_of
+from .front import Entry, Front, front_of, within_traces
 from .labels import Floats, losses
 from .underway import Underway
 from .validating import Validation
@@ -41,6 +42,11 @@ class Wanted(Protocol):
     def max_misses(self) -> float | None: ...
     @property
     def max_false_alarms(self) -> float | None: ...
+
+
+def _rank(entry: Entry) -> tuple[float, bool, float, str]:
+    """Smaller is better: the error, saying something at all, the margin; and the text, so that chance has no say."""
+    return round(entry.train, 12), isinstance(entry.formula, Constant), -entry.margin, str(entry.formula)
 
 
 class Enumeration(Underway):
@@ -68,6 +74,7 @@ class Enumeration(Underway):
         """Whether the clock is not looked at, so that what is begun is finished."""
         template = self.explored.space.template
         self.staying = Staying(() if template is None else (template,))
+        self.fixed = fixed_windows(template)
         self.explored.search.pulse = self.pulse
 
     @property
@@ -178,10 +185,11 @@ class Enumeration(Underway):
         if explored.space.thresholds == "grid":
             ways = [refined(formula, ground, self.staying.of(formula)) for formula in ways]
         made = [self._judged(widened(formula, ground.data, self.staying.of(formula))) for formula in ways]
-        return min(made, key=lambda entry: (round(entry.train, 12), -entry.margin, str(entry.formula)))
+        return min(made, key=_rank)
 
     def _judged(self, formula: Formula) -> Entry:
         ground = self.explored.ground
+        formula = within_traces(formula, ground.data, self.fixed)
         train = float(np.average(losses(formula, ground.data), weights=ground.weights))
         room = margin(formula, ground.data, self.explored.columns)
         return Entry(formula, length(formula), train, nan, nan, room)

@@ -18,6 +18,7 @@ from ..engine import Local, Where
 from ..errors import FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.measures import facing
+from ..formula.simplify import fixed_windows
 from ..formula.templates import up_to_length
 from ..network.engine import warm_up
 from ..network.matching import State
@@ -157,7 +158,8 @@ class Fernn:
         task = Regressing(made) if real else Classifying(made)
         longest = max(branch.length for branch in room.branches)
         least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
-        return Search(task, room, Moves(made, self.since, self.intervals), longest, self.restarts, self.seed, least)
+        moves, fixed = Moves(made, self.since, self.intervals), fixed_windows(self.template)
+        return Search(task, room, moves, longest, self.restarts, self.seed, least, fixed)
 
     def _turned(self, search: Search, data: Dataset, given: Floats | None) -> Search:
         """The same search with other sums of channels to read: those in use, near them, and new ones."""
@@ -206,6 +208,11 @@ class Fernn:
 
     def _front(self, search: Search, data: Dataset) -> Front:
         """The best of each length; longer ones only where they do better, if steady on unseen halves too."""
+        if not search.archive.lengths:
+            raise FernnError(
+                f"no formula of the search space says anything of {data.name}: the windows of the template lie beyond "
+                f"its longest trace, which has {search.task.ground.samples} samples."
+            )
         exact = self.thresholds == "exact"
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
@@ -229,7 +236,7 @@ class Fernn:
             formula = formula_of(refit.state, task.ground)
         formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
         margin = task.judged(_placed(search, formula)[1]).margin
-        said = facing(simplify(formula), task.ground.future)
+        said = facing(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
         return Entry(said, length(said), train, refit.validation, refit.spread, margin)
 

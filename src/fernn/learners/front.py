@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan, sqrt
 from typing import Any
 
+from ..data import Dataset
 from ..errors import FernnError
-from ..formula import Formula, parse
+from ..formula import Constant, Formula, Interval, parse, simplify, walk
 from ..formula.holes import without_holes
+from ..formula.simplify import trim_windows
 from ..plain import mapping, number, refusing, rows, whole
 
 SCHEMA = 1
@@ -130,10 +132,12 @@ def word(value: Any) -> Any:
 def front_of(entries: Iterable[Entry], validation: Mapping[int, tuple[float, float]] | None = None) -> Front:
     """Of these entries those that err less in training than all shorter ones, one of them picked.
 
+    A constant, which says nothing of any trace, is among them only where there is nothing else.
     `validation` has by length the error on traces not fitted, and one standard error of it.
     """
-    kept: list[Entry] = []
-    for entry in sorted(entries, key=lambda entry: (entry.length, entry.train, -entry.margin, str(entry.formula))):
+    found, kept = list(entries), list[Entry]()
+    found = [entry for entry in found if not isinstance(entry.formula, Constant)] or found
+    for entry in sorted(found, key=lambda entry: (entry.length, entry.train, -entry.margin, str(entry.formula))):
         if not kept or entry.train < kept[-1].train - 1e-12:
             kept.append(entry)
     known = {} if validation is None else validation
@@ -153,6 +157,24 @@ def picked(entries: Sequence[Entry]) -> int:
         return len(entries) - 1
     best = min(known, key=lambda entry: entry.validation)
     return next(i for i, entry in enumerate(entries) if entry.validation <= best.validation + best.spread)
+
+
+def within_traces(formula: Formula, data: Dataset, keep: frozenset[Interval] = frozenset()) -> Formula:
+    """The formula with windows that go no farther than the longest trace; itself where they do not anyway.
+
+    It says the same of all traces of the data; a constant where its windows reach none of them.
+    """
+    if all(over.is_all_time or over in keep for over in _windows(formula)):
+        return formula
+    samples = int(data.lengths.max())
+    trimmed = trim_windows(formula, samples)
+    if keep and not isinstance(trimmed, Constant):
+        trimmed = trim_windows(formula, samples, keep)
+    return formula if trimmed == simplify(formula) else trimmed
+
+
+def _windows(formula: Formula) -> Iterator[Interval]:
+    return (over for node in walk(formula) if isinstance(over := getattr(node, "over", None), Interval))
 
 
 def standard_error(rate: float, count: int) -> float:

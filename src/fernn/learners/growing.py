@@ -17,7 +17,7 @@ from ..exact.widening import margin
 from ..formula import Formula, length
 from .clock import Clock
 from .fit import Fit, Watch, silent
-from .front import Entry, Front, front_of
+from .front import Entry, Front, front_of, within_traces
 from .labels import Floats, counts, losses, that_count, weighed
 from .underway import Underway
 from .validating import Validation, afar, validated
@@ -90,11 +90,12 @@ class Growing(Underway):
         return inner.front()
 
     def judged(self, formula: Formula) -> Entry:
-        """The formula with its exact error; each is judged once."""
+        """The formula, its windows as far as traces reach, with its exact error; each is judged once."""
         if formula not in self._entries:
-            train = float(np.average(losses(formula, self.data), weights=self.weights))
-            room = margin(formula, self.data, self._columns)
-            self._entries[formula] = Entry(formula, length(formula), train, nan, nan, room)
+            said = within_traces(formula, self.data)
+            train = float(np.average(losses(said, self.data), weights=self.weights))
+            room = margin(said, self.data, self._columns)
+            self._entries[formula] = Entry(said, length(said), train, nan, nan, room)
         return self._entries[formula]
 
     def front(self, validation: Validation | None = None) -> Front:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import UnsupportedError
-from ..formula import Atom, Constant, Formula, direction, length, simplify, walk
+from ..formula import Atom, Constant, Formula, direction, length, walk
 from ..formula.holes import windows_open
 from ..formula.measures import everywhere, facing
+from ..formula.simplify import fixed_windows, trim_windows
 from ..network.batches import Traces, dealt
 from ..network.gradient import ABSOLUTE, TANH
 from ..network.mixture import Mixture
@@ -57,6 +58,7 @@ class Network:
         self.labels, self.weights = targets(data), counts(data, weights)
         template = settings.network
         self.fixed = [node for node in walk(template) if isinstance(node, Atom)]
+        self.fixed_windows = fixed_windows(template)
         looks = direction(template)
         if looks == "mixed":
             raise UnsupportedError(f"a template looks one way in time, {template} looks both ways")
@@ -123,10 +125,14 @@ class Network:
         Thresholds that the template fixes are as it has them.
         """
         found = self.scales.outward(self.engine.formula(theta))
-        simple = everywhere(simplify(found if self.real else plain(found)), self.as_fixed)
+        simple = everywhere(self.simplified(found if self.real else plain(found)), self.as_fixed)
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
         return simple if self.future else facing(simple, future=False)
+
+    def simplified(self, formula: Formula) -> Formula:
+        """The simplest form, its windows as far as traces reach."""
+        return trim_windows(formula, self.samples, self.fixed_windows)
 
     def as_fixed(self, node: Formula) -> Formula:
         """An atom whose threshold differs from a fixed one by no more than scaling there and back does."""

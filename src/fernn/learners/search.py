@@ -14,7 +14,8 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from ..formula import Formula, length, simplify
+from ..formula import Constant, Formula, Interval, length
+from ..formula.simplify import trim_windows
 from ..network.matching import State
 from ..semantics.crew import PARALLEL_WORK, spread
 from .archive import Archive, Specimen
@@ -42,6 +43,8 @@ class Search:
     seed: int
     floor: float = 0.0
     """The loss that no formula can avoid."""
+    fixed: frozenset[Interval] = frozenset()
+    """Windows that the template says; learned ones are told as far as traces reach."""
     archive: Archive = field(default_factory=Archive)
     base: Archive = field(default_factory=Archive)
     """The archive as it was when the round began, from which its restarts are drawn."""
@@ -179,6 +182,13 @@ class Search:
         self.file(state, self.task.polish(branch, state, self.seed_of(0), free=False))
         return True
 
+    def simplified(self, formula: Formula) -> Formula:
+        """The simplest form that says the same of the training traces, and nothing of samples that none of them has."""
+        simple = trim_windows(formula, self.task.ground.samples)
+        if not self.fixed or isinstance(simple, Constant):
+            return simple
+        return trim_windows(formula, self.task.ground.samples, self.fixed)
+
     def loss(self, state: State) -> float:
         return float((self.task.judged(state).losses * self.task.ground.weights).sum())
 
@@ -189,13 +199,13 @@ class Search:
             self.archive.offer(found)
 
     def specimen(self, state: State, loss: float, has_room: Callable[[int, float], bool]) -> Specimen | None:
-        """What the state says, judged; None where there is no room for it."""
+        """What the state says, judged; None where there is no room for it, or where it says nothing."""
         said = formula_of(state, self.task.ground)
         if not any(has_room(size, loss) for size in range(1, length(said) + 1)):
             return None
-        simple = simplify(said)
+        simple = self.simplified(said)
         size = length(simple)
-        if not has_room(size, loss):
+        if isinstance(simple, Constant) or not has_room(size, loss):
             return None
         found = self.task.judged(state)
         origin = simple if self.space.placed(simple) is not None else said

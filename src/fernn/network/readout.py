@@ -25,6 +25,7 @@ from ..formula import (
     Or,
     Since,
 )
+from ..formula.interval import OpenInterval
 from ..formula.measures import everywhere
 from ..formula.nodes import Constant
 from ..formula.words import FLIPPED
@@ -38,7 +39,7 @@ MakeAtom = Callable[[int, float], Formula]
 def read(wiring: Wiring, winners: Any, spans: Any, samples: int, factors: Any, atom: MakeAtom) -> Formula:
     """The formula of a settled network, looking back; `factors[block]` is the weight of the winner of a choice.
 
-    Windows that reach the length `samples` of the longest trace are read as unbounded.
+    Learned windows that reach the length `samples` of the longest trace are read as unbounded.
     """
 
     def part(n: int, factor: float) -> Formula:
@@ -57,7 +58,8 @@ def read(wiring: Wiring, winners: Any, spans: Any, samples: int, factors: Any, a
         if kind in (cell.RUN_MIN, cell.RUN_MAX):
             return (Once if (kind == cell.RUN_MAX) == up else Historically)(part(a, factor))
         if kind in (cell.WIN_MIN, cell.WIN_MAX):
-            over = window(spans[block], samples)
+            said = wiring.windows[block]
+            over = window(spans[block], samples) if isinstance(said, OpenInterval) else said
             return (Once if (kind == cell.WIN_MAX) == up else Historically)(part(a, factor), over)
         left, right = part(a, abs(factor)), part(b, abs(factor))
         held = Since(left, right if kind == cell.SINCE else And(left, right))
