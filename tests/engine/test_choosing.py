@@ -16,6 +16,8 @@ from fernn.runs.methods import METHODS, settings
 def nothing_chosen(monkeypatch, tmp_path):
     monkeypatch.delenv("FERNN_ENGINE", raising=False)
     monkeypatch.delenv("FERNN_SETTINGS", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config" / "fernn").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     use(None)
     yield
@@ -27,7 +29,9 @@ def test_work_is_done_here_unless_something_else_is_said():
 
 
 def test_an_argument_goes_before_the_program_before_the_environment_before_the_file(monkeypatch, tmp_path):
-    (tmp_path / "fernn.toml").write_text('engine = "processes:5"\n')
+    (tmp_path / "fernn.toml").write_text('engine = "processes:1"\n')
+    assert engine_of().workers == 1
+    (tmp_path / "config" / "fernn" / "fernn.toml").write_text('engine = "processes:5"\n')
     assert engine_of().workers == 5
     monkeypatch.setenv("FERNN_ENGINE", "processes:4")
     assert engine_of().workers == 4

@@ -35,8 +35,10 @@ def rules_learned(job: Job, quiet: bool) -> RulesOutcome:
 
 
 def _displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
+    from ..engine.choosing import announce_engine
     from ..runs import is_compiled
 
+    announce_engine()  # not amid the display
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:

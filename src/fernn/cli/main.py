@@ -8,11 +8,12 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 
-from ..errors import DataError, FernnError, RunError, SignalError
+from ..errors import DataError, FernnError, RunError, SignalError, UnsupportedError
 from . import (
     ask,
     believing,
@@ -36,6 +37,8 @@ from . import (
 from .interrupt import INTERRUPTED
 from .output import as_json, complain
 
+NUMBA_SETTINGS = Path(".numba_config.yaml")
+"""Read by numba from the working folder as soon as it is imported."""
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
 UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichever this typer stands on
 
@@ -92,7 +95,13 @@ def _version(wanted: bool) -> None:
 def _options(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
-    pass
+    if NUMBA_SETTINGS.exists():
+        raise UnsupportedError(
+            f"{NUMBA_SETTINGS.absolute()} would tell numba, which compiles what fernn computes with, how to do so, "
+            "even from which folder to load compiled code. A file in the working folder may have come with somebody "
+            "else's data, so fernn does not start beside it. Remove it, or go to another folder; settings for numba "
+            "that are yours can be environment variables, such as NUMBA_NUM_THREADS=4."
+        )
 
 
 def main() -> NoReturn:

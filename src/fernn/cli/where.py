@@ -19,10 +19,12 @@ EVERY = 30.0  # seconds from one line to the next where there is no terminal
 
 
 def _used(name: str | None) -> str | None:
-    if name is not None:
-        from ..engine import use
+    """Chosen for all that follows. Before any work, what may not be chosen is refused and an address is named."""
+    from ..engine.choosing import announce_engine, use
 
+    if name is not None:
         use(name)
+    announce_engine()
     return name
 
 

@@ -82,7 +82,7 @@ def _unpacked(path: Path, limit: int | None) -> int:
         )
     if not sys.executable:  # Python inside of another program
         return 0
-    words = [sys.executable, "-c", TRIAL, str(path.resolve()), str(most(limit) or 0)]
+    words = [sys.executable, "-P", "-c", TRIAL, str(path.resolve()), str(most(limit) or 0)]
     tried = subprocess.run(words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
     first = tried.stdout.split()[:1]
     if tried.returncode and not (first and first[0].isdigit() and tried.returncode == LARGE):

@@ -1,9 +1,10 @@
-"""Addresses of clusters: whether they can be one, and whether anybody is there."""
+"""Addresses of clusters: whether they can be one, that they are named to the user, and whether anybody is there."""
 
 from __future__ import annotations
 
 import re
 import socket
+import sys
 
 from ..errors import UnsupportedError
 
@@ -18,7 +19,23 @@ def check_address(where: str) -> None:
         raise UnsupportedError(f"an address has a host and a port, as in tcp://HOST:8786; found {where!r}")
 
 
-def knock(where: str, who: str) -> None:
+WHO = {"dask": "Dask scheduler", "ray": "Ray cluster"}
+_announced: set[tuple[str, str]] = set()
+
+
+def announce(where: str, kind: str) -> None:
+    """Names the address on standard error, once, before anything connects to it, and what trust it needs."""
+    if (where, kind) not in _announced:
+        _announced.add((where, kind))
+        print(
+            f"Work goes to the {WHO[kind]} at {where}. Whoever runs it can run code on this machine, since its answers "
+            "are unpickled here: use only clusters that you trust.",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def knock(where: str, kind: str) -> None:
     """Whether anybody listens there, since clusters themselves wait for minutes; other names are theirs to find."""
     found = _SHAPE.fullmatch(where)
     if found is None:
@@ -26,4 +43,4 @@ def knock(where: str, who: str) -> None:
     try:
         socket.create_connection((found["host"].strip("[]"), int(found["port"])), WAIT).close()
     except (OSError, OverflowError) as error:
-        raise UnsupportedError(f"no {who} answers at {where}: {error}") from error
+        raise UnsupportedError(f"no {WHO[kind]} answers at {where}: {error}") from error

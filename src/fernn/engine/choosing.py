@@ -1,4 +1,4 @@
-"""Which engine is meant: by an argument, for the whole program, by environment, or by a settings file.
+"""Which engine is meant: by an argument, for the whole program, by environment, or by the user's own settings file.
 
     local                        in this process; the default
     processes, processes:4       on the cores of this machine
@@ -6,13 +6,17 @@
     dask, tcp://HOST:8786        Dask: here, or a scheduler
     slurm                        jobs of a queue
 
-FERNN_ENGINE names one. So does a file `fernn.toml` in the working folder, or the file that FERNN_SETTINGS names:
+FERNN_ENGINE names one. So does the user's own settings file, ~/.config/fernn/fernn.toml or the one that FERNN_SETTINGS
+names:
 
     engine = "slurm"
     [slurm]
     folder = "/shared/jobs"
     slurm_partition = "short"
     timeout_min = 60
+
+A file `fernn.toml` in the working folder may have come with somebody else's data. It may only say `local` or
+`processes`: an engine runs code, and what a cluster answers is unpickled, so nothing in a folder chooses one.
 """
 
 from __future__ import annotations
@@ -26,15 +30,19 @@ from threading import Lock
 from typing import Any
 
 from ..errors import FernnError, UnsupportedError
-from .address import check_address
+from ..plain import told
+from .address import announce, check_address
 from .executors import Executing
 from .inside import is_inside
 from .local import Local
+from .processes import cores
 from .seam import Engine, Where
 
 NAMES = ("local", "processes", "ray", "dask", "slurm")
 ADDRESSES = {"ray://": "ray", "tcp://": "dask", "tls://": "dask", "ucx://": "dask", "ws://": "dask", "wss://": "dask"}
 FILE, KEYS = "fernn.toml", ("engine", "slurm")
+LARGEST = 1_000_000
+"""Bytes of a settings file."""
 
 _HERE = Local()
 _begun: dict[str, Engine] = {}
@@ -54,10 +62,7 @@ def engine_of(where: Where = None) -> Engine:
     """The engine that is meant. Those that are named are begun once, and closed when the program ends."""
     if is_inside():
         return _HERE
-    where = where if where is not None else _chosen
-    if where is None:
-        where = os.environ.get("FERNN_ENGINE") or _settings().get("engine", "local")
-    check(where)
+    where = _resolve(where)
     if isinstance(where, Executor):
         return Executing(where)
     if not isinstance(where, str):
@@ -66,6 +71,27 @@ def engine_of(where: Where = None) -> Engine:
         if where not in _begun or _begun[where].is_closed:
             _begun[where] = _made(where)
         return _begun[where]
+
+
+def announce_engine(where: Where = None) -> None:
+    """Checks which engine is meant and names the address that work would go to; nothing is begun, and nobody asked."""
+    where = _resolve(where)
+    if isinstance(where, str) and where not in _begun:
+        kind, address, _ = _parted(where)
+        if kind == "ray":
+            address = address or os.environ.get("RAY_ADDRESS")
+        if address is not None:
+            announce(address, kind)
+
+
+def _resolve(where: Where) -> Any:
+    """What is asked for, checked: by an argument, the program, the environment, the user's own file, the folder's."""
+    if where is None:
+        where = _chosen
+    if where is None:
+        where = os.environ.get("FERNN_ENGINE") or _own_settings().get("engine") or _folder_engine()
+    check(where)
+    return where
 
 
 def check(where: Any) -> None:
@@ -121,10 +147,12 @@ def _made(where: str) -> Engine:
         return Dask(address, workers)
     from .slurm import Slurm
 
-    table = _settings().get("slurm", {})
-    if not isinstance(table, dict) or not isinstance(table.get("workers", 1), int):
+    table = _own_settings().get("slurm")
+    if table is None and "slurm" in _folder_settings():
+        raise _refusal("has a table [slurm]")
+    if not isinstance(table or {}, dict) or not isinstance((table or {}).get("workers", 1), int):
         raise FernnError("[slurm] in the settings file is a table of submitit's settings, `workers` in it a number.")
-    return Slurm(**table)
+    return Slurm(**(table or {}))
 
 
 def close_all() -> None:
@@ -139,17 +167,67 @@ if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's t
     os.register_at_fork(after_in_child=_begun.clear)
 
 
-def _settings() -> dict[str, Any]:
-    named = os.environ.get("FERNN_SETTINGS")
-    path = Path(named or FILE)
-    if not path.is_file():
-        if named:
+def own_settings_path() -> Path | None:
+    """The user's own settings file, which may not be there: the one of FERNN_SETTINGS, else the one in their folder for
+    configuration; None where that folder is not known."""
+    if named := os.environ.get("FERNN_SETTINGS"):
+        return Path(named)
+    base = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if os.name == "nt" else None) or ""
+    if not os.path.isabs(base):  # a relative one would be a folder of whoever made the working folder
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    return Path(base, "fernn", FILE) if os.path.isabs(base) else None
+
+
+def _own_settings() -> dict[str, Any]:
+    path = own_settings_path()
+    if path is None or not path.is_file():
+        if named := os.environ.get("FERNN_SETTINGS"):
             raise FernnError(f"FERNN_SETTINGS names {named}, which is not there.")
         return {}
+    return _read_settings(path)
+
+
+def _folder_settings() -> dict[str, Any]:
+    """Those of a file in the working folder, whoever wrote it; none where it is the user's own file."""
+    path, own = Path(FILE), own_settings_path()
+    if not path.is_file() or (own is not None and own.is_file() and path.samefile(own)):
+        return {}
+    return _read_settings(path)
+
+
+def _folder_engine() -> str:
+    """The engine that the file in the working folder names: this process, or processes of this machine."""
+    found = _folder_settings()
+    if "slurm" in found:
+        raise _refusal("has a table [slurm]")
+    engine = found.get("engine", "local")
+    if not isinstance(engine, str) or engine.partition(":")[0] not in ("local", "processes"):
+        raise _refusal(f"names the engine {engine!r:.80}")
+    _, _, workers = _parted(engine)
+    if workers is not None and workers > cores():
+        raise _refusal(f"names the engine {engine!r}, more processes than the {cores()} cores of this machine")
+    return engine
+
+
+def _refusal(what: str) -> FernnError:
+    path, own = Path(FILE).absolute(), own_settings_path()
+    there = "" if own is None else f" or write it into {own}, which is your own settings file"
+    return FernnError(
+        f"{path} {what}. A file in the working folder may have come with somebody else's data, so it cannot choose "
+        "what runs code: there it can only be local or processes. If you want this and trust it, pass --engine, set "
+        f"FERNN_ENGINE{there}. Else remove it from {FILE}."
+    )
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FernnError(f"{path} cannot be read as TOML: {error}") from error
+        with open(path, "rb") as handle:
+            content = handle.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ValueError(f"it is larger than {LARGEST} bytes")
+        found = tomllib.loads(content.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FernnError(f"{path} cannot be read as TOML: {told(error)}") from error
     for key in found:
         if key not in KEYS:
             raise FernnError(f"{path} has {key!r}, which is no setting; there are {' and '.join(KEYS)}.")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnWarning, UnsupportedError
-from .address import WAIT, knock
+from .address import WAIT, announce, knock
 from .doing import done_there
 from .executors import settle
 from .packing import Places
@@ -28,7 +28,7 @@ WARNED = 30.0
 
 
 class Dask:
-    """`dask` is a new cluster here; an address, `tcp://...`, one that is there.
+    """`dask` is a new cluster here, which only this machine can reach; an address, `tcp://...`, one that is there.
 
     The data are scattered to all workers. A cluster that is there gives the units of a lost worker to another one
     itself, up to its own setting `allowed-failures`; in a new one a lost unit comes back here, where it is counted.
@@ -47,11 +47,13 @@ class Dask:
 
             with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
                 self._cluster = distributed.LocalCluster(
-                    n_workers=workers or cores(), threads_per_worker=1, processes=True, dashboard_address=None,
-                    silence_logs=50,
+                    host="127.0.0.1", n_workers=workers or cores(), threads_per_worker=1, processes=True,
+                    dashboard_address=None, silence_logs=50,
                 )  # fmt: skip
-        elif not address.startswith("ucx://"):  # which is not spoken over sockets
-            knock(address, "Dask scheduler")
+        else:
+            announce(address, "dask")
+            if not address.startswith("ucx://"):  # which is not spoken over sockets
+                knock(address, "dask")
         self.client = _joined(distributed, self._cluster or address)
         self.is_closed = False
         self._warned = -inf

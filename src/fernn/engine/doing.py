@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import traceback
 from collections.abc import Callable
 from importlib import import_module
@@ -51,3 +52,11 @@ def function(task: str) -> Task:
     module, _, name = task.partition(":")
     found: Task = getattr(import_module(module), name)
     return found
+
+
+def imports_working_folder() -> bool:
+    """Whether this process imports from the folder that it stands in, as `python -m` and `python -c` do.
+
+    The command `fernn` does not: what lies beside a recording is not its code. Its workers are to do the same.
+    """
+    return any(path == "" or os.path.realpath(path) == os.path.realpath(os.curdir) for path in sys.path)

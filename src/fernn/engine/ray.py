@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
 from ..data import Dataset
-from ..errors import UnsupportedError
-from .address import knock
-from .doing import done_there
+from ..errors import FernnWarning, UnsupportedError
+from .address import announce, knock
+from .doing import done_there, imports_working_folder
 from .executors import settle
 from .packing import Places
 from .processes import cores
@@ -22,6 +25,8 @@ PLACED = 4
 
 class Ray:
     """`ray` is the cluster of this program or of RAY_ADDRESS, and else a new one here; or an address of one.
+
+    Only this machine can reach one that is begun here.
 
     The data go to the object store, from where every node takes them once. Ray's own tries are off: a lost unit comes
     back here, where it is counted and tried again.
@@ -81,14 +86,60 @@ class Ray:
 
 
 def _join(ray: Any, address: str | None, workers: int | None) -> None:
-    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    common = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _job_config(ray)}
     where = address or os.environ.get("RAY_ADDRESS")
     if where:
-        knock(where, "Ray cluster")
+        announce(where, "ray")
+        knock(where, "ray")
         try:
-            ray.init(address=where, **quiet)
+            ray.init(address=where, **common)
         except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
             raise UnsupportedError(f"the Ray cluster at {where} cannot be joined: {error}") from error
-    else:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(address="local", num_cpus=workers or cores(), include_dashboard=False, **quiet)
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    with _on_loopback(ray):
+        ray.init(address="local", num_cpus=workers or cores(), include_dashboard=False, **common)
+    node = str(ray.util.get_node_ip_address())
+    if node not in LOOPBACK:
+        warnings.warn(
+            f"Ray listens at {node}, where other machines can reach it and have it run code as you, since this version "
+            "of Ray cannot be kept to this machine. Use the engine processes, or close its ports by a firewall.",
+            FernnWarning,
+            stacklevel=4,
+        )
+
+
+LOOPBACK = ("127.0.0.1", "::1")
+CLUSTERS = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+
+
+@contextmanager
+def _on_loopback(ray: Any) -> Iterator[None]:
+    """A cluster that is begun inside listens on the loopback interface alone.
+
+    Left alone, Ray takes the address of the machine and listens on all interfaces, and it turns 127.0.0.1 back into
+    that address. Where it is meant for one machine only, as on Windows and macOS, it keeps to the loopback; the
+    variable says so to the processes that it starts, the constant to this one, which may have loaded Ray long ago.
+    """
+    constants = getattr(getattr(ray, "_private", None), "ray_constants", None)
+    before, was = os.environ.get(CLUSTERS), getattr(constants, "ENABLE_RAY_CLUSTER", None)
+    os.environ[CLUSTERS] = "0"
+    if constants is not None:
+        constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        os.environ.pop(CLUSTERS) if before is None else os.environ.update({CLUSTERS: before})
+        if constants is not None:
+            constants.ENABLE_RAY_CLUSTER = was
+
+
+def _job_config(ray: Any) -> Any:
+    """Settings by which workers do not import from the working folder of this process, unless this process does.
+
+    Ray puts that folder before all others, and whoever made it would choose what `import numpy` means.
+    """
+    config = ray.job_config.JobConfig()
+    if not imports_working_folder():
+        config._runtime_env_has_working_dir = lambda: True  # where one is named, Ray adds nothing of its own
+    return config

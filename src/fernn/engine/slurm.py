@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 from threading import Thread
 from time import sleep
 from typing import Any
 
 from ..data import Dataset
 from ..errors import UnsupportedError
-from .doing import done_there
+from .doing import done_there, imports_working_folder
 from .executors import settle
 from .packing import Places, packed
 from .seam import Unit
@@ -39,8 +43,9 @@ class Slurm:
             raise UnsupportedError("the engine slurm needs the package submitit: pip install 'fernn[slurm]'") from None
         self._submitit: Any = submitit
         self.name, self.workers = "slurm", min(workers, MANY)
-        self._folder = Path(folder).resolve()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._folder = Path(mkdtemp(prefix="jobs-", dir=Path(folder).resolve()))
+        """A new one, since answers that lie in it are unpickled: nobody else may have put any there."""
         try:
             self._executor = submitit.AutoExecutor(self._folder, cluster=cluster)
             self._executor.update_parameters(**({"cpus_per_task": 1} | wanted))
@@ -53,7 +58,8 @@ class Slurm:
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
-        job = self._executor.submit(done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed)
+        with _safe_path():
+            job = self._executor.submit(done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed)
         self._at[future] = job
         return future
 
@@ -75,3 +81,19 @@ class Slurm:
     def close(self) -> None:
         self.drop(list(self._at))
         self.is_closed = True
+
+
+SAFE_PATH = "PYTHONSAFEPATH"
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Jobs that are submitted inside do not import from the working folder, unless this process does."""
+    if SAFE_PATH in os.environ or imports_working_folder():
+        yield
+        return
+    os.environ[SAFE_PATH] = "1"  # jobs are begun in the environment of who submits them
+    try:
+        yield
+    finally:
+        os.environ.pop(SAFE_PATH, None)

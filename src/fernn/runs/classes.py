@@ -84,7 +84,7 @@ def rules_learner(settings: Mapping[str, Any], data: Dataset) -> Any:
     """The learner that the settings of a run mean."""
     kind, chosen = settings["classes"], dict(settings["learner"])
     if kind == "one":
-        return Tightest(**chosen)
+        return Tightest(**settled("tightest", TIGHTEST, chosen))
     limit = chosen.get("time_limit")
     inner: Any = named_learner(settings["method"], chosen | {"time_limit": None}, data)
     ways: dict[str, Any] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}

@@ -23,7 +23,7 @@ from .answers import Refused
 from .earlier import find, rows
 
 State = Literal["running", "stopping", "done", "failed"]
-COMMAND = [sys.executable, "-m", "fernn.studio.child"]
+COMMAND = [sys.executable, "-P", "-m", "fernn.studio.child"]
 PATIENCE = 20.0
 """Seconds that a process has to end in, once it is told to."""
 NOTHING: dict[str, Any] = {
