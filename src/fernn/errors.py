@@ -5,8 +5,10 @@
     ├── DataError             the recordings cannot be used as they are (holds the problems found)
     ├── SignalError           arrays do not fit the formula: shapes, channels, NaN, infinity
     ├── RunError              a folder that is no run, or a run that cannot be used so
+    ├── EngineError           work that was handed to an engine came to nothing
     └── UnsupportedError      a legal request that this reading of a formula cannot serve
     FernnWarning              the answer stands, but read this first
+    └── EngineWarning         some work that was handed to an engine is left out of it
 
 Every message says what was wanted, what came, where, and what to do.
 """
@@ -55,9 +57,17 @@ class RunError(FernnError):
     """A folder that is not a run, holds another one, or is held by another process."""
 
 
+class EngineError(FernnError):
+    """Work that was handed to an engine failed again and again, or was answered with something else."""
+
+
 class UnsupportedError(FernnError, ValueError):
     """A legal formula that this export or monitor cannot serve; says which can."""
 
 
 class FernnWarning(UserWarning):
     """The answer stands, but something about it should be known."""
+
+
+class EngineWarning(FernnWarning):
+    """Some of the work that was handed to an engine failed, and is left out of the answer."""

@@ -71,6 +71,13 @@ def whole(value: Any, least: int = 0) -> int:
     return value
 
 
+def truth(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise _wrong("true or false", value)
+    return value
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """A JSON object."""
     if not isinstance(value, dict):

@@ -59,8 +59,8 @@ def test_eval_in_pieces_gives_the_score_and_the_traces_of_eval(called, cruise, f
     assert told["count"] == len(whole["traces"])
     assert told["complete"] is True
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
-    for trace in told["traces"]:
-        assert trace in whole["traces"]
+    assert told["traces"] == whole["traces"]
+    assert len(whole["traces"]) > 20  # more than are listed in text
 
 
 def test_eval_lists_the_same_traces_first(called, cruise):
@@ -147,6 +147,46 @@ def test_what_was_counted_before_a_ctrl_c_is_given(called, cruise, monkeypatch):
     assert told["complete"] is False
     assert 10 <= told["count"] < len(cruise)
     assert len(Path("x.csv").read_text().splitlines()) == told["count"] + 1
+    assert len(told["traces"]) == told["count"]
+
+
+def test_labels_of_all_traces_are_classes_in_pieces_too(called, tmp_path):
+    rows = "".join(f"{i},0,{i},{('walk', 'run', 'sit')[i % 3]}\n" for i in range(40))
+    (tmp_path / "x.csv").write_text(f"case,time,v,label\n{rows}")
+    whole, parts = (
+        json.loads(called("eval", "v >= 20", "x.csv", "--good", "sit", "--json", f).out)
+        for f in ("--no-stream", "--stream")
+    )
+    assert parts["traces"] == whole["traces"]
+    assert {trace["label"] for trace in whole["traces"]} == {"sit", "not sit"}
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_eval_on_an_engine_says_nothing_of_no_traces_after_an_early_ctrl_c(called, cruise, monkeypatch, flags):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fernn.runs.parted.results", pressed)
+    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    done = called("eval", RULE, "cruise", "--engine", "processes:1", *flags)
+    assert done.code == 130
+    assert done.err.splitlines()[-1].startswith("interrupted before any trace was judged")
+    if flags:
+        assert (json.loads(done.out)["count"], json.loads(done.out)["complete"]) == (0, False)
+    else:
+        assert done.out == ""
+
+
+def test_watch_on_an_engine_says_nothing_of_no_traces_after_an_early_ctrl_c(called, cruise, monkeypatch):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    called("learn", "cruise.csv", "--max-length", "1", "--restarts", "4", "--out", "run", "--no-report")
+    monkeypatch.setattr("fernn.runs.parted.results", pressed)
+    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    done = called("watch", "run", "cruise", "--engine", "processes:1")
+    assert (done.code, done.out) == (130, "")
+    assert "interrupted before any trace was judged" in done.err
 
 
 @pytest.mark.parametrize("engine", [(), ("--engine", "processes:1")])

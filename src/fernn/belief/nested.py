@@ -21,7 +21,7 @@ from ..learners import Learner
 from ..learners.labels import losses
 from ..semantics.quiet import quiet
 from .interval import LEVEL, as_many_as, clopper_pearson
-from .repeats import Told, repeats
+from .repeats import Repeat, Told, repeats
 
 FOLDS = 5
 
@@ -66,12 +66,13 @@ def nested(
     found = list(repeats(learner, data, asked, folds, keep, told))
     wrong = tuple(round((each.test or 0.0) * each.cases) for each in found)
     formulas, cases = tuple(each.formula for each in found), tuple(each.cases for each in found)
-    return Nested(formulas, wrong, cases, _size(formulas, data, folds))
+    return Nested(formulas, wrong, cases, _size(found, data, folds))
 
 
-def _size(formulas: Sequence[str], data: Dataset, parts: int) -> float:
-    """Every trace is judged by the rule of its part; blocks lie within parts."""
-    tests = [test for _, test in into(data, parts)]
+def _size(found: Sequence[Repeat], data: Dataset, parts: int) -> float:
+    """Every trace is judged by the rule of its part, where that was made; blocks lie within parts."""
+    every = [test for _, test in into(data, parts)]
+    formulas, tests = [each.formula for each in found], [every[each.seed] for each in found]
     with quiet():
         lost = [losses(parse(formula), test) for formula, test in zip(formulas, tests, strict=True)]
     number = dict(zip(data.cases, blocks(data).tolist(), strict=True))

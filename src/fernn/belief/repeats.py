@@ -10,10 +10,10 @@ Copies and groups are one throw of the dice: they get their label together, are 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,12 +23,12 @@ from ..data import Dataset, folds
 from ..data.copies import copies
 from ..data.dataset import Ints
 from ..data.split import blocks
-from ..engine import Local, Unit, results
-from ..errors import DataError, FernnWarning
+from ..engine import Failures, Local, Unit, results
+from ..errors import DataError, EngineError
 from ..formula import parse
 from ..formula.holes import without_holes
 from ..learners import Learner
-from ..learners.recipe import engine_for, made, recipe
+from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, number, read_json, whole
 from ..runs.atomic import append
 from ..runs.learning import error
@@ -74,6 +74,7 @@ def repeats(
     known = {} if keep is None else _known(keep)
     left = [each for each in dict.fromkeys(asked) if each not in known]
     fresh = _made_all(learner, data, left, parts)
+    yielded = False
     for done, each in enumerate(asked):
         told(done, len(asked))
         while each not in known:
@@ -83,7 +84,10 @@ def repeats(
                 append(keep, json.dumps(asdict(found), ensure_ascii=False))
         found = known[each]
         if found is not None:
+            yielded = True
             yield found
+    if not yielded:
+        list(fresh)  # which ends in an error where all have failed
     told(len(asked), len(asked))
 
 
@@ -95,14 +99,28 @@ def _made_all(learner: Learner, data: Dataset, asked: Sequence[Asked], parts: in
         return
     base = {"learner": recipe(learner), "parts": parts}
     units = [Unit(base | {"kind": kind}, seed) for kind, seed in asked]
-    for answer in results(engine, TASK, data, units):
+    failures = Failures(engine, "repeated fits")
+
+    def read(unit: Unit, found: Any) -> Repeat:
+        repeat = _read(found)
+        read_formula(repeat.formula, data)
+        if (repeat.kind, repeat.seed) != (unit.settings["kind"], unit.seed):
+            raise ValueError(f"it is of the {repeat.kind} of seed {repeat.seed}")
+        if (repeat.test is None) != (repeat.cases == 0) or (repeat.kind == "fold" and not repeat.cases):
+            raise ValueError(f"it has the error {repeat.test} on {repeat.cases} traces")
+        if repeat.cases > len(data) or (data.classes and max(repeat.least, repeat.test or 0.0) > 1):
+            raise ValueError(f"it has the error {repeat.test} on {repeat.cases} traces, {repeat.least} in training")
+        return repeat
+
+    for answer in results(engine, TASK, data, units, read=read):
         kind, seed = answer.unit.settings["kind"], answer.unit.seed
-        if answer.problem is not None:
-            warnings.warn(
-                f"left out: {kind} of seed {seed} {answer.failure}",
-                FernnWarning, stacklevel=3,
-            )  # fmt: skip
-        yield (kind, seed), None if answer.problem is not None else Repeat(**answer.found)
+        if not failures.take(answer, f"{kind} of seed {seed}"):
+            yield (kind, seed), answer.found
+        elif kind == "as it is":
+            raise EngineError(f"the rule could not be learned again on the engine {engine.name}: it {answer.failure}")
+        else:
+            yield (kind, seed), None
+    failures.check()
 
 
 def made_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -196,10 +214,19 @@ def _known(path: Path) -> dict[Asked, Made]:
         return {}
     for line in lines[:-1]:  # what follows the last line end is torn, or nothing
         with suppress(*BROKEN):
-            repeat = Repeat(**mapping(read_json(line)))
-            whole(repeat.seed), number(repeat.least), whole(repeat.cases)
-            number(0.0 if repeat.test is None else repeat.test)
-            without_holes(parse(repeat.formula))
-            if repeat.kind in get_args(Kind):
-                found[repeat.kind, repeat.seed] = repeat
+            repeat = _read(read_json(line))
+            found[repeat.kind, repeat.seed] = repeat
     return found
+
+
+def _read(content: Any) -> Repeat:
+    """One that was written as plain data; any of `plain.BROKEN` where it is none."""
+    repeat = Repeat(**mapping(content))
+    whole(repeat.seed), number(repeat.least), whole(repeat.cases)
+    test = number(0.0 if repeat.test is None else repeat.test)
+    if not (repeat.least >= 0 and test >= 0 and isfinite(test * repeat.cases)):
+        raise ValueError(f"{repeat.least} and {repeat.test} are no errors")
+    without_holes(parse(repeat.formula))
+    if repeat.kind not in get_args(Kind):
+        raise ValueError(f"{repeat.kind!r:.40} is no kind of repeated fit")
+    return repeat

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json as json_lib
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,11 +26,39 @@ if TYPE_CHECKING:
     from ..formula import Formula
     from ..runs.parted import Parted
     from ..semantics import Score
+    from ..semantics.parts import Rows
     from ..semantics.tally import Judged
 
 
+Write = Callable[[Sequence[str], Any, Any, Sequence[str] | None], None]
+"""Takes cases, robustness, verdicts and labels of some traces."""
+
+
+class Spool:
+    """Judged traces on disk until all have come, so that a list of any length takes little memory.
+
+    Only then is it known which of the labels are classes, and that no later row is an error.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+
+    def take(self, cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
+        words = labels if labels is not None else [None] * len(cases)
+        for row in zip(cases, (values + 0.0).tolist(), holds.tolist(), words, strict=True):
+            self._file.write(f"{json_lib.dumps(row)}\n")
+
+    def rows(self, judged: Judged) -> Iterator[dict[str, Any]]:
+        """All traces, in their order; labels are classes."""
+        self._file.seek(0)
+        for line in self._file:
+            case, value, holds, label = json_lib.loads(line)
+            row = {"case": case, "robustness": value, "satisfied": holds}
+            yield row | ({"label": judged.of[label or ""]} if judged.classes else {})
+
+
 @contextmanager
-def rows_to(out: Path | None) -> Iterator[Callable[[Sequence[str], Any, Any, Sequence[str] | None], None]]:
+def rows_to(out: Path | None) -> Iterator[Write]:
     """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
     from ..data.unbroken import unbroken
 
@@ -80,7 +110,7 @@ def evaluated(
     text: str, file: str, at: str, time_units: bool, json: bool, options: dict[str, Any], rows: int | None,
     out: Path | None,
 ) -> int:  # fmt: skip
-    """`eval` in pieces. Counts are of all traces; listed are those that are wrong or close."""
+    """`eval` in pieces. Counts are of all traces; JSON lists all of them, text those that are wrong or close."""
     from ..data.chunks import Stream, opened
     from ..data.options import flags
     from ..formula import parse
@@ -94,17 +124,20 @@ def evaluated(
     rule = parse(text, dt=dt)
     where = place_of(at, rule)
     warn_of_compiling()
+    spool = Spool() if json else None
     if is_parted(source):
-        came = _elsewhere(rule, source, where, rows, dt, out)
+        came = _elsewhere(rule, source, where, rows, dt, out, spool)
         if came.problems:
             warned(shlex.join(["fernn", "check", file, *flags(options)]), came.problems)
-        return _told(rule, came.judged, Seen(came.ending.dt, came.ending.unit, came.rows, came.complete), at, json)
+        seen = Seen(came.ending.dt, came.ending.unit, came.rows, came.complete)
+        return _told(rule, came.judged, seen, at, spool)
     tally = Tally()
     stream = Stream(source, rows)
     with rows_to(out) as write, followed("judged") as wants_end:
         for found in verdicts(rule, stream, where):
             tally += found.tally
-            write(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
+            for take in (write, *([] if spool is None else [spool.take])):
+                take(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
             if wants_end(stream):
                 break
     if dt is not None and stream.is_over:
@@ -112,7 +145,7 @@ def evaluated(
     if problems := stream.problems():
         warned(shlex.join(["fernn", "check", file, *flags(options)]), problems)
     seen = Seen(stream.dt, stream.unit, stream.rows, stream.is_over)
-    return _told(rule, settled(tally, source), seen, at, json)
+    return _told(rule, settled(tally, source), seen, at, spool)
 
 
 class Seen(NamedTuple):
@@ -125,35 +158,41 @@ class Seen(NamedTuple):
 
 
 def _elsewhere(
-    rule: Formula, source: Source, where: Any, rows: int | None, dt: float | None, out: Path | None
-) -> Parted:
+    rule: Formula, source: Source, where: Any, rows: int | None, dt: float | None, out: Path | None,
+    spool: Spool | None,
+) -> Parted:  # fmt: skip
     """File by file, on the engine that is chosen."""
     from ..runs.parted import judged_by_parts
     from ..semantics.chunks import check_step
 
     with rows_to(out) as write, by_file("judged") as told:
-        each = None if out is None else lambda lot: write(*lot)
-        came = judged_by_parts(rule, source, where, rows, told=told, each=each)
+        takers = [*([] if out is None else [write]), *([] if spool is None else [spool.take])]
+
+        def each(lot: Rows) -> None:
+            for take in takers:
+                take(*lot)
+
+        came = judged_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
     if dt is not None and came.complete:
         check_step(came.ending, dt)
     return came
 
 
-def _told(rule: Formula, told: Judged, seen: Seen, at: str, json: bool) -> int:
-    """Prints it; the exit code."""
+def _told(rule: Formula, told: Judged, seen: Seen, at: str, spool: Spool | None) -> int:
+    """Prints it, as JSON where there is a spool; the exit code."""
     _tell_empty(rule, told)
-    _show(told, seen, rule, at, json)
+    nothing = not seen.is_over and not told.tally.traces
+    if spool is not None:
+        _print_json(told, seen, rule, at, spool)
+    elif not nothing:
+        _print(told, seen, rule, at)
+    if nothing:
+        complain("interrupted before any trace was judged, so there is nothing to say of the rule")
+        return INTERRUPTED
     if not seen.is_over:
         complain("interrupted: all of the above is of the rows read so far")
         return INTERRUPTED
     return 0 if told.tally.satisfied == told.tally.traces else 1
-
-
-def _show(told: Judged, seen: Seen, rule: Formula, at: str, json: bool) -> None:
-    if json:
-        typer.echo(as_json(_as_json(told, seen, rule, at)))
-    else:
-        _print(told, seen, rule, at)
 
 
 def _tell_empty(rule: Formula, told: Judged) -> None:
@@ -173,18 +212,18 @@ def _sentence(rule: Formula, seen: Seen, at: str) -> str:
     return to_sentence(rule, seen.dt, seen.unit) if at == "verdict" else f"Judged at: {at}."
 
 
-def _as_json(told: Judged, seen: Seen, rule: Formula, at: str) -> dict[str, Any]:
+def _print_json(told: Judged, seen: Seen, rule: Formula, at: str, spool: Spool) -> None:
+    """One JSON object, of which one trace at a time is in memory."""
     tally, score = told.tally, told.score
-    rows = [
-        {"case": t.case, "robustness": t.robustness, "satisfied": t.satisfied}
-        | ({"label": t.label} if told.classes else {})
-        for t in told.shown()
-    ]
-    return {
-        "formula": str(rule), "sentence": _sentence(rule, seen, at), "satisfied": tally.satisfied,
-        "traces": rows, "streamed": True, "complete": seen.is_over, "count": tally.traces,
-        "samples": tally.samples,
+    about = {
+        "formula": str(rule), "sentence": _sentence(rule, seen, at), "satisfied": tally.satisfied, "streamed": True,
+        "complete": seen.is_over, "count": tally.traces, "samples": tally.samples,
     } | ({"score": score_json(score)} if score else {})  # fmt: skip
+    sys.stdout.write(f'{as_json(about)[:-1]}, "traces": [')
+    for i, row in enumerate(spool.rows(told)):
+        sys.stdout.write(", " * (i > 0) + as_json(row))
+    sys.stdout.write("]}\n")
+    sys.stdout.flush()
 
 
 def _print(told: Judged, seen: Seen, rule: Formula, at: str) -> None:

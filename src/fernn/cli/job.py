@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Done = TypeVar("Done")
 COMPILING = "compiling (first run only, ~20 s)"
+FAILURES = 5
+"""Failures of an engine that are told one by one."""
 STOPPING = "stopping; Ctrl-C again quits at once"
 
 
@@ -75,7 +77,21 @@ def watched(quiet: bool, is_compiled: bool) -> Iterator[Watch]:
 
 @contextmanager
 def _quiet_warnings() -> Iterator[None]:
-    """What a candidate's windows do at the edges is of no interest while thousands of them are tried."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """What a candidate's windows do at the edges is of no interest while thousands of them are tried.
+
+    That work failed on an engine, and is left out, is told at the end.
+    """
+    from ..errors import EngineWarning
+
+    met: list[str] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", EngineWarning)
+            warnings.showwarning = lambda message, *_, **__: met.append(str(message))
+            yield
+    finally:
+        for text in met[:FAILURES]:
+            complain(f"warning: {text}")
+        if len(met) > FAILURES:
+            complain(f"warning: {len(met) - FAILURES} more shares of the work failed on the engine and are left out")

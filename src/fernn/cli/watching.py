@@ -64,6 +64,9 @@ def watch(
         else:
             for _ in followed.take(recorded(file, reading, warned, forgiving=True), file):
                 pass
+        if stopped and not followed.seen:
+            complain("interrupted before any trace was judged, so there is nothing to say of the rule")
+            return INTERRUPTED
         if stopped:
             complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
             break

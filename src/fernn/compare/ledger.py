@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ..errors import RunError
+from ..errors import FernnError, RunError
+from ..plain import BROKEN, read_json, text, whole
 from ..runs.atomic import append, write
 from ..runs.folders import Lock
-from .unit import Found, Unit
+from .unit import Found, Unit, read_found
 
 RUNS, TABLE = "runs.jsonl", "runs.csv"
 COLUMNS = (
@@ -42,9 +43,10 @@ class Ledger:
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):
             try:
-                found = json.loads(line)
+                found = read_found(read_json(line), ())
                 unit = Unit(**{name: found.pop(name) for name in ("data", "split", "method", "length")})
-            except (ValueError, KeyError, TypeError) as error:
+                text(unit.data), text(unit.split), text(unit.method), whole(unit.length)
+            except (FernnError, *BROKEN) as error:
                 if number == len(lines):  # cut off while it was written
                     write(path, "".join(f"{whole}\n" for whole in lines[:-1]))
                     break

@@ -9,7 +9,7 @@ from ..data import Dataset
 from ..engine import Local, engine_of, results
 from ..engine import Unit as Work
 from ..engine.processes import Processes, cores
-from .unit import Found, Unit
+from .unit import Found, Unit, read_found
 
 TASK = "fernn.compare.worker:measured_there"
 TRIES = 2
@@ -33,9 +33,9 @@ def answered(
     named = {unit.key: unit for unit in units}
     work = [Work({"unit": asdict(unit), "limit": limit}, unit.seed) for unit in units]
     try:
-        for answer in results(engine, TASK, data, work, tries=TRIES):
+        for answer in results(engine, TASK, data, work, tries=TRIES, read=lambda unit, found: read_found(found)):
             unit = named[Unit(**answer.unit.settings["unit"]).key]
-            yield unit, answer.found if answer.problem is None else {"problem": answer.problem}
+            yield unit, answer.found if answer.problem is None else {"problem": answer.failure}
     finally:
         if own:
             engine.close()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import DataError
+from ..plain import mapping, text, whole
 
 Severity = Literal["error", "warning"]
 
@@ -48,6 +49,16 @@ class Problem:
     def __str__(self) -> str:
         head = f"{self.where}: " if self.where else ""
         return f"{head}{self.what}. {self.fix}".rstrip()
+
+
+def _read_problem(content: Any) -> Problem:
+    """One that was written as plain data."""
+    problem = Problem(**{**mapping(content), "choices": tuple(map(text, content.get("choices", ())))})
+    text(problem.kind), text(problem.what), text(problem.fix), whole(problem.count)
+    text(problem.file or ""), text(problem.column or ""), text(problem.case or ""), whole(problem.line or 0)
+    if problem.severity not in get_args(Severity):
+        raise ValueError(f"{problem.severity!r:.40} is no severity")
+    return problem
 
 
 @dataclass
@@ -104,10 +115,14 @@ class Ledger:
 
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Ledger:
+        """Any of `plain.BROKEN` where that is not what was told."""
         ledger = Ledger()
-        for problem in (Problem(**{**each, "choices": tuple(each.get("choices", ()))}) for each in told["kept"]):
+        for problem in (_read_problem(each) for each in told["kept"]):
             ledger._kept.setdefault((problem.kind, problem.severity), []).append(problem)
-        ledger._more = {(kind, severity): n for kind, severity, n in told["more"]}
+        for kind, severity, count in told["more"]:
+            if (kind, severity) not in ledger._kept:
+                raise ValueError(f"{kind!r:.40} is counted, but there is none")
+            ledger._more[kind, severity] = whole(count)
         return ledger
 
     @property

@@ -7,7 +7,7 @@ The same seeds give the same results everywhere.
 
 from .choosing import engine_of, use
 from .local import Local
-from .running import Answer, Flow, results
+from .running import Answer, Failures, Flow, results
 from .seam import Engine, Lost, Unit, Where
 
-__all__ = ["Answer", "Engine", "Flow", "Local", "Lost", "Unit", "Where", "engine_of", "results", "use"]
+__all__ = ["Answer", "Engine", "Failures", "Flow", "Local", "Lost", "Unit", "Where", "engine_of", "results", "use"]

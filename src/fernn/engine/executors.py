@@ -33,11 +33,12 @@ class Executing:
                 inner: Any = self.executor.submit(done, task, data, settings, unit.seed)
             else:
                 inner = self.executor.submit(done_there, task, self._places.of(data), settings, unit.seed, os.getpid())
+            future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
+            inner.add_done_callback(lambda over: settle(future, over, BrokenExecutor))
         except (BrokenExecutor, RuntimeError) as error:
             future.set_exception(Lost(f"the executor takes no more work: {error}"))
-            return future
-        future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
-        inner.add_done_callback(lambda over: settle(future, over, BrokenExecutor))
+        except Exception as error:  # of an executor that is no good, or gives something else than a future
+            future.set_exception(error)
         return future
 
     def drop(self, futures: list[Future[str]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..data import Dataset
+from ..errors import EngineError, EngineWarning, FernnError
+from ..plain import BROKEN, mapping, read_json, text, told
 from .seam import Engine, Lost, Overtime, Unit
 
 TRIES = 3
@@ -31,17 +33,53 @@ class Answer:
     @property
     def failure(self) -> str:
         """`failed 3 times: its process ended with status -9`"""
-        return f"failed {self.tries} times: {self.problem}"
+        return f"failed {'once' if self.tries == 1 else f'{self.tries} times'}: {self.problem}"
+
+
+Read = Callable[[Unit, Any], Any]
+"""Makes of the plain data that a unit was answered with what it means; any of `plain.BROKEN` where it means nothing."""
+
+
+def as_it_is(unit: Unit, found: Any) -> Any:
+    return found
+
+
+class Failures:
+    """Units of one kind of work, such as `folds`, that came to nothing: told in a warning each, an error where all."""
+
+    def __init__(self, engine: Engine, work: str) -> None:
+        self._engine, self._work = engine.name, work
+        self.count = self.done = 0
+        self._first = ""
+
+    def take(self, answer: Answer, named: str) -> bool:
+        """Whether a unit failed, which is then told under this name."""
+        if answer.problem is None:
+            self.done += 1
+            return False
+        self._first = self._first or f"{named} {answer.failure}"
+        self.count += 1
+        warnings.warn(f"left out: {named} {answer.failure}", EngineWarning, stacklevel=4)
+        return True
+
+    def check(self, needs_all: bool = False) -> None:
+        """An error where there were units, and all of them failed; or, where all are needed, any."""
+        if self.count and (needs_all or not self.done):
+            many = f"{self.count} of the {self.count + self.done}" if self.done else f"all {self.count}"
+            raise EngineError(f"{many} {self._work} failed on the engine {self._engine}: {self._first}")
 
 
 class Flow:
     """Units at an engine; others may be added while some are worked on.
 
-    A unit whose worker is lost is tried again, and so is one that breaks; after `tries` its problem is the answer.
+    A unit whose worker is lost is tried again, and so is one that breaks, or that is answered with something that
+    `read` makes no sense of; after `tries` its problem is the answer.
     """
 
-    def __init__(self, engine: Engine, task: str, data: Dataset | None, tries: int = TRIES) -> None:
-        self._engine, self._task, self._data, self._tries = engine, task, data, tries
+    def __init__(
+        self, engine: Engine, task: str, data: Dataset | None, tries: int = TRIES, read: Read = as_it_is
+    ) -> None:
+        self._engine, self._task, self._data, self._tries, self._read = engine, task, data, tries, read
         self._added = 0
         self._units: dict[int, Unit] = {}
         self._tried: Counter[int] = Counter()
@@ -70,7 +108,7 @@ class Flow:
         found = []
         for future in over:
             number = self._at.pop(future)
-            answer, again = _answer(self._units[number], future, self._tried[number])
+            answer, again = _answer(self._units[number], future, self._tried[number], self._read)
             if not again or self._tried[number] >= self._tries:
                 found.append((number, answer))
                 del self._units[number], self._tried[number]
@@ -102,12 +140,14 @@ def results(
     in_order: bool = False,
     tries: int = TRIES,
     pulse: Callable[[], None] = lambda: None,
+    read: Read = as_it_is,
 ) -> Iterator[Answer]:
     """What the function `task` finds of each unit, as soon as it is known, or in the order of the units.
 
-    `pulse` is called while there is nothing to do; what it raises, or leaving the loop, drops what is under way.
+    `read` makes of plain data what they mean, and so says whether they mean anything. `pulse` is called while there is
+    nothing to do; what it raises, or leaving the loop, drops what is under way.
     """
-    flow = Flow(engine, task, data, tries)
+    flow = Flow(engine, task, data, tries, read)
     flow.add(units)
     ready: dict[int, Answer] = {}
     following = 0
@@ -129,14 +169,18 @@ def _ahead(engine: Engine) -> int:
     return AHEAD * workers if workers > 1 else 1
 
 
-def _answer(unit: Unit, future: Future[str], tries: int) -> tuple[Answer, bool]:
+def _answer(unit: Unit, future: Future[str], tries: int, read: Read) -> tuple[Answer, bool]:
     """What came of it, and whether another try may help."""
     try:
-        said = json.loads(future.result())
+        answer = future.result()
     except (Lost, CancelledError, Overtime) as error:
         return Answer(unit, problem=str(error) or "its worker is gone", tries=tries), not isinstance(error, Overtime)
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         return Answer(unit, problem=f"{type(error).__name__}: {error}", tries=tries), True
-    if "problem" in said:
-        return Answer(unit, problem=said["problem"], tries=tries), said["again"]
-    return Answer(unit, said["found"], tries=tries), False
+    try:
+        content = mapping(read_json(answer))
+        if "problem" in content:
+            return Answer(unit, problem=text(content["problem"]), tries=tries), content.get("again") is True
+        return Answer(unit, read(unit, content["found"]), tries=tries), False
+    except (FernnError, *BROKEN) as error:
+        return Answer(unit, problem=f"its answer cannot be used ({told(error)})", tries=tries), True

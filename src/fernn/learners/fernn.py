@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.split import blocks
 from ..engine import Local, Where
-from ..errors import FernnError, UnsupportedError
+from ..errors import EngineError, FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.measures import facing
 from ..formula.simplify import fixed_windows
@@ -95,6 +95,7 @@ class Fernn:
         clock = Clock.of(resume, self.time_limit)
         search = self._search(data, weights, resume)
         ended: Ended = "done"
+        remarks: tuple[str, ...] = ()
         try:
             if not search.rounds and not search.finished:
                 self._guess(search)
@@ -113,12 +114,16 @@ class Fernn:
             if not search.archive.lengths:
                 raise
             ended = "interrupted"
+        except EngineError as error:
+            if not search.archive.lengths:
+                raise
+            ended, remarks = "interrupted", (f"The search ended early, with what it had found: {error}.",)
         finally:
             if search.afar is not None:
                 search.afar.leave()
         search.offer_restored()
         front = self._front(search, data)
-        fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=_remarks(search))
+        fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=(*remarks, *_remarks(search)))
         if ended != "interrupted":
             tell_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit

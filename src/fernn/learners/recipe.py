@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import Field, fields
 from typing import Any, cast
 
+from ..data import Dataset
 from ..engine import Engine, engine_of
 from ..errors import UnsupportedError
-from ..formula import Formula, parse
+from ..formula import Formula, channels, direction, parse
+from ..formula.holes import without_holes
 from .fit import Learner
 
 WHERE = {"where": True}
@@ -51,6 +53,16 @@ def made(told: dict[str, Any]) -> Learner:
         given["guesses"] = tuple(parse(text) for text in given["guesses"])
     found: Learner = _kinds()[told["kind"]](**given, engine="local")
     return found
+
+
+def read_formula(text: Any, data: Dataset) -> Formula:
+    """A formula that a worker answered with; a ValueError where it cannot have come from these data."""
+    formula = without_holes(parse(text))
+    if not set(channels(formula)) <= set(data.channels):
+        raise ValueError(f"{formula} reads what {data.name} does not have")
+    if direction(formula) == "mixed":
+        raise ValueError(f"{formula} looks both back and ahead")
+    return formula
 
 
 def plain(value: Any) -> Any:

@@ -7,9 +7,8 @@ comes back is filed here, in whatever order; the archive after a round is the sa
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isinf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Dataset
-from ..engine import Answer, Engine, Flow, Unit
-from ..errors import FernnWarning
+from ..engine import Answer, Engine, Failures, Flow, Unit
+from ..formula import channels
 from ..network.forward import PIECES
 from ..network.matching import State
 from ..network.wiring import Wiring
+from ..plain import rows, whole
 from .archive import Specimen
 from .labels import Floats
 from .recipe import made, recipe
@@ -58,7 +58,7 @@ class Afar:
     def __init__(self, engine: Engine, learner: Fernn, data: Dataset, weights: Floats | None) -> None:
         self.learner, self.weights = learner, weights
         self._engine = engine
-        self._flow = Flow(engine, TASK, data)
+        self._flow = Flow(engine, TASK, data, read=_read_done)
         self._ahead: Sent | None = None
         self._early: dict[int, Answer] = {}
         self.left_out = 0
@@ -77,6 +77,7 @@ class Afar:
         waited = dict(known.places) if known else {}
         waited |= self._send(search, name, told, todo[sent:]).places
         self._early, self._ahead = {}, None
+        failures, lost = Failures(self._engine, f"shares of the restarts of round {search.rounds}"), list[int]()
         if isinf(search.deadline) and search.rounds + 1 < self.learner.rounds:
             following = _told(search, search.ahead(), 1)
             self._ahead = self._send(search, name, following, range(len(following)))
@@ -84,11 +85,19 @@ class Afar:
             while waited:
                 for number, answer in [*early.items()] or self._flow.answered():
                     if number in waited:
-                        yield self._found(search, answer, waited.pop(number))
+                        places = waited.pop(number)
+                        found = self._found(search, answer, failures)
+                        if found is None:
+                            lost += places
+                        else:
+                            yield places[: found[0]], found[1]
                     elif self._ahead is not None and number in self._ahead.places:
                         self._early[number] = answer
                 early = {}
                 search.pulse()
+            failures.check(needs_all=not search.archive.lengths)  # those that failed are then still to be done
+            self.left_out += len(lost)
+            yield lost, []
         except BaseException:
             self._flow.drop()
             raise
@@ -124,17 +133,33 @@ class Afar:
         ]
         return Sent(name, [told[k] for k in which], dict(zip(self._flow.add(units), shared, strict=True)))
 
-    def _found(self, search: Search, answer: Answer, places: list[int]) -> tuple[list[int], list[Specimen]]:
-        if answer.problem is None:
-            done = places[: answer.found["done"]]
-            return done, [Specimen.from_json(row) for row in answer.found["found"]]
-        self.left_out += len(places)
-        warnings.warn(
-            f"left out: {len(places)} restarts of round {search.rounds}, seed {search.seed}: {answer.failure}",
-            FernnWarning,
-            stacklevel=3,
-        )
-        return places, []
+    def _found(self, search: Search, answer: Answer, failures: Failures) -> Done | None:
+        """How many of some restarts are done, and what they became, all of it in the space that is searched; None where
+        they failed."""
+        done, found = (0, []) if answer.problem is not None else answer.found
+        if strange := next((one for one in found if not _is_within(search, one)), None):
+            answer = replace(answer, problem=f"{strange.formula} is not in the space that is searched")
+        elif answer.problem is None and answer.unit.settings["first"] and not found:
+            answer = replace(answer, problem="its answer has no formula, not even for the first restart")
+        count = len(answer.unit.settings["starts"])
+        failed = failures.take(answer, f"{count} restarts of round {search.rounds}, seed {search.seed},")
+        return None if failed else (done, found)
+
+
+Done = tuple[int, list[Specimen]]
+
+
+def _read_done(unit: Unit, content: Any) -> Done:
+    """What `settled` gave."""
+    done = whole(content["done"])
+    if done > len(unit.settings["starts"]):
+        raise ValueError(f"{done} of {len(unit.settings['starts'])} restarts are done")
+    return done, [Specimen.from_json(row) for row in rows(content["found"])]
+
+
+def _is_within(search: Search, found: Specimen) -> bool:
+    reads = set(channels(found.formula)) <= set(channels(found.origin))
+    return reads and search.space.placed(found.origin) is not None
 
 
 def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:

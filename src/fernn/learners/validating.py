@@ -14,11 +14,11 @@ from ..data import Dataset
 from ..data.split import blocks
 from ..data.split import folds as parts
 from ..engine import Engine, Local, Unit, results
-from ..errors import FernnWarning, UnsupportedError
+from ..errors import EngineWarning, UnsupportedError
 from .fit import Learner
 from .front import Front
 from .labels import Floats, losses
-from .recipe import engine_for, made, recipe
+from .recipe import engine_for, made, read_formula, recipe
 
 TASK = "fernn.learners.validating:part_front"
 Validation = dict[int, tuple[float, float]]
@@ -71,15 +71,22 @@ class Afar:
         """Of one part after the other, up to the first that failed."""
         told = {"learner": recipe(self.learner), "weights": weights.tolist(), "folds": folds}
         units = [Unit(told | {"fold": fold}, seed) for fold in range(folds)]
-        for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse):
+
+        def read(unit: Unit, found: Any) -> Front:
+            front = Front.from_json(found)
+            for entry in front:
+                read_formula(str(entry.formula), data)
+            return front
+
+        for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse, read=read):
             if answer.problem is not None:
                 warnings.warn(
                     f"no validation: fold {answer.unit.settings['fold']} of seed {seed} {answer.failure}",
-                    FernnWarning,
+                    EngineWarning,
                     stacklevel=2,
                 )
                 return
-            yield Front.from_json(answer.found)
+            yield answer.found
 
 
 def afar(learner: Any, pulse: Callable[[], None]) -> Afar | None:

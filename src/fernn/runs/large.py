@@ -24,7 +24,7 @@ from ..semantics.chunks import settled
 from ..semantics.critical import Counts
 from ..semantics.tally import Tally
 from .counting import Counting, as_lot, blank
-from .parted import Heard, parts, silent
+from .parted import Heard, joined, parts, silent
 
 SAMPLE = "sample.npz"
 
@@ -101,15 +101,16 @@ def on_all(
 def on_all_by_parts(front: Front, data: Dataset, source: Source, engine: Where = None, told: Heard = silent) -> OnAll:
     """The same, a file of the folder at a time, on an engine. Ctrl-C gives what came so far."""
     count, joining = _counting(front, data), Joining(source)
-    try:
-        for part in parts("fernn.runs.counting:counted_there", source, {"asked": count.asked()}, engine, told):
-            joining.take(part)
-            count.join(part["counts"])
-    except KeyboardInterrupt:
-        if not joining.files:
-            raise
-    joining.close()
-    return _settled(count, front, source, joining.is_over)
+    with joined(source, engine):
+        try:
+            for part in parts("fernn.runs.counting:counted_there", source, {"asked": count.asked()}, engine, told):
+                joining.take(part)
+                count.join(part["counts"])
+        except KeyboardInterrupt:
+            if not joining.files:
+                raise
+        joining.close()
+        return _settled(count, front, source, joining.is_over)
 
 
 def _counting(front: Front, data: Dataset) -> Counting:

@@ -7,6 +7,7 @@ process would have said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,8 +20,10 @@ from ..data.chunks.joining import Joining
 from ..data.chunks.middle import Middle
 from ..data.chunks.portion import portion, with_portion
 from ..engine import Unit, Where, engine_of, results
-from ..errors import DataError, FernnError
+from ..errors import DataError, EngineError, FernnError
 from ..formula import Formula, parse
+from ..plain import BROKEN
+from ..plain import told as told_of
 from ..semantics.chunks import check_channels, settled
 from ..semantics.parts import Rows, judged_part
 from ..semantics.robustness import At
@@ -51,14 +54,40 @@ def parts(
     """What a function says of each file, in the order of the files. A file that cannot be worked on is an error."""
     units = [Unit({"source": portion(source, number), **asked}, number) for number in range(len(source.files))]
     told(0, len(units))
-    for done, answer in enumerate(results(engine_of(engine), task, None, units, in_order=True), 1):
+    chosen = engine_of(engine)
+    for done, answer in enumerate(results(chosen, task, None, units, in_order=True, read=_read), 1):
         if answer.problem is not None:
             file = source.files[answer.unit.seed]
-            raise DataError(f"{file} could not be judged, after {answer.tries} tries: {answer.problem}")
-        if "refused" in answer.found:
-            raise DataError(answer.found["refused"])
+            raise DataError(f"the work on {file} {answer.failure} (on the engine {chosen.name}).")
+        if isinstance(answer.found, str):
+            raise DataError(answer.found)
         told(done, len(units))
-        yield answer.found["said"]
+        (part,) = answer.found
+        yield part
+
+
+def _read(unit: Unit, found: Any) -> Any:
+    """What `there` gave: a text that says why not, or what the function said, as the only one of a tuple."""
+    match found:
+        case {"refused": str(why)}:
+            return why
+        case {"said": said}:
+            return (said,)
+    raise ValueError("neither an error nor what was said of the file")
+
+
+@contextmanager
+def joined(source: Source, engine: Where) -> Iterator[None]:
+    """Parts are put together inside: where that cannot be done, what an engine gave is no part."""
+    try:
+        yield
+    except FernnError:
+        raise
+    except BROKEN as error:
+        name = engine_of(engine).name
+        raise EngineError(
+            f"what the engine {name} answered of {source.path} cannot be used ({told_of(error)})."
+        ) from error
 
 
 def judged_by_parts(
@@ -78,17 +107,22 @@ def judged_by_parts(
     asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
     joining, tally = Joining(source), Tally()
     check_channels(rule, joining)
-    try:
-        for part in parts(f"{HERE}:judged_there", source, asked, engine, told):
-            joining.take(part)
-            tally += Tally.from_json(part["tally"])
-            if each is not None:
-                for lot in part["rows"]:
-                    each(Rows.from_json(lot))
-    except KeyboardInterrupt:
-        pass
-    problems = joining.close()
-    return Parted(settled(tally, source), problems, joining.ending, joining.rows, joining.is_over)
+    with joined(source, engine):
+        try:
+            for part in parts(f"{HERE}:judged_there", source, asked, engine, told):
+                found = Tally.from_json(part["tally"])
+                lots = [Rows.from_json(lot) for lot in part["rows"]]
+                if each is not None and sum(len(lot.cases) for lot in lots) != found.traces:
+                    raise ValueError(f"of {found.traces} traces, {sum(len(lot.cases) for lot in lots)} are listed")
+                joining.take(part)
+                tally += found
+                if each is not None:
+                    for lot in lots:
+                        each(lot)
+        except KeyboardInterrupt:
+            pass
+        problems = joining.close()
+        return Parted(settled(tally, source), problems, joining.ending, joining.rows, joining.is_over)
 
 
 def card_by_parts(
@@ -103,7 +137,8 @@ def card_by_parts(
                 middle.join(found)
 
     first = parts(f"{HERE}:looked_there", source, {"rows": rows}, engine, told)
-    return card_of_parts(source, first, again)
+    with joined(source, engine):
+        return card_of_parts(source, first, again)
 
 
 def there(work: Callable[..., Any], settings: dict[str, Any], number: int) -> dict[str, Any]:

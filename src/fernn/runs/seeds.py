@@ -6,19 +6,18 @@ A seed is a unit of work, so an engine tries several at once. What they find is 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from ..data import Dataset
-from ..engine import Unit, results
-from ..errors import FernnWarning, UnsupportedError
+from ..engine import Failures, Unit, results
+from ..errors import UnsupportedError
 from ..formula import direction, parse
 from ..formula.holes import without_holes
 from ..formula.measures import facing
-from ..learners.recipe import engine_for, made, recipe
+from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, read_json, text, whole
 from ..semantics.quiet import quiet
 from .atomic import append
@@ -43,17 +42,20 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
     seeds = range(first, first + count)
     units = [Unit({"learner": recipe(learner)}, seed) for seed in seeds if seed not in done]
     told(count - len(units), count)
-    for number, answer in enumerate(results(engine_for(learner), TASK, job.parts[0], units), 1):
-        if answer.problem is not None:
-            warnings.warn(
-                f"left out: seed {answer.unit.seed} {answer.failure}",
-                FernnWarning,
-                stacklevel=2,
-            )
-        else:
+    engine, data = engine_for(learner), job.parts[0]
+    failures = Failures(engine, "fits from other seeds")
+
+    def read(unit: Unit, found: Any) -> list[str]:
+        if not isinstance(found, list) or not found:
+            raise TypeError("a list of formulas was expected")
+        return [str(read_formula(formula, data)) for formula in found]
+
+    for number, answer in enumerate(results(engine, TASK, data, units, read=read), 1):
+        if not failures.take(answer, f"seed {answer.unit.seed}"):
             line = {"seed": answer.unit.seed, "formulas": answer.found}
             append(job.run.folder / KEPT, json.dumps(line, ensure_ascii=False))
         told(count - len(units) + number, count)
+    failures.check()
 
 
 def found_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[str]:

@@ -17,6 +17,7 @@ from ..data.chunks import Source, Stream, opened
 from ..data.chunks.joining import Joining
 from ..data.chunks.sent import came, sent
 from ..formula.parse import parse
+from ..plain import text
 from .chunks import Verdicts, settled, verdicts
 from .robustness import At
 from .tally import Judged, Tally
@@ -39,8 +40,13 @@ class Rows(NamedTuple):
 
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Rows:
+        """Any of `plain.BROKEN` where that is not what was told."""
         values, holds = came(told["robustness"], np.float64), came(told["satisfied"], np.bool_)
-        return Rows(told["cases"], values, holds, told["labels"])
+        cases = [text(case) for case in told["cases"]]
+        labels = None if told["labels"] is None else [text(label) for label in told["labels"]]
+        if not len(cases) == len(values) == len(holds) == len(cases if labels is None else labels):
+            raise ValueError(f"{len(cases)} cases have {len(values)} values")
+        return Rows(cases, values, holds, labels)
 
 
 def rows_of(found: Verdicts) -> Rows:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..data.labels import LabelKind, labelled
 from ..errors import DataError
+from ..plain import number, text, truth, whole
 from .score import Score
 
 CLOSEST = 20
@@ -99,16 +100,23 @@ class Tally:
 
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Tally:
-        keys = [(label, holds) for label, holds, _ in told["counts"]]
-        return Tally(
-            told["traces"],
-            told["samples"],
-            {key: count for key, (_, _, count) in zip(keys, told["counts"], strict=True)},
-            {key: tuple(Trace(*trace) for trace in some) for key, some in zip(keys, told["closest"], strict=True)},
-            None if told["lowest"] is None else Trace(*told["lowest"]),
-            told["infinite"],
-            told["real"],
+        """A tally that may have been changed on the way: any of `plain.BROKEN` where it is none."""
+        counts = {
+            (None if label is None else text(label), truth(holds)): whole(count)
+            for label, holds, count in told["counts"]
+        }
+        made = Tally(
+            whole(told["traces"]),
+            whole(told["samples"]),
+            counts,
+            {key: tuple(map(_read_trace, some)) for key, some in zip(counts, told["closest"], strict=True)},
+            None if told["lowest"] is None else _read_trace(told["lowest"]),
+            whole(told["infinite"]),
+            truth(told["real"]),
         )
+        if made.traces != sum(counts.values()) or (made.lowest is None) != (made.traces == 0):
+            raise ValueError(f"it counts {made.traces} traces, and {sum(counts.values())} verdicts")
+        return made
 
 
 def tallied(
@@ -212,6 +220,11 @@ def replace_numbers(tally: Tally, by: int) -> Tally:
     return replace(tally, closest=closest, lowest=None if low is None else low._replace(number=low.number + by))
 
 
+def _read_trace(row: Any) -> Trace:
+    case, value, holds, label, place = row
+    return Trace(text(case), number(value), truth(holds), None if label is None else text(label), whole(place))
+
+
 def _first_calls(traces: tuple[Trace, ...]) -> tuple[Trace, ...]:
     return tuple(sorted(traces, key=lambda trace: (abs(trace.robustness), trace.number))[:CLOSEST])
 
@@ -232,12 +245,12 @@ def _trace(
 def _without_labels(counts: dict[Key, int], closest: dict[Key, tuple[Trace, ...]]) -> Any:
     """Too many labels for classes: numbers are real-valued ones, of which no share of errors is counted."""
     texts = [label for label, _ in counts if label is not None]
-    for text in texts:
+    for label in texts:
         try:
-            float(text.replace(",", "."))
+            float(label.replace(",", "."))
         except ValueError:
             raise DataError(
-                f"more than {LABELS} different labels, such as {text!r}: they are no classes. Name the right column "
+                f"more than {LABELS} different labels, such as {label!r}: they are no classes. Name the right column "
                 "with --label, or pass --label '' to read none."
             ) from None
     sums = {(None, holds): sum(n for (_, h), n in counts.items() if h is holds) for holds in (False, True)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...plain import text, whole
 from ..dataset import Ints
 from ..problems import Ledger, listed
 from .ids import hashed
@@ -76,8 +77,11 @@ class Ending:
     def from_json(told: Mapping[str, Any], source: Source) -> Ending:
         made = Ending(source)
         made.pace = Pace.from_json(told["pace"])
-        made.cases, made.lost, made.dropped = told["cases"], told["lost"], list(told["dropped"])
-        made._units = {unit: (where, line) for unit, where, line in told["units"]}
+        made.cases, made.lost = whole(told["cases"]), whole(told["lost"])
+        made.dropped = [text(case) for case in told["dropped"]]
+        made._units = {
+            None if unit is None else text(unit): (text(where), whole(line)) for unit, where, line in told["units"]
+        }
         made._begun = Spilled.from_json(told["begun"])
         return made
 

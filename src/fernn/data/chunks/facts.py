@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...plain import number, text, whole
 from ..problems import refusal
 from .ids import hashed
 from .lot import Lot
@@ -85,11 +86,17 @@ class Facts:
 
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Facts:
+        """Any of `plain.BROKEN` where that is not what was told."""
         made = Facts(())
-        made.cases, made.samples = told["cases"], told["samples"]
-        made.low, made.high = np.array(told["low"]), np.array(told["high"])
-        made.lengths, made.first = Counter(dict(told["lengths"])), dict(told["first"])
-        made.labels, made.range = Counter(dict(told["labels"])), tuple(told["range"])
+        made.cases, made.samples = whole(told["cases"]), whole(told["samples"])
+        made.low, made.high = (np.array([number(end) for end in told[name]]) for name in ("low", "high"))
+        made.lengths = Counter({whole(length): whole(count) for length, count in told["lengths"]})
+        made.first = {whole(length): text(case) for length, case in told["first"]}
+        made.labels = Counter({text(label): whole(count) for label, count in told["labels"]})
+        low, high = told["range"]
+        made.range = number(low), number(high)
+        if sum(made.lengths.values()) > made.cases or made.first.keys() < made.lengths.keys():
+            raise ValueError(f"{made.cases} cases have other lengths")
         made.traces, made.groups = Spilled.from_json(told["traces"]), Spilled.from_json(told["groups"])
         return made
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import DataError
+from ...plain import truth
 from ..problems import Ledger, Problem
 from .ending import Ending
 from .source import Source
@@ -30,7 +31,7 @@ class Joining:
         self.ledger.join(Ledger.from_json(part["ledger"]))
         self.ending.join(Ending.from_json(part["ending"], self.source))
         self.files += 1
-        self.is_broken = part["broken"]
+        self.is_broken = truth(part["broken"])
 
     @property
     def rows(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...plain import number, text, whole
 from ..dataset import Floats, Ints
 from ..problems import Ledger
 from ..times import EVEN
@@ -58,7 +59,8 @@ class Pace:
 
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Pace:
-        return Pace(told["steps"], told["total"], tuple(told["shortest"]), tuple(told["longest"]))
+        """Any of `plain.BROKEN` where that is not what was told."""
+        return Pace(whole(told["steps"]), number(told["total"]), _end(told["shortest"]), _end(told["longest"]))
 
     @property
     def dt(self) -> float | None:
@@ -84,3 +86,8 @@ class Pace:
         before, ledger.file = ledger.file, worst[1]
         ledger.add("irregular", "warning", what, fix, line=worst[2], case=worst[3])
         ledger.file = before
+
+
+def _end(row: Any) -> tuple[float, str, int, str]:
+    step, where, line, case = row
+    return number(step), text(where), whole(line), text(case)
