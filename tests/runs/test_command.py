@@ -38,7 +38,9 @@ def understood(monkeypatch):
         assert words[:2] == ["fernn", "learn"]
         found = []
 
-        def begun(file, out, method, given, test, prior, options, quiet, met, kind=None, order=None, sample=None):
+        def begun(
+            file, out, method, given, test, prior, options, quiet, met, kind=None, order=None, sample=None, _=False
+        ):
             known = None if prior is None else read_prior(prior)
             planned = plan(file, options, method, given, test, known) if kind is None else {}
             planned = planned or rules_plan(kind, file, options, method, given, test)

@@ -118,7 +118,7 @@ def test_many_different_numbers_are_real_labels_and_no_classes():
 def test_a_channel_that_is_not_there_is_told_before_anything_is_read(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("case,time,v\na,0,1\na,1,2\n")
-    with pytest.raises(FormulaError, match="the formula reads 'speed', x has v"):
+    with pytest.raises(FormulaError, match="the formula reads 'speed', x has 'v'"):
         judged("G (speed <= 1)", path)
 
 

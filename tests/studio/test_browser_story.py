@@ -103,7 +103,9 @@ def test_the_whole_story_from_a_file_to_a_monitor_in_c(window, data):
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "monitor.c"
-    assert download.value.path().read_text() == fernn.formula.FORMATS["c"](fernn.parse("G (v <= 22)"))
+    assert download.value.path().read_text() == fernn.formula.export_formula(
+        fernn.parse("G (v <= 22)"), "c", data.dt, data.time_unit
+    )
 
 
 def test_pulling_a_threshold_changes_text_error_and_verdicts(window, data):

@@ -103,8 +103,8 @@ def test_samples_that_stay_may_be_at_a_threshold():
     [
         ({"length": 0}, "one sample or more"),
         ({"channels": []}, "one channel or more"),
-        ({"channels": ["y"]}, "no channel 'x'; the trace has y"),
-        ({"ranges": {"z": (0, 1)}}, "no channel 'z'"),
+        ({"channels": ["y"]}, "names 'x', the trace has 'y'"),
+        ({"ranges": {"z": (0, 1)}}, "names 'z'"),
         ({"ranges": {"x": (1, 0)}}, "the lower first; 'x' has 1, 0"),
         ({"near": np.zeros((1, 4))}, r"1 channels of 3 finite samples, got shape \(1, 4\)"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.problems import unknown_channel
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula, channels, direction
 from ..semantics import satisfied
@@ -77,7 +78,9 @@ class Session:
                 raise UnsupportedError(f"{formula} looks both back and ahead, so no one sample is judged")
             for name in channels(formula):
                 if name not in self.data.channels:
-                    raise DataError(f"{formula} reads {name!r}, {self.data.name} has {', '.join(self.data.channels)}")
+                    raise DataError(
+                        unknown_channel(name, self.data.channels, f"{self.data.name} has", f"{formula} reads")
+                    )
         if self.pool is not None and self.pool.channels != self.data.channels:
             self.pool = self.pool.select(self.data.channels)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.chunks import Source, Stream
+from ..data.problems import unknown_channel
 from ..engine import Where
 from ..errors import DataError
 from ..formula import Formula, channels
@@ -88,7 +89,7 @@ class Watched:
         """Each trace of new recordings; those of one file in a random order, for files are often sorted by class."""
         for name in channels(self.formula):
             if name not in data.channels:
-                raise DataError(f"{data.name} has no channel {name!r}, which the rule reads; it has {data.channels}")
+                raise DataError(unknown_channel(name, data.channels, f"{data.name} has", "the rule reads"))
         values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
         yield from self.taken(data.cases, values, holds, self._good(data), file or data.name)
 

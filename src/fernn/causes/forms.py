@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..exact.exploring import Exploration, Space
 from ..exact.ground import ground
@@ -66,8 +67,8 @@ def check_channels(given: Sequence[Formula], marked: Marked) -> None:
     for template in given:
         for name in channels(template):
             if name not in marked.data.channels:
-                have = ", ".join(marked.data.channels)
-                raise FormulaError(f"the template {template} reads {name!r}, {marked.data.name} has {have}")
+                owner, reader = f"{marked.data.name} has", f"the template {template} reads"
+                raise FormulaError(unknown_channel(name, marked.data.channels, owner, reader))
 
 
 def _over_all_time(node: Formula) -> Formula:

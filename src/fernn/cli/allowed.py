@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -66,20 +66,18 @@ def _point(point: Point, data: Dataset) -> str:
     return f"{point.formula}\n{sentence}\nfalse alarms {point.false_alarms:.4g}, misses {point.misses:.4g}"
 
 
-def next_command(found: ParameterSet, file: str, reading: list[str]) -> str:
+def next_command(found: ParameterSet, file: str, reading: Mapping[str, object]) -> str:
     """What to type next, ready to be pasted."""
+    from ..data import suggest_command
+
     if found.picked is not None:
-        return f"its verdicts: {_command(['eval', *reading], found.picked.formula, file)}"
+        return f"its verdicts: {suggest_command('eval', [found.picked.formula, file], reading)}"
     if found.nearest is not None:
         limits = ["--fpr", f"{found.false_alarms:g}", "--fnr", f"{_up(found.nearest.misses):g}"]
-        return f"try: {_command(['params', *limits, *reading], found.text, file)}"
+        return f"try: {suggest_command('params', [found.text, file], reading, limits)}"
     if found.is_empty:
-        return f"try another structure, or let one be found: {shlex.join(['fernn', 'learn', *reading, file])}"
+        return f"try another structure, or let one be found: {suggest_command('learn', [file], reading)}"
     return "try a longer --time-limit, or settle one of the numbers"
-
-
-def _command(words: list[str], formula: str, file: str) -> str:
-    return shlex.join(["fernn", *words, *(["--"] if formula.startswith("-") else []), formula, file])
 
 
 def _up(rate: float) -> float:

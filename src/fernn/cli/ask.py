@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -125,7 +124,9 @@ def _told(question: Question, session: Session, data: Dataset) -> str:
 
 
 def _outcome(asked: Any, run: Run, data: Dataset, where: Path) -> str:
+    from ..data import suggest_command
     from ..formula import to_sentence
+    from ..runs import reading_of
 
     reasons = {
         "decided": "one rule is left" if len(asked.left) == 1 else "the rules left judge all such traces alike",
@@ -137,6 +138,6 @@ def _outcome(asked: Any, run: Run, data: Dataset, where: Path) -> str:
     if asked.disagreements:
         lines.append(f"no rule agrees with all answers; these disagree with {asked.disagreements}")
     lines += ["", to_sentence(asked.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
-    rule, file = str(asked.formula), str(run.settings["file"])
-    words = ["fernn", "eval", *(["--", rule, file] if rule.startswith("-") else [rule, file])]
-    return "\n".join([*lines, f"  {shlex.join(words)}"])
+    file = str(run.settings["file"])
+    following = suggest_command("eval", [str(asked.formula), file], reading_of(run.settings, file))
+    return "\n".join([*lines, f"  {following}"])

@@ -9,7 +9,7 @@ import typer
 
 from .learning import Quiet
 from .output import as_json, complain, counted, table
-from .reading import Json, warned
+from .reading import Json, Step, TimeUnits, Unit, note_windows, read_formula, warned
 from .where import EngineName, noting
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def rivals(
 ) -> int:
     """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
     from ..belief import rivalry
+    from ..data import suggest_command
     from ..runs import reopened
     from ..runs.rivals import candidates
     from ..runs.seeds import try_seeds
@@ -60,7 +61,7 @@ def rivals(
         said = f"{len(question.good)} call it {job.data.classes[1]}, {len(question.bad)} {job.data.classes[0]}"
         where = f"a trace made from {question.origin} ({counted(len(question.changed), 'sample')} changed)"
         typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {said}.")
-        typer.echo(f"next: fernn ask {run}")
+        typer.echo(f"next: {suggest_command('ask', [str(run)])}")
     if not are_all:
         further = "; --seeds 10 looks further" if job.settings["method"] == "fernn" and not seeds else ""
         only = "only --method enumerative with --exhaust goes through all formulas of a space"
@@ -126,6 +127,9 @@ def equiv(
     second: Annotated[str, typer.Argument(help="Another one.", metavar="F2")],
     length: Annotated[int, typer.Option("--length", "-T", help="Of the longest traces to look at.", min=1)] = 20,
     time_limit: Annotated[float, typer.Option(help="Seconds, at most.", min=0)] = 60.0,
+    dt: Step = None,
+    unit: Unit = None,
+    time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
     """Whether two formulas say the same of every trace up to a length; else the shortest trace that shows it.
@@ -134,7 +138,10 @@ def equiv(
     """
     from ..belief import related
 
-    found = related(first, second, length, time_limit=time_limit)
+    one, other = (read_formula(text, dt, time_units) for text in (first, second))
+    if not time_units:
+        note_windows([one, other], dt, unit)
+    found = related(one, other, length, time_limit=time_limit)
     if json:
         told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
         typer.echo(as_json(told | found.to_json()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,11 +14,12 @@ from .job import watched
 from .learning import Quiet
 from .output import as_json, complain, counted
 from .progress import clock
-from .reading import Json, reads_a_file
-from .result import command_line, front_table
+from .reading import Json, TimeUnits, read_in_samples, reads_a_file
+from .result import front_table, live_commands
 
 if TYPE_CHECKING:
     from ..causes import Account, CauseFit, Marked
+    from ..data import Dataset
 
 SHARE = 0.2
 """Of the traces, kept for the test where nothing else is said."""
@@ -46,6 +47,7 @@ def cause(
     seed: Annotated[int, typer.Option(help="Of the split of the traces.", min=0)] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Seconds, at most.", min=0)] = None,
     out: Annotated[Path | None, typer.Option("--out", help="A folder for result.json.")] = None,
+    time_units: TimeUnits = False,
     quiet: Quiet = False,
     json: Json = False,
     options: Any = None,
@@ -69,8 +71,13 @@ def cause(
         false_alarm_cost=false_alarm_cost, max_false_alarms=max_false_alarms, folds=folds, memory=memory, seed=seed,
         time_limit=time_limit,
     )  # fmt: skip
-    settings.space()  # a slip in a template is told before a long file is read
+    if time_units and not template:
+        raise UnsupportedError("--time-units says how the windows of --template are read, and none is given")
+    if not time_units:
+        settings.space()  # a slip in a template is told before a long file is read
     marked = _recording(file, label_per_sample, faulty, options)
+    read = tuple(read_in_samples(template or (), marked.data, time_units, options.get("dt")))
+    settings = replace(settings, templates=read)
     train, held, why = _parts(marked, test, seed)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -78,7 +85,7 @@ def cause(
         fit = settings.fit(train, watch)
     tested = None if held is None else [account([entry.formula], held, tolerance).error for entry in fit.front]
     on_held = None if held is None else account(fit.rules, held, tolerance)
-    told = _told(fit, on_held, tested, (len(train), 0 if held is None else len(held)), file, options)
+    told = _told(fit, on_held, tested, (len(train), 0 if held is None else len(held)), marked.data, options)
     if out is not None:
         about = {"file": file, "label_per_sample": label_per_sample, "faulty": faulty, "reading": options}
         _kept(out, {**told, **about, "settings": asdict(settings), "fingerprint": marked.fingerprint})
@@ -127,18 +134,14 @@ def _told(
     on_held: Account | None,
     tested: list[float] | None,
     cases: tuple[int, int],
-    file: str,
+    data: Dataset,
     options: dict[str, Any],
 ) -> dict[str, Any]:
     """All of it as plain data."""
     told = fit.to_json()
     for i, row in enumerate(told["front"]):
         row["test"] = None if tested is None else tested[i]
-    rule = str(fit.formula)
-    following = [
-        command_line("monitor", ["--every"], [rule]),
-        command_line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
-    ]
+    following = live_commands(str(fit.formula), data, options, every=True)
     more = {"test": None if on_held is None else on_held.to_json(), "learned_on": cases[0], "tested_on": cases[1]}
     return {**told, **more, "next": following}
 

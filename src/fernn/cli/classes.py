@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,18 +145,23 @@ def _notes(done: RulesOutcome) -> list[str]:
         lines.append(f"run: {done.job.run.folder}")
     why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
     if done.ended in why and done.job.run is not None:
-        again = shlex.join(["fernn", "learn", "--resume", "--out", str(done.job.run.folder)])
+        from ..runs import resume_command
+
+        again = resume_command(done.job.run.folder)
         lines.append(f"{why[done.ended]}; to go on: {again}")
     return lines
 
 
 def _next(done: RulesOutcome) -> list[str]:
+    from ..data import suggest_command
+    from .result import live_commands
+
     run, commands = done.job.run, []
     if run is not None:
-        commands.append(shlex.join(["fernn", "classify", str(run.folder), done.job.file]))
+        commands.append(suggest_command("classify", [str(run.folder), done.job.file]))
     tight: Any = done.rules
     if done.rules.kind == "one":
-        commands.append(shlex.join(["fernn", "monitor", str(tight.formula)]))
+        commands += live_commands(str(tight.formula), done.job.data, done.job.reading)[:1]
     return commands
 
 

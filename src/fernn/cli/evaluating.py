@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json as json_lib
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ import typer
 from ..errors import UnsupportedError
 from .interrupt import INTERRUPTED
 from .output import as_json, complain, table
-from .reading import warn_of_compiling, warned
+from .reading import note_windows, read_formula, warn_of_compiling, warned
 from .streaming import followed
 from .where import by_file, is_parted
 
@@ -112,23 +111,22 @@ def evaluated(
 ) -> int:  # fmt: skip
     """`eval` in pieces. Counts are of all traces; JSON lists all of them, text those that are wrong or close."""
     from ..data.chunks import Stream, opened
-    from ..data.options import flags
-    from ..formula import parse
+    from ..data.options import suggest_command
     from ..semantics.chunks import check_step, settled, step_of, verdicts
     from ..semantics.tally import Tally
 
     if not time_units:
-        parse(text)
+        note_windows([read_formula(text)], options.get("dt"), options.get("unit"))
     source = opened(file, options)
     dt = step_of(source) if time_units else None
-    rule = parse(text, dt=dt)
+    rule = read_formula(text, dt, time_units, source.name)
     where = place_of(at, rule)
     warn_of_compiling()
     spool = Spool() if json else None
     if is_parted(source):
         came = _elsewhere(rule, source, where, rows, dt, out, spool)
         if came.problems:
-            warned(shlex.join(["fernn", "check", file, *flags(options)]), came.problems)
+            warned(suggest_command("check", [file], options), came.problems)
         seen = Seen(came.ending.dt, came.ending.unit, came.rows, came.complete)
         return _told(rule, came.judged, seen, at, spool)
     tally = Tally()
@@ -143,7 +141,7 @@ def evaluated(
     if dt is not None and stream.is_over:
         check_step(stream.ending, dt)
     if problems := stream.problems():
-        warned(shlex.join(["fernn", "check", file, *flags(options)]), problems)
+        warned(suggest_command("check", [file], options), problems)
     seen = Seen(stream.dt, stream.unit, stream.rows, stream.is_over)
     return _told(rule, settled(tally, source), seen, at, spool)
 

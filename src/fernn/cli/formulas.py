@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .output import as_json
-from .reading import FormulaText, Json
+from .reading import FormulaText, Json, Step, TimeUnits, Unit, note_windows, read_formula
+
+if TYPE_CHECKING:
+    from ..formula import Formula
 
 
 def export(
@@ -16,23 +19,26 @@ def export(
     to: Annotated[str, typer.Option("--to", help="c, python, latex, rtamt, breach or json.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file, instead of the screen.")] = None,
     name: Annotated[str, typer.Option(help="What the C functions are called.")] = "monitor",
-    dt: Annotated[float, typer.Option(help="Time between samples, for Breach.")] = 1.0,
+    dt: Step = None,
+    unit: Unit = None,
+    time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
-    """Write a formula for another tool, or as a program of its own."""
+    """Write a formula for another tool, or as a program of its own; its head says what the windows mean."""
     from ..data.unbroken import unbroken
     from ..errors import UnsupportedError
-    from ..formula import FORMATS, parse, to_breach, to_c
+    from ..formula import FORMATS, export_formula
 
     if to not in FORMATS:
         raise UnsupportedError(f"--to is one of {', '.join(FORMATS)}; found {to!r}")
-    rule = parse(formula)
-    text = to_c(rule, name) if to == "c" else to_breach(rule, dt) if to == "breach" else FORMATS[to](rule)
+    rule = _given(formula, dt, unit, time_units)
+    text = export_formula(rule, to, dt, unit, name)
     if output is not None:
         with unbroken(output) as part:
             part.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     if json:
-        typer.echo(as_json({"formula": str(rule), "to": to, "file": str(output) if output else None, "text": text}))
+        told = {"formula": str(rule), "windows": "samples", "dt": dt, "unit": unit, "to": to}
+        typer.echo(as_json(told | {"file": str(output) if output else None, "text": text}))
     elif output is None:
         typer.echo(text.rstrip("\n"))
     else:
@@ -40,16 +46,26 @@ def export(
     return 0
 
 
-def simplify(formula: FormulaText, json: Json = False) -> int:
+def simplify(
+    formula: FormulaText, dt: Step = None, unit: Unit = None, time_units: TimeUnits = False, json: Json = False
+) -> int:
     """Say the same with fewer words: equal robustness at every sample of every trace."""
-    from ..formula import length, parse, to_sentence
+    from ..formula import length, to_sentence
     from ..formula import simplify as simplified
 
-    rule = parse(formula)
+    rule = _given(formula, dt, unit, time_units)
     simpler = simplified(rule)
     if json:
         told = {"formula": str(rule), "length": length(rule), "simplified": str(simpler)}
-        typer.echo(as_json(told | {"simplified_length": length(simpler), "sentence": to_sentence(simpler)}))
+        typer.echo(as_json(told | {"simplified_length": length(simpler), "sentence": to_sentence(simpler, dt, unit)}))
     else:
         typer.echo(simpler)
     return 0
+
+
+def _given(text: str, dt: float | None, unit: str | None, time_units: bool) -> Formula:
+    """The formula of the command line, its windows in samples."""
+    rule = read_formula(text, dt, time_units)
+    if not time_units:
+        note_windows([rule], dt, unit)
+    return rule

@@ -13,7 +13,7 @@ from .classes import printed_rules, told_rules
 from .interrupt import INTERRUPTED
 from .job import carried_out, rules_learned
 from .output import as_json, complain
-from .reading import Json, noting, reads_a_file, recording
+from .reading import Json, TimeUnits, note_windows, noting, read_in_samples, reads_a_file, recording
 from .report import NoReport, kept_report
 from .result import printed, told
 from .sampled import judged_by_all, sample_of
@@ -22,6 +22,7 @@ from .where import EngineName
 
 if TYPE_CHECKING:
     from ..data import Dataset, Problem
+    from ..learners import Prior
     from ..runs import Outcome, RulesOutcome
 
 LearnFile = Annotated[
@@ -94,6 +95,7 @@ def learn(
         typer.Option(help="Megabytes to learn from, of data larger than memory (32).", min=0.001),
     ] = None,
     out: Out = None,
+    time_units: TimeUnits = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     no_report: NoReport = False,
     engine: EngineName = None,
@@ -125,12 +127,15 @@ def learn(
 
         fixed = {name for name in given if name != "time_limit"}
         named = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
-        fixed |= {name for name, value in (named | {"prior": prior}).items() if value is not None}
+        named |= {"prior": prior, "time_units": time_units or None}
+        fixed |= {name for name, value in named.items() if value is not None}
         done = _resumed(file, out, fixed, flags(options), time_limit, quiet, met)
     else:
         kind = _kind(classes, order, one_class, share)
         test = 0.2 if test is None else test
-        done = _begun(file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order, sample)
+        done = _begun(
+            file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order, sample, time_units
+        )
     done = judged_by_all(done)
     typer.echo(_shown(done, json, met, not no_report))
     return INTERRUPTED if done.ended == "interrupted" else 0
@@ -139,7 +144,7 @@ def learn(
 def _begun(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: str | None,
     options: Any, quiet: bool, met: list[Problem], kind: str | None = None, order: str | None = None,
-    sample: float | None = None,
+    sample: float | None = None, time_units: bool = False,
 ) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
     from ..learners import read_prior
@@ -151,10 +156,14 @@ def _begun(
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
     if not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
-    known = None if prior is None else read_prior(prior)
-    if known is not None and kind is not None:
+    if time_units and prior is None and not {"template", "guesses"} & given.keys():
+        raise UnsupportedError(
+            "--time-units says how the windows of --template, --guess and --prior are read, and none of them is given"
+        )
+    known = None if prior is None or time_units else read_prior(prior)
+    if prior is not None and kind is not None:
         raise UnsupportedError("--prior is for a rule that tells two classes apart, not for rules for classes")
-    planned = plan(file, options, method, given, test, known) if kind != "one" else {}
+    plan(file, options, method, given, test) if kind != "one" else {}  # a slip is told before a long file is read
     if out is not None:
         check_vacant(out)  # told before a long file is read
     taken = None
@@ -164,6 +173,8 @@ def _begun(
         out = out if out is not None else new_folder(data.name)
     else:
         data = recording(file, options, met)
+    given, known = _in_samples(given, prior, data, time_units, options.get("dt"))
+    planned = plan(file, options, method, given, test, known) if kind != "one" else {}
     if kind is None and len(data.classes) > 2:
         kind = "each"
         if known is not None:
@@ -182,6 +193,29 @@ def _begun(
         assert job.run is not None
         job.run.discard()
         raise
+
+
+def _in_samples(
+    given: dict[str, Any], prior: str | None, data: Dataset, time_units: bool, dt: float | None
+) -> tuple[dict[str, Any], Prior | None]:
+    """The settings and the prior, the windows of their formulas in samples: what a run keeps."""
+    from ..errors import FormulaError
+    from ..learners import read_prior
+
+    if time_units and data.dt is None:
+        raise FormulaError(f"{data.name} has no known time between samples: pass --dt, or leave out --time-units")
+
+    texts = [*([given["template"]] if "template" in given else []), *given.get("guesses", [])]
+    if not all(isinstance(text, str) for text in texts):
+        return given, None if prior is None else read_prior(prior)
+    read = read_in_samples(texts, data, time_units, dt)
+    if time_units:
+        given = given | ({"template": read.pop(0)} if "template" in given else {})
+        given = given | ({"guesses": read} if "guesses" in given else {})
+    known = None if prior is None else read_prior(prior, data.dt if time_units else None)
+    if known is not None and not time_units:
+        note_windows([*known.must_hold, *([known.template] if known.template else [])], dt, data.time_unit)
+    return given, known
 
 
 def _resumed(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .output import as_json, complain, short
-from .reading import FormulaText, Json
+from .reading import FormulaText, Json, Step, TimeUnits, Unit, note_windows, read_formula
 
 if TYPE_CHECKING:
     from ..errors import SignalError
@@ -22,7 +22,12 @@ def monitor(
     formula: FormulaText,
     every: Annotated[bool, typer.Option("--every", help="Report each sample, not only changes of verdict.")] = False,
     bad_rows: Annotated[str, typer.Option(help="error: stop at a line that cannot be read; skip: go on.")] = "error",
-    dt: Annotated[float | None, typer.Option(help="Time between samples: windows are then in time units.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Between fields; found by looking.")] = None,
+    decimal: Annotated[str, typer.Option(help=". or ,")] = ".",
+    steps: Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")] = False,
+    dt: Step = None,
+    unit: Unit = None,
+    time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
     """Watch a formula on samples from standard input: CSV with a header, or JSON lines.
@@ -30,21 +35,38 @@ def monitor(
     Verdicts come out as they fall. At the end, or at Ctrl-C, the verdict on what was seen is given; exits with 1
     if the formula is violated.
     """
+    from ..data.options import Options
     from ..errors import DataError, SignalError, UnsupportedError
-    from ..formula import parse
     from ..semantics.monitor import Monitor
 
     if bad_rows not in ("error", "skip"):
         raise UnsupportedError(f"--bad-rows is error or skip; found {bad_rows!r}")
-    watch = Monitor(parse(formula, dt=dt))
+    Options(delimiter=delimiter, decimal=decimal)  # what is wrong with them is told as for a file
+    rule = read_formula(formula, dt, time_units)
+    if not time_units:
+        note_windows([rule], dt, unit)
+    watch = Monitor(rule)
+    changed = [name.removesuffix("_diff") for name in watch.channels if steps and name.endswith("_diff")]
+    before: dict[str, Any] | None = None
+
+    def with_steps(sample: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+        """With the changes that the formula reads, 0 at the first sample: what --steps makes of a recording."""
+        for name in changed:
+            if f"{name}_diff" in sample:
+                raise SignalError(f"there is a channel '{name}_diff' already; leave out --steps")
+            if isinstance(sample.get(name), float | int):
+                sample[f"{name}_diff"] = sample[name] - (sample if before is None else before)[name]
+        return sample
+
     last: object = "nothing yet"
     broken: DataError | None = None
     try:
-        for line, sample in _samples(sys.stdin):
+        for line, sample in _samples(sys.stdin, delimiter, decimal):
             try:
                 if isinstance(sample, SignalError):
                     raise sample
-                reading = watch.update(sample)
+                reading = watch.update(with_steps(sample, before))
+                before = sample if changed else None
             except SignalError as error:
                 if bad_rows == "error":
                     broken = DataError(f"standard input line {line}: {error}. Fix the line or pass --bad-rows skip.")
@@ -94,7 +116,9 @@ def _line(watch: Monitor, reading: Reading, json: bool) -> str:
     return f"sample {watch.samples - 1}: {word}, robustness {known}"
 
 
-def _samples(source: Any) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
+def _samples(
+    source: Any, delimiter: str | None = None, decimal: str = "."
+) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
     """Lines as samples: JSON objects if the first line is one, otherwise CSV under a header.
 
     A line that cannot be read is given as the error that says why.
@@ -107,7 +131,8 @@ def _samples(source: Any) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
         yield number, _object(first)
         yield from ((n, _object(text)) for n, text in lines if text.strip())
         return
-    delimiter = max(",;\t ", key=first.strip().count)
+    if delimiter is None:  # a space parts names only where nothing else does
+        delimiter = max(",;\t", key=first.strip().count) if any(c in first.strip() for c in ",;\t") else " "
     header = _cells(first, delimiter)
     if len(set(header)) != len(header):
         raise DataError(f"standard input line {number}: a column name occurs twice in {first.strip()!r}")
@@ -115,7 +140,8 @@ def _samples(source: Any) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
         if text.strip():
             cells = _cells(text, delimiter)
             if len(cells) == len(header):
-                yield number, dict(zip(header, map(_number, cells), strict=True))
+                values = (_number(cell.replace(",", ".") if decimal == "," else cell) for cell in cells)
+                yield number, dict(zip(header, values, strict=True))
             else:
                 yield number, SignalError(f"{len(cells)} fields, the header has {len(header)}")
 

@@ -13,10 +13,21 @@ from .interrupt import Interrupt
 from .job import STOPPING
 from .output import as_json, complain
 from .progress import Redrawn, Silent, can_redraw, clock
-from .reading import File, Json, reads_a_file, recording, warn_of_compiling
+from .reading import (
+    File,
+    Json,
+    TimeUnits,
+    note_windows,
+    read_in_samples,
+    reads_a_file,
+    recording,
+    warn_of_compiling,
+)
 
 if TYPE_CHECKING:
+    from ..data import Dataset
     from ..regions import Progress
+    from ..regions.structure import Structure
 
 
 Text = Annotated[
@@ -34,6 +45,7 @@ def params(
     time_limit: Annotated[float | None, typer.Option(help="Seconds; the rest is then undecided.", min=0)] = None,
     out: Annotated[Path | None, typer.Option(help="Write the whole set here, as JSON.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the set here, as SVG; one or two open numbers.")] = None,
+    time_units: TimeUnits = False,
     json: Json = False,
     options: Any = None,
 ) -> int:
@@ -41,17 +53,19 @@ def params(
 
     A false alarm is a good trace that violates the formula, a miss a bad one that satisfies it.
     """
-    from ..data import flags
     from ..regions import parameter_set, sketch, to_svg
     from ..regions import structure as read
     from ..runs.atomic import write
 
-    asked = read(structure)  # a slip is told before a long file is read
+    if not time_units:
+        read(structure)  # a slip is told before a long file is read
     if picture is not None and picture.suffix.lower() != ".svg":
         raise typer.BadParameter(f"--picture writes SVG, to a file that ends in .svg; found {picture.name!r}")
+    data = recording(file, options)
+    asked = _asked(structure, data, time_units, options.get("dt"))
+    structure = asked.text
     if picture is not None and len(asked.names) > 2:
         raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
-    data = recording(file, options)
     warn_of_compiling()
     shown = Redrawn() if can_redraw() else Silent()
 
@@ -79,5 +93,29 @@ def params(
         typer.echo(as_json(found.to_json()))
     else:
         drawn = [sketch(found)] if len(found.names) <= 2 and found.profiles else []
-        typer.echo("\n\n".join([*told(found, data), *drawn, next_command(found, file, flags(options))]))
+        typer.echo("\n\n".join([*told(found, data), *drawn, next_command(found, file, options)]))
     return 130 if found.ended == "interrupted" else 1 if found.is_empty else 0
+
+
+def _asked(text: str, data: Dataset, time_units: bool, dt: float | None) -> Structure:
+    """The structure, its windows in samples."""
+    from ..errors import FormulaError, UnsupportedError
+    from ..regions import structure
+
+    if not time_units:
+        found = structure(text)
+        note_windows([found.shape], dt, data.time_unit)
+        return found
+    try:
+        found = structure(read_in_samples([text], data, time_units, dt)[0])
+    except FormulaError as error:
+        if "?" not in text or data.dt is None:
+            raise
+        note = "With --time-units the ends of windows are given as times; open ends, [0,?b], are counted in samples."
+        raise FormulaError(error.message, error.text, error.at, error.hint or note) from None
+    if any(parameter.kind == "end" for parameter in found.parameters):
+        raise UnsupportedError(
+            "the values of open window ends are found in samples, so --time-units cannot go with them: write the other "
+            "windows in samples, and leave out --time-units"
+        )
+    return found

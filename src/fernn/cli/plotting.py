@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .output import as_json, complain
-from .reading import Json, warn_of_compiling, warned
+from .reading import Json, TimeUnits, read_formula, warn_of_compiling, warned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,14 +38,18 @@ def plot(
         str | None, typer.Option(help="Traces: all, train or test; confusion shows test where there are any.")
     ] = None,
     file: Annotated[str | None, typer.Option(help="Where the data are now, if they have moved.")] = None,
+    time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
     """Draw what a run found: its rule against the traces, a trace in detail, the front, how the error fell."""
     _check(kind, part, case, formula, output)
-    from ..formula import parse
+    from ..errors import UnsupportedError
     from ..runs import Run, reopened
 
-    rule = None if formula is None else parse(formula)  # a slip is told before a long file is read
+    if time_units and formula is None:
+        raise UnsupportedError("--time-units says how the windows of --formula are read, and none is given")
+    if formula is not None and not time_units:
+        read_formula(formula)  # a slip is told before a long file is read
     from ..report import curves, front, save
 
     if kind in ("front", "curves"):
@@ -53,6 +57,7 @@ def plot(
         made = front(opened, title=_name(opened)) if kind == "front" else curves(opened, title=_name(opened))
     else:
         job = reopened(run, file, warned)
+        rule = None if formula is None else read_formula(formula, job.data.dt, time_units, job.data.name)
         warn_of_compiling()
         made = _judged(kind, job, rule, part, case)
     path = save(made, output)

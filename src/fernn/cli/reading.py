@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect as introspection
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,8 +29,12 @@ FileOrFolder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 TimeUnits = Annotated[
     bool,
-    typer.Option("--time-units", help="Windows in the formula are in the file's time units, not samples."),
+    typer.Option("--time-units", help="Windows in the formula are in time units, not samples."),
 ]
+"""Of every command that takes a formula: the only option that changes what a window means."""
+Step = Annotated[float | None, typer.Option("--dt", help="Time between samples; windows count samples all the same.")]
+"""Of commands that take a formula and no file."""
+Unit = Annotated[str | None, typer.Option(help="Unit of the times.")]
 
 READING: dict[str, Any] = {
     "label": Annotated[str, typer.Option(help="Column of the labels; '' for none.")],
@@ -105,25 +109,67 @@ def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], No
 
 def warned(again: str, problems: tuple[Problem, ...]) -> None:
     """Says that there are warnings, and by which command to see them."""
-    complain(f"{counted(len(problems), 'warning')} about the data; {again} shows them")
+    number = sum(problem.count for problem in problems if problem.severity != "error")
+    complain(f"{counted(number, 'warning')} about the data; to see {'it' if number == 1 else 'them'}: {again}")
 
 
 def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:
     """The formula, its windows in samples, and the recording, which has all its channels."""
+    from ..data.problems import unknown_channel
     from ..errors import FormulaError
-    from ..formula import channels, parse
+    from ..formula import channels
 
     if not time_units:
-        parse(text)  # a slip in the formula is told before a long file is read
+        read_formula(text)  # a slip in the formula is told before a long file is read
     data = recording(file, options)
-    if time_units and data.dt is None:
-        raise FormulaError(f"{data.name} has no known time between samples: pass --dt, or leave out --time-units")
-    formula = parse(text, dt=data.dt if time_units else None)
+    formula = read_formula(text, data.dt, time_units, data.name)
     for name in channels(formula):
         if name not in data.channels:
-            raise FormulaError(f"the formula reads {name!r}, {data.name} has {', '.join(data.channels)}")
+            raise FormulaError(unknown_channel(name, data.channels, f"{data.name} has"))
+    if not time_units:
+        note_windows([formula], options.get("dt"), data.time_unit)
     warn_of_compiling()
     return formula, data
+
+
+def read_formula(
+    text: str, dt: float | None = None, time_units: bool = False, name: str = "The stream of samples"
+) -> Formula:
+    """The formula or template, its windows in samples: as they are written, or with `time_units` by way of `dt`.
+
+    One text means one thing in every command: `dt` alone changes nothing.
+    """
+    from ..errors import FormulaError
+    from ..formula import parse
+    from ..formula.export.header import check_step
+
+    if dt is not None:
+        check_step(dt)
+    if time_units and dt is None:
+        raise FormulaError(f"{name} has no known time between samples: pass --dt, or leave out --time-units")
+    return parse(text, dt=dt if time_units else None)
+
+
+def note_windows(rules: Iterable[Formula], dt: float | None, unit: str | None) -> None:
+    """Says that windows count samples to whoever gave --dt without --time-units; nothing where no window is bounded."""
+    from ..formula.export.header import farthest
+
+    reaches = [reach for reach in map(farthest, rules) if reach is not None]
+    if dt is None or not reaches:
+        return
+    clock, reach = unit or "time units", max(reaches)
+    complain(
+        f"note: windows in a formula count samples, here up to {reach}, which is {reach * dt:.6g} {clock} with "
+        f"--dt {dt:g}; --time-units reads them in {clock}"
+    )
+
+
+def read_in_samples(texts: Iterable[str], data: Dataset, time_units: bool, given_dt: float | None) -> list[str]:
+    """Formulas or templates as texts whose windows count samples, for what keeps texts."""
+    made = [read_formula(text, data.dt, time_units, data.name) for text in texts]
+    if not time_units:
+        note_windows(made, given_dt, data.time_unit)
+    return [str(formula) for formula in made]
 
 
 def warn_of_compiling() -> None:

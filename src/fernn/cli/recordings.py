@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,7 +93,7 @@ def sample(
     options: Any = None,
 ) -> int:
     """Take some cases out of a large recording: whole ones, the same share of each class."""
-    from ..data import flags, sampled
+    from ..data import sampled, suggest_command
     from ..errors import UnsupportedError
 
     if output.exists() and file.exists() and output.samefile(file):
@@ -104,7 +103,7 @@ def sample(
         typer.echo(as_json({"file": str(output), "kept": taken.kept, "met": taken.met, "size": taken.size}))
     else:
         typer.echo(f"{output}: {taken}")
-        typer.echo(f"next: {shlex.join(['fernn', 'check', str(output), *flags(options)])}")
+        typer.echo(f"next: {suggest_command('check', [str(output)], options)}")
     return 0
 
 
@@ -116,7 +115,7 @@ def generate(
     json: Json = False,
 ) -> int:
     """Write a labelled recording that the package makes itself."""
-    from ..data import load, save, write_csv
+    from ..data import load, save, suggest_command, write_csv
     from ..errors import UnsupportedError
 
     if name == "tank":
@@ -131,13 +130,16 @@ def generate(
     if json:
         typer.echo(as_json({"file": str(output), "cases": len(dataset), "fingerprint": dataset.fingerprint}))
     else:
-        typer.echo(f"wrote {len(dataset)} traces to {output}; look them over with: fernn check {output}")
+        typer.echo(
+            f"wrote {len(dataset)} traces to {output}; look them over with: {suggest_command('check', [str(output)])}"
+        )
     return 0
 
 
 def _tank(output: Path, cases: int | None, seed: int, json: bool) -> int:
     """Traces with a label at every sample."""
     from ..causes import tank
+    from ..data import suggest_command
     from ..errors import UnsupportedError
 
     if output.suffix != ".csv":
@@ -147,6 +149,6 @@ def _tank(output: Path, cases: int | None, seed: int, json: bool) -> int:
     if json:
         typer.echo(as_json({"file": str(output), "cases": len(made), "fingerprint": made.fingerprint}))
     else:
-        again = f"fernn cause {output} --label-per-sample fault"
+        again = suggest_command("cause", [str(output)], more=["--label-per-sample", "fault"])
         typer.echo(f"wrote {len(made)} traces to {output}; look for the causes of its faults with: {again}")
     return 0

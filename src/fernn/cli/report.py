@@ -44,7 +44,10 @@ def kept_report(done: Outcome | RulesOutcome, problems: Sequence[Problem], wante
 
         return written_of(done.job, problems)
     except KeyboardInterrupt:
-        complain(f"warning: interrupted, so there is no report; fernn report {done.job.run.folder} writes it")
+        from ..data import suggest_command
+
+        again = suggest_command("report", [str(done.job.run.folder)])
+        complain(f"warning: interrupted, so there is no report; {again} writes it")
     except Exception as error:
         complain(f"warning: the report could not be written ({error}); the run itself is in {done.job.run.folder}")
     return None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from .progress import clock
 
 if TYPE_CHECKING:
     from ..belief import Tested
+    from ..data import Dataset
     from ..formula import Formula
     from ..learners import Front
     from ..runs import Outcome
@@ -96,28 +96,32 @@ def resume_command(done: Outcome) -> str | None:
     """How to go on, when there is something left to do."""
     if done.ended == "done" or done.job.run is None:
         return None
-    return shlex.join(["fernn", "learn", "--resume", "--out", str(done.job.run.folder)])
+    from ..runs import resume_command as resume
+
+    return resume(done.job.run.folder)
 
 
 def commands(done: Outcome) -> list[str]:
     """What to type next, each as it stands."""
-    from ..data import flags
+    from ..data import suggest_command
 
-    rule, file = str(done.front.picked.formula), done.job.file
-    read = flags(done.job.reading)
+    rule, file, read = str(done.front.picked.formula), done.job.file, done.job.reading
     return [
-        command_line("eval", [*read], [rule, file]),
-        command_line("explain", ["--case", _telling_case(done), *read], [rule, file]),
-        command_line("monitor", [], [rule]),
-        command_line("export", ["--to", "c", "-o", "monitor.c"], [rule]),
+        suggest_command("eval", [rule, file], read),
+        suggest_command("explain", [rule, file], read, ["--case", _telling_case(done)]),
+        *live_commands(rule, done.job.data, read),
     ]
 
 
-def command_line(command: str, options: list[str], words: list[str]) -> str:
-    """The formula comes first, unless it begins with a dash, which belongs behind `--`."""
-    if words[0].startswith("-"):
-        return shlex.join(["fernn", command, *options, "--", *words])
-    return shlex.join(["fernn", command, *words, *options])
+def live_commands(rule: str, data: Dataset, reading: Mapping[str, object], every: bool = False) -> list[str]:
+    """How to run a learned rule on samples as they come, told how far apart they are."""
+    from ..data import suggest_command
+
+    clock = {"dt": data.dt, "unit": data.time_unit} if data.dt is not None else {}
+    return [
+        suggest_command("monitor", [rule], reading, ["--every"] if every else []),
+        suggest_command("export", [rule], {**reading, **clock}, ["--to", "c", "-o", "monitor.c"]),
+    ]
 
 
 def _telling_case(done: Outcome) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,11 +57,11 @@ def _is_large(file: str) -> bool:
 
 def _part(path: Path, options: dict[str, Any], folder: Path) -> str:
     """Some of its cases, in a file among the runs, which is what the page works with."""
-    from ..data import sampled
+    from ..data import sampled, suggest_command
 
     typer.echo(f"{path.name} is large: taking a sample of its cases ...")
     taken = sampled(path, folder / "samples" / f"{path.stem}-sample.csv", WORKABLE, **options)
-    typer.echo(f"{taken}. All of it: fernn learn {shlex.quote(str(path))}")
+    typer.echo(f"{taken}. All of it: {suggest_command('learn', [str(path)], options)}")
     return str(taken.path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,7 +50,7 @@ def evaluate(
     rule, data = judged(formula, file, options, time_units)
     import numpy as np
 
-    from ..data import flags
+    from ..data import suggest_command
     from ..formula import to_sentence
     from ..semantics.robustness import robustness, satisfied
     from ..semantics.score import counted
@@ -90,10 +89,10 @@ def evaluate(
         typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
         if found:
             typer.echo(counts_text(found, data.classes))
-        asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else []), *flags(options)]
         case = lines[0][0] if wrong.any() else data.cases[int(values.argmin())]
-        words = ["fernn", "explain", *asked, "--case", str(case), "--", formula, file]
-        typer.echo(f"why? {shlex.join(words if formula.startswith('-') else [w for w in words if w != '--'])}")
+        asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else [])]
+        why = suggest_command("explain", [formula, file], options, ["--case", str(case), *asked])
+        typer.echo(f"why? {why}")
     return 0 if verdicts.all() else 1
 
 

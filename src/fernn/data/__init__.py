@@ -11,7 +11,7 @@ from .card import Card, card
 from .dataset import Dataset
 from .looking import looked_at, recorded
 from .npz import save
-from .options import flags
+from .options import flags, suggest_command
 from .problems import Problem
 from .read import inspect, read
 from .sampling import Sample, sampled
@@ -46,6 +46,7 @@ __all__ = [
     "save",
     "series",
     "split",
+    "suggest_command",
     "uci_hapt",
     "uci_hapt_raw",
     "with_steps",

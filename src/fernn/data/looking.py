@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from ..errors import DataError, UnsupportedError
 from .checks import check
 from .dataset import Dataset
-from .options import flags
+from .options import flags, suggest_command
 from .problems import Ledger, Problem
 from .read import inspect
 from .sources import SOURCES, inspect_series, is_named, load
@@ -41,7 +40,7 @@ def recorded(
 ) -> Dataset:
     """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned`, with a command that
     shows them."""
-    again = shlex.join(["fernn", "check", file, *flags(options)])
+    again = suggest_command("check", [file], options)
     dataset, problems = looked_at(file, options, forgiving)
     if dataset is None:
         errors = [str(p) for p in problems if p.severity == "error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import NoneType
@@ -140,6 +141,46 @@ def flags(options: Mapping[str, object]) -> list[str]:
             text = "" if value is None else ",".join(value) if isinstance(value, (list, tuple)) else str(value)
             words += [flag, text]
     return words
+
+
+_STREAM = ("delimiter", "decimal", "bad_rows", "steps", "dt", "unit")
+_CLOCK = ("dt", "unit")
+_LABELS = ("label", "good", "label_kind")
+READING: dict[str, tuple[str, ...]] = {
+    "monitor": _STREAM, "export": _CLOCK, "simplify": _CLOCK, "equiv": _CLOCK,
+    "cause": tuple(f.name for f in fields(Options) if f.name not in _LABELS),
+}  # fmt: skip
+"""The options of reading of commands that do not take all of them."""
+FROM_RUN = ("report", "ask", "rivals", "believe", "watch", "classify", "plot")
+"""Commands that read as the run says, and take none."""
+
+
+def suggest_command(
+    command: str, words: Sequence[str] = (), reading: Mapping[str, object] | None = None, more: Sequence[str] = ()
+) -> str:
+    """`fernn COMMAND WORDS OPTIONS`, to be pasted into a shell: the one way in which a command is suggested.
+
+    All options of reading that differ from the defaults and that the command takes come with it, before those in
+    `more`. A formula that begins with a dash goes behind `--`.
+    """
+    taken = {} if reading is None or command in FROM_RUN else reading
+    taken = {name: value for name, value in taken.items() if name in READING.get(command, (name,))}
+    options = _joined([*flags(taken), *more])
+    if any(word.startswith("-") for word in words):
+        return shlex.join(["fernn", command, *options, "--", *words])
+    return shlex.join(["fernn", command, *words, *options])
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """A value that begins with a dash is joined to its flag: `--good=-1`, which nothing takes for a flag of its own."""
+    made: list[str] = []
+    for word in words:
+        is_value = made and made[-1].startswith("--") and "=" not in made[-1] and not word.startswith("--")
+        if is_value and word.startswith("-") and len(word) > 1 and word != "-o":
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
 
 
 def _wrong(key: str, wanted: str, got: object) -> UnsupportedError:

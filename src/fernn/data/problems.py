@@ -163,6 +163,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def unknown_channel(name: str, known: Iterable[str], owner: str, reader: str = "the formula reads") -> str:
+    """`the formula reads 'presure' (did you mean 'pressure'?), tank.csv has 'pressure', 'valve'`.
+
+    `owner` is what has the known channels, `reader` what wants the one that is not there, each with its verb.
+    """
+    names = list(known)
+    hint = did_you_mean(name, names)
+    if name.endswith("_diff") and name.removesuffix("_diff") in names:
+        hint = f" (--steps makes it of {name.removesuffix('_diff')!r})"
+    return f"{reader} {name!r}{hint}, {owner} {listed(names, 12)}"
+
+
 def counted(n: int, noun: str) -> str:
     """`1 case`, `2 cases`."""
     return f"{n} {noun}{'s' * (n != 1)}"

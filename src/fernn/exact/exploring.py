@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..data.problems import unknown_channel
 from ..errors import UnsupportedError
 from ..formula import Formula, length
 from ..formula.interval import Interval, OpenInterval
@@ -122,7 +123,8 @@ class Exploration:
             wanted = plain.channels
             for name in wanted:
                 if name not in self.ground.data.channels:
-                    raise UnsupportedError(f"?{hole.name} reads {name!r}, which is no channel of the data")
+                    names = self.ground.data.channels
+                    raise UnsupportedError(unknown_channel(name, names, "the data have", f"?{hole.name} reads"))
             kept = tuple(c for c in self.columns if not wanted or all(name in wanted for name, _ in c.sum))
             self._atoms[plain] = self._filed(kept, plain.relations, self.search.scope())
         return self._atoms[plain]

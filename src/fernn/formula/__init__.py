@@ -1,6 +1,6 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
-from .export import FORMATS, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
+from .export import FORMATS, export_formula, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
 from .holes import atoms_open, choices, expanded, filled, is_template, windows_open
 from .interval import ALL_TIME, Interval, OpenInterval, interval
 from .measures import (
@@ -70,6 +70,7 @@ __all__ = [
     "direction",
     "exactly_length",
     "expanded",
+    "export_formula",
     "filled",
     "from_json",
     "horizon",

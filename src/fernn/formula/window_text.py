@@ -93,7 +93,11 @@ def _bound(reader: Reader) -> float:
         reader.fail(f"{token.text} is too far at {reader.dt:g} between samples", token.at)
     if abs(samples - round(samples)) > 1e-6:
         if reader.dt is None:
-            reader.fail(f"windows count samples, {token.text} is not whole", token.at, "pass dt to use time units")
+            reader.fail(
+                f"windows count samples, {token.text} is not whole",
+                token.at,
+                "windows in time units need --time-units, or parse(text, dt=...) in Python",
+            )
         reader.fail(f"{token.text} is not a multiple of the time between samples, {reader.dt:g}", token.at)
     return round(samples)
 

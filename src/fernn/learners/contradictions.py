@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..data import Dataset
-from ..data.problems import counted, did_you_mean, listed
+from ..data.problems import counted, listed, unknown_channel
 from ..errors import DataError
 from ..formula import Formula, channels
 from ..semantics import satisfied
@@ -37,8 +37,7 @@ def _check_names(prior: Prior, data: Dataset) -> None:
     for place, names in (("a formula of the prior", read), *said.items()):
         for name in names:
             if name not in data.channels:
-                hint = did_you_mean(name, data.channels)
-                raise DataError(f"{place} names {name!r}{hint}; {data.name} has {listed(data.channels)}.")
+                raise DataError(f"{unknown_channel(name, data.channels, f'{data.name} has', f'{place} names')}.")
     if set(data.channels) <= set(prior.without):
         raise DataError(f"the rule is to do without every channel of {data.name}: {listed(prior.without)}.")
 

@@ -85,8 +85,8 @@ class Prior:
         return ("<=", "<") if (way == "larger is worse") == (sign > 0) else (">=", ">")
 
     @classmethod
-    def from_json(cls, data: Any) -> Prior:
-        """From plain data, as a TOML or JSON file has them, or `to_json`."""
+    def from_json(cls, data: Any, dt: float | None = None) -> Prior:
+        """From plain data, as a TOML or JSON file has them, or `to_json`; `dt` is that of `parse`."""
         with refusing(FernnError, "this is no prior"):
             known = [each.name for each in fields(cls)]
             for name in mapping(data):
@@ -94,11 +94,11 @@ class Prior:
                     raise FernnError(f"a prior has {', '.join(known)}; found {name!r:.40}.")
             template = data.get("template")
             return cls(
-                tuple(parse(said) for said in _listed(data.get("must_hold", []), "must_hold")),
+                tuple(parse(said, dt) for said in _listed(data.get("must_hold", []), "must_hold")),
                 tuple(text(name) for name in _listed(data.get("without", []), "without")),
                 {name: _range(row) for name, row in mapping(data.get("ranges", {})).items()},
                 {name: text(way) for name, way in mapping(data.get("monotone", {})).items()},  # type: ignore[misc]
-                None if template is None else parse(template),
+                None if template is None else parse(template, dt),
             )
 
     def to_json(self) -> dict[str, Any]:
@@ -114,11 +114,14 @@ class Prior:
         }
 
 
-def read_prior(path: str | Path) -> Prior:
-    """From a TOML file, or a JSON file if its name ends so; or from the JSON object itself."""
+def read_prior(path: str | Path, dt: float | None = None) -> Prior:
+    """From a TOML file, or a JSON file if its name ends so; or from the JSON object itself.
+
+    Windows in its formulas count samples, or time units of `dt` per sample when `dt` is given.
+    """
     if isinstance(path, str) and path.lstrip().startswith("{"):
         try:
-            return Prior.from_json(read_json(path.encode("utf-8")))
+            return Prior.from_json(read_json(path.encode("utf-8")), dt)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path[:60]} is not JSON ({told(error)}), so it is no prior.") from None
     path = Path(path)
@@ -131,7 +134,7 @@ def read_prior(path: str | Path) -> Prior:
         kind = "JSON" if path.suffix.lower() == ".json" else "TOML"
         raise DataError(f"{path} is not {kind} ({told(error)}), so it is no prior.") from None
     try:
-        return Prior.from_json(data)
+        return Prior.from_json(data, dt)
     except FernnError as error:
         raise DataError(f"{path}: {error}") from None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import floor, inf
 
 from ..data import Dataset
+from ..data.problems import unknown_channel
 from ..errors import DataError, FormulaError
 from ..formula import Formula, channels
 from .corners import Corners, swept
@@ -89,7 +90,7 @@ def _check(asked: Structure, data: Dataset, false_alarms: float, misses: float) 
             raise FormulaError(f"{what} is a share of traces, 0 to 1; got {rate!r}")
     for name in channels(asked.shape):
         if name not in data.channels:
-            raise FormulaError(f"the structure reads {name!r}, {data.name} has {', '.join(data.channels)}")
+            raise FormulaError(unknown_channel(name, data.channels, f"{data.name} has", "the structure reads"))
     good = data.positive
     if good.all() or not good.any():
         raise DataError(

@@ -1,7 +1,7 @@
 """Learning that leaves a folder behind: written while it goes on, read by reports, taken up again after a stop."""
 
 from .classes import CLASSES, RulesOutcome, rules_begun, rules_found, rules_learned, rules_of, rules_plan
-from .folders import new_folder, run_folders
+from .folders import new_folder, resume_command, run_folders
 from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reading_of, reopened
 from .learning import error, learned, parts
 from .methods import METHODS, Method, is_compiled, learner, method, settings
@@ -29,6 +29,7 @@ __all__ = [
     "plan",
     "reading_of",
     "reopened",
+    "resume_command",
     "rules_begun",
     "rules_found",
     "rules_learned",

@@ -13,7 +13,7 @@ from ..errors import RunError, UnsupportedError
 from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from ..learners.fit import LIMITED
-from .folders import check_vacant, new_folder
+from .folders import check_vacant, new_folder, resume_command
 from .job import Job, plan
 from .methods import Method, settled
 from .methods import learner as named_learner
@@ -134,7 +134,7 @@ def rules_of(run: Run) -> tuple[Decides, dict[str, Any]]:
     if told is None and not run.settings.get("classes"):
         raise RunError(f"{run.folder} holds a rule that tells two classes apart, no rules for classes. Use fernn eval.")
     if told is None:
-        raise RunError(f"{run.folder} has no rules yet. Go on with it: fernn learn --resume --out {run.folder}")
+        raise RunError(f"{run.folder} has no rules yet. Go on with it: {resume_command(run.folder)}")
     return read_rules(told), told
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..data import flags
+from ..data import suggest_command
 from ..learners import Prior
 from .classes import TIGHTEST
 from .methods import METHODS
@@ -44,8 +43,7 @@ def command(settings: Mapping[str, Any], file: str | None = None) -> str:
         words += ["--test", _number(settings["split"]["test"])]
     if settings.get("prior"):
         words += ["--prior", json.dumps(_said(settings["prior"]), ensure_ascii=False)]
-    words += flags(settings["reading"])
-    return shlex.join(["fernn", "learn", file or settings["file"], *_joined(words)])
+    return suggest_command("learn", [file or settings["file"]], settings["reading"], words)
 
 
 def _of_classes(kind: str | None, order: Sequence[str] | None) -> list[str]:
@@ -72,15 +70,3 @@ def _words(key: str, value: Any) -> list[str]:
 
 def _number(value: float) -> str:
     return repr(int(value)) if float(value).is_integer() else repr(value)
-
-
-def _joined(words: list[str]) -> list[str]:
-    """A value that begins with a dash is joined to its flag: `--good=-1`, which nothing takes for a flag of its own."""
-    made: list[str] = []
-    for word in words:
-        is_value = made and made[-1].startswith("--") and "=" not in made[-1] and not word.startswith("--")
-        if is_value and word.startswith("-"):
-            made[-1] += f"={word}"
-        else:
-            made.append(word)
-    return made

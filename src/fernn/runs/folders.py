@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from ..data import suggest_command
 from ..errors import RunError
 from .atomic import is_leftover
 
@@ -33,11 +34,16 @@ def run_folders(under: Path = Path("runs")) -> list[Path]:
     return [file.parent for file in sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)]
 
 
+def resume_command(folder: str | Path) -> str:
+    """How to go on with a run."""
+    return suggest_command("learn", more=["--resume", "--out", str(folder)])
+
+
 def check_vacant(folder: Path) -> None:
     """A new run goes where there is nothing, or an empty folder."""
     if (folder / SETTINGS).exists():
         raise RunError(
-            f"{folder} holds a run already. Go on with it: fernn learn --resume --out {folder}; "
+            f"{folder} holds a run already. Go on with it: {resume_command(folder)}; "
             "for a new run name another folder with --out, or remove this one."
         )
     if folder.exists() and not folder.is_dir():

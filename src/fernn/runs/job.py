@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..data import Dataset, Problem, is_named, ordered, recorded
+from ..data import Dataset, Problem, is_named, ordered, recorded, suggest_command
 from ..errors import RunError
 from ..learners import Front, Prior, Watch, silent
 from .certifying import with_origin
-from .folders import check_vacant, new_folder
+from .folders import check_vacant, new_folder, resume_command
 from .learning import error, learned, parts
 from .methods import learner_of, settings
 from .run import Run
@@ -99,7 +98,8 @@ def reopened(
     if run.settings.get("classes") and not classes:
         raise RunError(
             f"{folder} holds rules for classes, this needs a run with one rule that tells two apart. Apply them with "
-            f"fernn classify {folder} FILE; for such a rule of one class: fernn learn FILE --good NAME"
+            f"{suggest_command('classify', [str(folder), 'FILE'])}; for such a rule of one class: fernn learn FILE "
+            "--good NAME"
         )
     file = file or file_of(run)
     for name in ("method", "learner", "split"):
@@ -116,7 +116,7 @@ def file_of(run: Run) -> str:
     """Where the data of a run are."""
     file = str(run.setting("file"))
     if not is_named(file) and not Path(file).exists():
-        again = shlex.join(["fernn", "learn", "FILE", "--resume", "--out", str(run.folder)])
+        again = suggest_command("learn", ["FILE"], more=["--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
     return file
 
@@ -158,9 +158,7 @@ def as_found(job: Job) -> Outcome:
     assert job.run is not None
     front = job.run.front()
     if front is None:
-        raise RunError(
-            f"{job.run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {job.run.folder}"
-        )
+        raise RunError(f"{job.run.folder} has found no formula yet. Go on with it: {resume_command(job.run.folder)}")
     train, held = job.parts
     cases = (len(train), 0 if held is None else len(held))
     run = job.run

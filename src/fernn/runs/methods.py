@@ -8,6 +8,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..data import Dataset
+from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
 from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
@@ -135,5 +136,5 @@ def _read(what: str, text: str, data: Dataset) -> Formula:
     formula = parse(text)
     for name in channels(formula):
         if name not in data.channels:
-            raise FormulaError(f"the {what} {text} reads {name!r}, {data.name} has {', '.join(data.channels)}")
+            raise FormulaError(unknown_channel(name, data.channels, f"{data.name} has", f"the {what} {text} reads"))
     return formula

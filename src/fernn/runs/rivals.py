@@ -16,6 +16,7 @@ from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told
 from ..semantics import satisfied
+from .folders import resume_command
 from .run import Run
 from .seeds import of_seeds
 
@@ -38,7 +39,7 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
         with refusing(RunError, f"the settings of {run.folder} were changed by hand"):
             tolerance = number(run.setting("learner").get("tolerance") or 0.0)
     if front is None:
-        raise RunError(f"{run.folder} has found no formula yet. Go on with it: fernn learn --resume --out {run.folder}")
+        raise RunError(f"{run.folder} has found no formula yet. Go on with it: {resume_command(run.folder)}")
     found = [(entry.formula, entry.train) for entry in front]
     listed = _listed(run)
     if listed is not None:

@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any
 
 from .. import __version__
-from ..data import Dataset
+from ..data import Dataset, suggest_command
 from ..data.options import checked_reading
 from ..errors import DataError, RunError
 from ..learners import Fit, Front, Prior, Progress
@@ -72,7 +72,8 @@ class Run:
         folder = Path(folder)
         run = cls(folder, {})
         if not folder.is_dir():
-            raise RunError(f"there is no folder {str(folder)!r}. fernn learn FILE --out {folder} starts a run there.")
+            start = suggest_command("learn", ["FILE"], more=["--out", str(folder)])
+            raise RunError(f"there is no folder {str(folder)!r}. {start} starts a run there.")
         settings = run._read(SETTINGS)
         if settings is None or not {"schema", "data"} <= settings.keys():
             raise RunError(f"{folder} is not a run: it has no {SETTINGS} of fernn. Name the folder of a run.")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.problems import unknown_channel
 from ..errors import SignalError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
@@ -128,7 +129,7 @@ def _named(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple
         raise SignalError(f"a channel name occurs twice: {', '.join(names)}")
     for name in wanted:
         if name not in names:
-            raise SignalError(f"the formula reads {name!r}, the traces have {', '.join(names)}")
+            raise SignalError(unknown_channel(name, names, "the traces have"))
     return names
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..data.chunks import Lot, Source, Stream, opened
 from ..data.chunks.ending import Ending
 from ..data.chunks.joining import Joining
+from ..data.problems import unknown_channel
 from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
@@ -53,7 +54,7 @@ def check_channels(formula: Formula, through: Stream | Joining) -> None:
     """Whether the channels that the formula reads are there."""
     for name in channels_of(formula):
         if name not in through.channels:
-            raise FormulaError(f"the formula reads {name!r}, {through.source.name} has {', '.join(through.channels)}")
+            raise FormulaError(unknown_channel(name, through.channels, f"{through.source.name} has"))
 
 
 def as_batch(lot: Lot) -> Batch:

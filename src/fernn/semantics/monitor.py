@@ -37,7 +37,9 @@ class Monitor:
         self.channels = channels_of(self.formula) if channels is None else tuple(channels)
         for name in channels_of(self.formula):
             if name not in self.channels:
-                raise SignalError(f"the formula reads {name!r}, the samples have {', '.join(self.channels)}")
+                from ..data.problems import unknown_channel
+
+                raise SignalError(unknown_channel(name, self.channels, "the samples have"))
         kept = sum(step.amount for step in program(self.formula).steps)
         if kept > MOST_KEPT:
             raise UnsupportedError(f"the windows of {self.formula} span {kept} samples, more than a monitor will keep")

@@ -128,7 +128,9 @@ def _complaint(sample: Any, read: tuple[str, ...], channels: tuple[str, ...]) ->
     if isinstance(sample, Mapping):
         missing = [name for name in read if name not in sample]
         if missing:
-            return f"the sample lacks the channel {missing[0]!r}; the formula reads {', '.join(read)}"
+            from ..data.problems import unknown_channel
+
+            return unknown_channel(missing[0], map(str, sample), "it has", "the sample lacks the channel")
         wrong = next((name for name in read if not _is_finite(sample[name])), read[0])
         return f"channel {wrong!r} is not a finite number"
     if not isinstance(sample, (str, bytes)) and hasattr(sample, "__len__") and len(sample) == len(channels):

@@ -78,7 +78,13 @@ def application(studio: Studio, port: int, access: Access) -> Guard:
     @app.post("/api/export")
     async def export(request: Request) -> Response:
         given = await body(request)
-        return told(await worked(exported, field(given, "formula", str), field(given, "to", str)))
+
+        def work() -> Any:
+            look = None if given.get("data") is None else studio.datasets.data(field(given, "data", str))
+            data = None if look is None else look.data
+            return exported(field(given, "formula", str), field(given, "to", str), data)
+
+        return told(await worked(work))
 
     @app.get("/{name:path}")
     async def static(name: str) -> Response:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ..engine.processes import cores
 from ..errors import FernnError, RunError
-from ..runs import Run, new_folder
+from ..runs import Run, new_folder, resume_command
 from ..runs.folders import SETTINGS
 from ..runs.folders import Lock as Held
 from .answers import Refused
@@ -143,7 +143,7 @@ class Child:
 
     def _reason(self, code: int) -> str:
         """Why a process may have ended that did not say so."""
-        kept = f"What it had found is kept; to go on: fernn learn --resume --out {self.folder}"
+        kept = f"What it had found is kept; to go on: {resume_command(self.folder)}"
         if code < 0:
             try:
                 name = signal.Signals(-code).name
@@ -190,7 +190,7 @@ class Jobs:
         if run.ended is None:
             try:
                 Held(run.folder).release()
-                state, problem = "failed", f"it was cut off; to go on: fernn learn --resume --out {run.folder}"
+                state, problem = "failed", f"it was cut off; to go on: {resume_command(run.folder)}"
             except RunError:
                 state = "running"
         share = 1.0 if run.ended == "done" else 0.0

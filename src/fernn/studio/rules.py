@@ -6,9 +6,9 @@ from math import isfinite
 from typing import Any
 
 from ..data import Dataset
-from ..data.problems import did_you_mean, listed
+from ..data.problems import unknown_channel
 from ..errors import FormulaError
-from ..formula import FORMATS, Formula, channels, is_template, parse, with_thresholds
+from ..formula import Formula, channels, export_formula, is_template, parse, with_thresholds
 from ..formula.nodes import children
 from .answers import Refused, field
 
@@ -20,7 +20,7 @@ MOST, DEEPEST = 100, 60
 SPLIT = "split the formula into several"
 NAMES = {
     "text": "formula.txt", "latex": "formula.tex", "c": "monitor.c", "python": "monitor.py",
-    "rtamt": "formula_rtamt.py", "breach": "formula.stl", "json": "formula.json",
+    "rtamt": "formula_rtamt.txt", "breach": "formula.stl", "json": "formula.json",
 }  # fmt: skip
 """What the file of each format is called."""
 
@@ -49,8 +49,7 @@ def fitted(text: str, data: Dataset) -> Formula:
     for name in channels(found):
         if name not in data.channels:
             at = max(text.find(name), 0)
-            has = f"{data.name} has {listed(data.channels)}"
-            raise FormulaError(f"there is no channel {name!r}{did_you_mean(name, data.channels)}; {has}", text, at)
+            raise FormulaError(unknown_channel(name, data.channels, f"{data.name} has"), text, at)
     return found
 
 
@@ -64,12 +63,13 @@ def moved(formula: Formula, given: dict[str, Any]) -> Formula:
     return with_thresholds(formula, [float(value) for value in values])
 
 
-def exported(text: str, to: str) -> dict[str, str]:
-    """The formula for another tool, and a name for the file."""
+def exported(text: str, to: str, data: Dataset | None = None) -> dict[str, str]:
+    """The formula for another tool, and a name for the file; with data, their time between samples at its head."""
     if to not in NAMES:
         raise Refused(f"'to' is one of {', '.join(NAMES)}; found {to[:50]!r}.")
     found = rule(text)
-    written = str(found) if to == "text" else FORMATS[to](found)
+    dt, unit = (None, None) if data is None else (data.dt, data.time_unit)
+    written = str(found) if to == "text" else export_formula(found, to, dt, unit)
     return {"name": NAMES[to], "text": written if written.endswith("\n") else written + "\n"}
 
 

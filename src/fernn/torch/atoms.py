@@ -9,6 +9,7 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
+from ..data.problems import unknown_channel
 from ..errors import SignalError
 from ..formula import nodes
 from .choice import Choice
@@ -66,7 +67,7 @@ class GivenAtom(nn.Module):
         super().__init__()
         for name in atom.channels:
             if name not in channels:
-                raise SignalError(f"{atom} reads {name!r}, the channels are {', '.join(channels)}")
+                raise SignalError(unknown_channel(name, channels, "the channels are", f"{atom} reads"))
         side = -1.0 if atom.is_upper_bound else 1.0
         self.terms = [(channels.index(name), side * weight) for name, weight in atom.weights]
         self.bias = -side * atom.threshold

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import z3
 
+from ..data.problems import unknown_channel
 from ..errors import FernnError, SignalError
 from ..formula import Atom, Formula, parse, walk
 from ..formula import channels as read_by
@@ -95,7 +96,7 @@ class _Question:
         used = [name for formula in self.formulas for name in read_by(formula)]
         for name in [*used, *ranges]:
             if name not in self.channels:
-                raise SignalError(f"there is no channel {name!r}; the trace has {', '.join(self.channels)}")
+                raise SignalError(unknown_channel(name, self.channels, "the trace has", "a formula or a range names"))
         for name, (low, high) in ranges.items():
             if not -np.inf < low <= high < np.inf:
                 raise SignalError(f"a range is two finite numbers, the lower first; {name!r} has {low}, {high}")

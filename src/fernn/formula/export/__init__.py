@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...errors import UnsupportedError
 from ..nodes import Formula
 from .breach import to_breach
 from .c import to_c
+from .header import one_line, window_meaning
 from .json import from_json, to_json
 from .latex import to_latex
 from .python import to_python
@@ -21,4 +23,44 @@ FORMATS: dict[str, Callable[[Formula], str]] = {
     "json": to_json,
 }
 
-__all__ = ["FORMATS", "from_json", "to_breach", "to_c", "to_json", "to_latex", "to_python", "to_rtamt"]
+_COMMENTS = {"latex": "%", "rtamt": "//", "breach": "#"}
+"""What begins a comment in the formats that are a bare expression."""
+
+
+def export_formula(
+    formula: Formula, to: str, dt: float | None = None, unit: str | None = None, name: str = "monitor"
+) -> str:
+    """The content of a file in one of `FORMATS`, whose head says what the windows mean.
+
+    `dt` is the time between samples in `unit`; it never changes what a window means. `name` begins the names of C.
+    """
+    if to not in FORMATS:
+        raise UnsupportedError(f"a formula is exported to {', '.join(FORMATS)}; found {to!r}")
+    match to:
+        case "c":
+            return to_c(formula, name, dt, unit)
+        case "python":
+            return to_python(formula, dt, unit)
+        case "json":
+            return to_json(formula, dt, unit)
+        case "breach":
+            text, meaning = to_breach(formula, 1.0 if dt is None else dt), window_meaning(formula, dt, unit)
+            clock = "samples" if dt is None else unit or "time units"
+            meaning += f" Below they are in {clock}, as Breach counts."
+        case _:
+            text, meaning = FORMATS[to](formula), window_meaning(formula, dt, unit)
+    lines = (f"{formula}", f"Written by fernn. {meaning}")
+    return "".join(f"{_COMMENTS[to]} {one_line(line)}\n" for line in lines) + text + "\n"
+
+
+__all__ = [
+    "FORMATS",
+    "export_formula",
+    "from_json",
+    "to_breach",
+    "to_c",
+    "to_json",
+    "to_latex",
+    "to_python",
+    "to_rtamt",
+]

@@ -7,13 +7,17 @@ import re
 from ...errors import UnsupportedError
 from ..nodes import Formula
 from ..program import Op, Operand, Step
+from .header import window_meaning
 from .streams import JUST_VIOLATED, expression, forward
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def to_c(formula: Formula, name: str = "monitor") -> str:
-    """Source with NAME_robustness over a whole trace and, for past formulas, NAME_init and NAME_step."""
+def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit: str | None = None) -> str:
+    """Source with NAME_robustness over a whole trace and, for past formulas, NAME_init and NAME_step.
+
+    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as NAME_DT.
+    """
     if not _NAME.fullmatch(name):
         raise UnsupportedError(f"{name!r} cannot begin a C identifier")
     code, from_end = forward(formula, "the C export")
@@ -22,10 +26,13 @@ def to_c(formula: Formula, name: str = "monitor") -> str:
     order = ", ".join(f"{i}: {channel}" for i, channel in enumerate(code.channels)) or "none"
     feeding = "from the last sample to the first" if from_end else "in order; it returns the robustness so far"
     width = max(1, len(code.channels))
+    meaning = _harmless(window_meaning(formula, dt, unit))
+    step = "" if dt is None else f"\n#define {name.upper()}_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
     return f"""\
 /* {_harmless(str(formula))}
  *
  * Written by fernn. Channels of a sample: {_harmless(order)}.
+ * {meaning}
  * A result of zero or more means satisfied. (The smallest negative double stands for
  * zero where a strict comparison just fails.)
  */
@@ -36,7 +43,7 @@ def to_c(formula: Formula, name: str = "monitor") -> str:
 #pragma STDC FP_CONTRACT OFF /* gcc does this with -std=c99 */
 #endif
 
-#define {name.upper()}_CHANNELS {width}
+#define {name.upper()}_CHANNELS {width}{step}
 
 typedef struct {{ long at; double value; }} {name}_entry;
 

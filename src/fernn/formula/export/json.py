@@ -14,14 +14,21 @@ from ..interval import Interval
 from ..nodes import Atom, Constant, Formula, children
 from ..parse import TALLEST, is_within
 from ..words import INFIX, OPERATORS, PREFIX, TIMED
+from .header import check_step
 
 SCHEMA = 1
 _WORD = PREFIX | {node: word for node, (word, _) in INFIX.items()}
 
 
-def to_json(formula: Formula) -> str:
-    """`{"schema": 1, "text": ..., "formula": {...}}`; the text is for people, the formula is what is read."""
-    return json.dumps({"schema": SCHEMA, "text": str(formula), "formula": to_data(without_holes(formula))})
+def to_json(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
+    """`{"schema": 1, "text": ..., "windows": "samples", "dt": ..., "unit": ..., "formula": {...}}`.
+
+    The formula is what is read; the text, and the time `dt` between samples in `unit`, are for people.
+    """
+    if dt is not None:
+        check_step(dt)
+    head = {"schema": SCHEMA, "text": str(formula), "windows": "samples", "dt": dt, "unit": unit}
+    return json.dumps({**head, "formula": to_data(without_holes(formula))})
 
 
 def from_json(text: str) -> Formula:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from ..nodes import Formula
 from ..program import Op, Operand, Program, Step
+from .header import window_meaning
 from .streams import JUST_VIOLATED, expression, forward
 
 NARROW = 32
 """Samples that are looked through sooner than an order among them is kept up."""
 
 
-def to_python(formula: Formula) -> str:
-    """Source with `robustness(trace)`, and for past formulas `monitor()`, fed sample by sample."""
+def to_python(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
+    """Source with `robustness(trace)`, and for past formulas `monitor()`, fed sample by sample.
+
+    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as DT and UNIT.
+    """
     code, from_end = forward(formula, "the Python export")
     names = {name: f"x{i}" for i, name in enumerate(code.channels)}
     start, atoms, body = stepwise(code, names)
@@ -21,12 +25,14 @@ def to_python(formula: Formula) -> str:
         "",
         "Written by fernn. robustness(trace) takes {channel: list of samples}; a result of zero or more means",
         f"satisfied. ({JUST_VIOLATED} stands for zero where a strict comparison just fails.)",
+        _harmless(window_meaning(formula, dt, unit)),
         '"""',
         "",
         "from collections import deque",
         "",
         "inf = float('inf')",
         f"CHANNELS = {tuple(names)!r}",
+        f"DT, UNIT = {dt!r}, {unit!r}",
         "",
         "",
         "def monitor():",

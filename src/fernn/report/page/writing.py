@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...data import Problem
+from ...data import Problem, suggest_command
 from ...errors import RunError
 from ...runs import Job, Run, file_of, reopened
 from ...runs.atomic import write
@@ -38,7 +37,7 @@ def _opened(folder: str | Path, file: str | None, problems: list[Problem]) -> Jo
         try:
             file = file_of(run)
         except RunError:
-            again = shlex.join(["fernn", "report", str(folder), "--data", "FILE"])
+            again = suggest_command("report", [str(folder)], more=["--data", "FILE"])
             raise RunError(
                 f"the data of the run, {run.settings['file']}, is not there any more. Name it where it is now: {again}"
             ) from None

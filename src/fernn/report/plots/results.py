@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import RunError, UnsupportedError
 from ...formula import Formula, parse
 from ...learners import Fit, Front
-from ...runs import Outcome, Run
+from ...runs import Outcome, Run, resume_command
 
 Result = Front | Fit | Run | Outcome
 """A front, or something that has one."""
@@ -28,9 +28,7 @@ def front_in(found: Result) -> Front:
         raise UnsupportedError(f"expected a front, a fit, a run or an outcome, got {_kind(found)}")
     front = found.front()
     if front is None:
-        raise RunError(
-            f"{found.folder} has found no formula yet. Go on with it: fernn learn --resume --out {found.folder}"
-        )
+        raise RunError(f"{found.folder} has found no formula yet. Go on with it: {resume_command(found.folder)}")
     return front
 
 

@@ -6,7 +6,7 @@
   let to = "text", file = null;
 
   const written = Studio.latest(
-    (host, formula, format) => Studio.post("/api/export", { formula, to: format }),
+    (host, formula, format) => Studio.post("/api/export", { formula, to: format, data: Studio.now.data }),
     (found, isLast, host) => {
       file = found;
       host.replaceChildren(Fernn.el("pre.export", { tabindex: "0", "aria-label": found.name }, found.text));
