@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from .output import as_json, complain, counted
-from .reading import Json, recording, warned
+from .reading import Json, recording, warn_of_windows, warned
 
 if TYPE_CHECKING:
     from ..asking import Question, Session
@@ -69,6 +69,7 @@ def ask(
 
     asked = session.run(answer, most)
     where = keep_outcome(found, asked)
+    warn_of_windows([asked.formula], train)
     if not are_all:
         complain("there may be other rules that fit as well: only those that this run kept were asked about")
     judged = asked.traces(train)

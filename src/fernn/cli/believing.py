@@ -9,7 +9,7 @@ import typer
 
 from .learning import Quiet
 from .output import as_json, complain, counted, table
-from .reading import Json, Step, TimeUnits, Unit, note_windows, read_formula, warned
+from .reading import Json, Step, TimeUnits, Unit, note_windows, read_formula, warn_of_windows, warned
 from .where import EngineName, noting
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def rivals(
     found, are_all = candidates(job.run, train, tolerance)
     judged = rivalry(found, job.data, are_all, prove, time_limit)
     question = judged.decisive()
+    warn_of_windows([group.formula for group in judged.groups[:SHOWN]], job.data)
     if json:
         deciding: dict[str, Any] | None = None
         if question is not None:
@@ -115,6 +116,7 @@ def believe(
     job = reopened(run, warned=warned)
     with noting(quiet) as doing:
         found = account(job, shuffles, bootstraps, folds, seconds, doing)
+    warn_of_windows([found.formula], job.data)
     if json:
         typer.echo(as_json(found.to_json()))
     else:

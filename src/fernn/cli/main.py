@@ -35,7 +35,7 @@ from . import (
     watching,
 )
 from .interrupt import INTERRUPTED
-from .output import as_json, complain
+from .output import Warnings, as_json, complain
 
 NUMBA_SETTINGS = Path(".numba_config.yaml")
 """Read by numba from the working folder as soon as it is imported."""
@@ -106,10 +106,13 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command and leave with its exit code."""
-    warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+    shown = Warnings()
+    warnings.showwarning = shown
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves early ends us quietly, as it does every filter
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(_code())
+    code = _code()
+    shown.finish()
+    sys.exit(code)
 
 
 def _code() -> int:

@@ -14,6 +14,27 @@ def complain(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+class Warnings:
+    """Shows warnings on standard error, in the place of `warnings.showwarning`: each once, and a handful at most."""
+
+    MOST = 5
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def __call__(self, message: object, *_: object, **__: object) -> None:
+        if str(message) not in self._seen:
+            self._seen.add(str(message))
+            if len(self._seen) <= self.MOST:
+                complain(f"warning: {message}")
+
+    def finish(self) -> None:
+        """Says how many were not shown."""
+        more = len(self._seen) - self.MOST
+        if more > 0:
+            complain(f"and {counted(more, 'warning')} more of this kind")
+
+
 def as_json(value: Any) -> str:
     """JSON that every reader takes: infinities as the words "inf" and "-inf"."""
     return json.dumps(_plain(value), ensure_ascii=False)

@@ -172,6 +172,16 @@ def read_in_samples(texts: Iterable[str], data: Dataset, time_units: bool, given
     return [str(formula) for formula in made]
 
 
+def warn_of_windows(rules: Iterable[Formula], data: Dataset) -> None:
+    """The warnings about rules that are shown: where the traces end before a window begins."""
+    from ..formula import direction
+    from ..semantics import robustness
+
+    for rule in rules:
+        if direction(rule) != "mixed":
+            robustness(rule, data)
+
+
 def warn_of_compiling() -> None:
     """Says so where the kernels are not compiled yet."""
     from ..semantics.machine import is_compiled

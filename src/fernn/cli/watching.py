@@ -9,7 +9,7 @@ import typer
 
 from .interrupt import INTERRUPTED
 from .output import as_json, complain, counted, table
-from .reading import Json, warned
+from .reading import Json, warn_of_windows, warned
 from .streaming import InPieces, PieceRows, is_streamed
 from .streaming import followed as progress
 from .where import EngineName, by_file, is_parted
@@ -70,6 +70,7 @@ def watch(
         if stopped:
             complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
             break
+    warn_of_windows([rule], known)
     if json:
         typer.echo(as_json(followed.to_json()))
     else:
