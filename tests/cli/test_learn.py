@@ -338,7 +338,7 @@ def test_a_certificate_that_is_none_is_told(fernn):
 def test_settings_of_another_method_are_refused(fernn):
     done = fernn("learn", "cruise.csv", "--method", "enumerative", "--restarts", "3")
     assert done.code == 3
-    assert "the method enumerative has no such setting as restarts" in done.err
+    assert "--restarts 3 is known to --method fernn and paper; enumerative has no such setting" in done.err
 
 
 @pytest.mark.parametrize("method", ["enumerative", "lattice", "tree"])

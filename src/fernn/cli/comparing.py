@@ -15,6 +15,7 @@ from .learning import Quiet
 from .output import as_json, complain, counted, table
 from .progress import Redrawn, can_redraw, clock
 from .reading import File, Json, reads_a_file, recording
+from .space import Atoms, ClassWeight, FalseAlarmCost, Intervals, MissCost, NoSince, Past, space_settings
 from .where import EngineName
 
 if TYPE_CHECKING:
@@ -71,6 +72,13 @@ def compare(
     lengths: Annotated[str, typer.Option(help="Greatest lengths, such as 2-6 or 2,4,6.")] = "2-6",
     splits: Annotated[int, typer.Option(help="How often the data are split anew.", min=1)] = 5,
     baselines: Annotated[str | None, typer.Option(help="Separated by commas, or none; those that are here.")] = None,
+    past: Past = False,
+    no_since: NoSince = False,
+    intervals: Intervals = False,
+    atoms: Atoms = None,
+    class_weight: ClassWeight = None,
+    miss_cost: MissCost = None,
+    false_alarm_cost: FalseAlarmCost = None,
     out: Annotated[Path | None, typer.Option(help="The folder of the comparison; comparison/NAME if none.")] = None,
     limit: Limit = None,
     workers: Workers = None,
@@ -79,20 +87,26 @@ def compare(
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Compare methods on the same splits of a recording, beside classifiers that are no rules.
+    """Compare methods on the same splits of a recording, beside black-box classifiers.
 
-    Goes on where it was interrupted.
+    Goes on where it was interrupted. The options of learning are for all methods; if none are named, methods that do
+    not have them are left out.
     """
-    from ..compare.own import LIMIT
+    from ..compare.methods import lacking
+    from ..compare.own import LIMIT, PLAIN
     from ..compare.own import compare as put_beside
 
+    given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
+    if not methods:
+        for line in lacking(PLAIN, given).values():
+            complain(f"left out: {line}")
     data = recording(file, options)
     folder = out if out is not None else Path("comparison") / data.name
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _unbroken(), _shown(quiet) as watch:
         done = put_beside(
             data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
-            workers, watch,
+            workers, watch, given,
         )  # fmt: skip
     for line in done.failed:
         complain(line)

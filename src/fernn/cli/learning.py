@@ -17,6 +17,17 @@ from .reading import Json, TimeUnits, note_windows, noting, read_in_samples, rea
 from .report import NoReport, kept_report
 from .result import printed, told
 from .sampled import judged_by_all, sample_of
+from .space import (
+    Atoms,
+    ClassWeight,
+    FalseAlarmCost,
+    Intervals,
+    MissCost,
+    NoSince,
+    Past,
+    one_of,
+    space_settings,
+)
 from .streaming import is_streamed
 from .where import EngineName
 
@@ -46,13 +57,13 @@ def learn(
     prior: Annotated[
         str | None, typer.Option(help="What is known of the rule: a TOML or JSON file, or the JSON.", metavar="FILE")
     ] = None,
-    past: Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")] = False,
-    no_since: Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")] = False,
-    intervals: Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")] = False,
-    atoms: Annotated[str | None, typer.Option(help="axis (v <= 3), linear (2*v - w <= 3) or differences.")] = None,
-    class_weight: Annotated[str | None, typer.Option(help="balanced: both classes count the same.")] = None,
-    miss_cost: Annotated[float | None, typer.Option(help="Cost of a bad trace judged good (1).", min=0)] = None,
-    false_alarm_cost: Annotated[float | None, typer.Option(help="Cost of a good trace judged bad (1).", min=0)] = None,
+    past: Past = False,
+    no_since: NoSince = False,
+    intervals: Intervals = False,
+    atoms: Atoms = None,
+    class_weight: ClassWeight = None,
+    miss_cost: MissCost = None,
+    false_alarm_cost: FalseAlarmCost = None,
     guess: Annotated[list[str] | None, typer.Option(help="A formula to begin with; may be given again.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same rules (0).", min=0)] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds, at most.", min=0)] = None,
@@ -110,15 +121,13 @@ def learn(
     learned from, and all of it judges the rules.
     """
     given: dict[str, Any] = {
-        "max_length": max_length, "template": template, "direction": "past" if past else None,
-        "since": False if no_since else None, "intervals": intervals or None,
-        "atoms": _one_of("--atoms", atoms, ("axis", "linear", "differences")),
-        "class_weight": _one_of("--class-weight", class_weight, ("balanced",)),
-        "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost, "guesses": guess or None, "seed": seed,
-        "time_limit": time_limit, "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
+        "max_length": max_length, "template": template,
+        **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost),
+        "guesses": guess or None, "seed": seed, "time_limit": time_limit,
+        "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,
         "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
-        "preset": _one_of("--preset", preset, ("published",)), "share": share,
+        "preset": one_of("--preset", preset, ("published",)), "share": share,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
     met: list[Problem] = []
@@ -258,7 +267,7 @@ def _kind(classes: str | None, order: str | None, one_class: bool, share: float 
     """Which rules for classes are asked for; None where the data are to say."""
     from ..errors import UnsupportedError
 
-    _one_of("--classes", classes, ("each", "list", "ranked"))
+    one_of("--classes", classes, ("each", "list", "ranked"))
     if one_class and (classes or order):
         raise UnsupportedError("--one-class is for one class alone: leave out --classes and --order")
     if share is not None and not one_class:
@@ -300,11 +309,3 @@ def _set(given: list[str]) -> dict[str, Any]:
         except ValueError:
             chosen[name] = value
     return chosen
-
-
-def _one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:
-    from ..errors import UnsupportedError
-
-    if value is not None and value not in allowed:
-        raise UnsupportedError(f"{flag} is {' or '.join(allowed)}; found {value!r}")
-    return value

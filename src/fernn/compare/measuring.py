@@ -18,7 +18,7 @@ from ..semantics import score
 from ..semantics.quiet import quiet
 from ..semantics.score import counted
 from . import shapes
-from .methods import METHODS, SHAPES, settings
+from .methods import SHAPES, compared, settings
 from .tasks import Task, floor, signs, task
 from .unit import Found, Unit
 
@@ -52,9 +52,9 @@ def _found(unit: Unit, made: Task, limit: float) -> Found:
 
 
 def _fitted(unit: Unit, made: Task, limit: float) -> Found:
-    compared = METHODS[unit.method]
-    learner = compared.make(unit.length, unit.seed, limit)
-    train = made.train if compared.takes_real or not is_real(made.train) else signs(made.train)
+    way = compared(unit.method)
+    learner = way.make(unit.length, unit.seed, limit)
+    train = made.train if way.takes_real or not is_real(made.train) else signs(made.train)
     began, cpu = perf_counter(), process_time()
     fit = learner.fit(train)
     seconds, busy = perf_counter() - began, process_time() - cpu

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
+from ..runs.methods import SAID, setting_words, takes
 from .unit import Unit
 
 Make = Callable[[int, int, float], Learner]
@@ -101,11 +102,51 @@ METHODS: dict[str, Compared] = {
 }
 
 
+def named(method: str, given: Mapping[str, Any]) -> str:
+    """A method with settings of its own, under the name that `compared` reads: `fernn --intervals --atoms linear`."""
+    return " ".join([method, *(word for key, value in given.items() for word in setting_words(key, value))])
+
+
+def is_method(name: str) -> bool:
+    """Whether it is a method, with or without settings of its own."""
+    return name.split(" --")[0] in METHODS
+
+
+def compared(name: str) -> Compared:
+    """The method of a name, with the settings that the name has."""
+    base, *words = name.split(" --")
+    plain = METHODS[base]
+    given = dict(_setting(word) for word in words)
+    if not given:
+        return plain
+    return replace(plain, make=lambda length, seed, limit: replace(plain.make(length, seed, limit), **given))  # type: ignore[type-var]
+
+
+def _setting(words: str) -> tuple[str, Any]:
+    """`intervals` or `atoms linear`, a flag of the command line without its dashes, as a setting and its value."""
+    flag, _, value = words.partition(" ")
+    said = {text: (key, given) for (key, given), text in SAID.items()}
+    if not value:
+        return said[f"--{flag}"]
+    return flag.replace("-", "_"), value if value[:1].isalpha() else float(value)
+
+
+def lacking(methods: Iterable[str], given: Mapping[str, Any]) -> dict[str, str]:
+    """The methods that do not have all of these settings, each with what it lacks."""
+    found = {}
+    for name in methods:
+        kind = type(METHODS[name].make(2, 0, 1.0))
+        missing = [setting_words(key, value) for key, value in given.items() if not takes(kind, key, value)]
+        if missing:
+            found[name] = f"{name} does not know {' '.join(missing[0])}"
+    return found
+
+
 def settings(unit: Unit, limit: float) -> str:
     """All that a unit is measured with, as text; its name alone where it is no method."""
-    if unit.method not in METHODS:
+    if not is_method(unit.method):
         return unit.method
-    return str(METHODS[unit.method].make(unit.length, unit.seed, limit))
+    return str(compared(unit.method).make(unit.length, unit.seed, limit))
 
 
 SHAPES = "shapes"

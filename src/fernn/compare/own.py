@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 from ..data import Dataset, load, save
 from ..errors import DataError, UnsupportedError
@@ -15,7 +16,8 @@ from .cells import cell, spread
 from .drawing import by_method
 from .ledger import Ledger
 from .markdown import table
-from .methods import METHODS
+from .methods import METHODS, lacking
+from .methods import named as with_settings
 from .reported import LENGTHS
 from .running import ROOMS, Step, carried_out, silent
 from .surroundings import USED, source, surroundings
@@ -64,19 +66,25 @@ class Comparison:
 def compare(
     data: Dataset, folder: str | Path = "comparison", methods: Sequence[str] = (), lengths: Sequence[int] = LENGTHS,
     splits: int = SPLITS, baselines: Sequence[str] | None = None, limit: float = LIMIT, workers: int | None = None,
-    watch: Callable[[Step], None] = silent,
+    watch: Callable[[Step], None] = silent, settings: Mapping[str, Any] | None = None,
 ) -> Comparison:  # fmt: skip
     """Fits every method up to every length on so many splits; baselines, which know no length, once a split.
 
     `baselines` are those whose packages are here, if none are named. The folder holds the data, a line for every
-    run, a page and figures; a comparison that was interrupted goes on there.
+    run, a page and figures; a comparison that was interrupted goes on there. `settings`, such as `intervals`, are for
+    all methods: one that does not have them is refused if it is named, and left out if none are.
     """
-    named = tuple(OFFERED.get(name, name) for name in methods) or PLAIN
+    given = dict(settings or {})
+    named = tuple(OFFERED.get(name, name) for name in methods)
+    named = named or tuple(name for name in PLAIN if name not in lacking(PLAIN, given))
     if baselines is None:
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
     for name in named:
         if name not in OFFERED.values():
             raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(OFFERED)}")
+    for line in lacking(named, given).values():
+        raise UnsupportedError(f"{line}: leave it out of the methods, or the option")
+    named = tuple(with_settings(name, given) for name in named)
     for name in baselines:
         if name not in BASELINES:
             raise UnsupportedError(f"no baseline {name!r}; there are {', '.join(BASELINES)}")

@@ -11,7 +11,7 @@ from ..data import Dataset
 from ..errors import FernnError
 from ..learners import PaperFernn
 from ..learners.labels import is_real
-from .methods import METHODS, SHAPES
+from .methods import SHAPES, compared, is_method
 from .tasks import signs, task
 from .unit import Unit
 
@@ -25,14 +25,14 @@ _warmed: set[tuple[str, str]] = set()
 def warm(unit: Unit) -> None:
     """Fits the unit's method to a few of its traces, once for every data set."""
     method = "exact" if unit.method == SHAPES else unit.method
-    if method not in METHODS or (method, unit.data) in _warmed:
+    if not is_method(method) or (method, unit.data) in _warmed:
         return
     _warmed.add((method, unit.data))
     with suppress(FernnError):  # whatever is wrong is told when the unit is measured
-        compared, few = METHODS[method], _few(unit.data, unit.split)
-        if is_real(few) and not compared.takes_real:
+        way, few = compared(method), _few(unit.data, unit.split)
+        if is_real(few) and not way.takes_real:
             few = signs(few)
-        learner = compared.make(LONGEST, 0, SECONDS)
+        learner = way.make(LONGEST, 0, SECONDS)
         (replace(learner, epochs=8) if isinstance(learner, PaperFernn) else learner).fit(few)
 
 

@@ -9,23 +9,9 @@ from typing import Any
 from ..data import suggest_command
 from ..learners import Prior
 from .classes import TIGHTEST
-from .methods import METHODS
+from .methods import METHODS, number_text, setting_words
 
 SHARE = 0.2  # of the traces, kept for the test unless something else is asked for
-
-# Settings whose flag is not their name with dashes: what is written where the setting has this value.
-_SAID: dict[tuple[str, Any], str] = {
-    ("direction", "past"): "--past",
-    ("since", False): "--no-since",
-    ("intervals", True): "--intervals",
-    ("thresholds", "exact"): "--exact",
-    ("exhaust", True): "--exhaust",
-}
-_FLAGS = {
-    "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
-    "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
-    "share",
-}  # fmt: skip
 
 
 def command(settings: Mapping[str, Any], file: str | None = None) -> str:
@@ -38,9 +24,9 @@ def command(settings: Mapping[str, Any], file: str | None = None) -> str:
     words += _of_classes(kind, settings.get("order"))
     for key, value in settings["learner"].items():
         if key not in plain or value != plain[key]:
-            words += _words(own.get(key, key), value)
+            words += setting_words(own.get(key, key), value)
     if settings["split"]["test"] != SHARE:
-        words += ["--test", _number(settings["split"]["test"])]
+        words += ["--test", number_text(settings["split"]["test"])]
     if settings.get("prior"):
         words += ["--prior", json.dumps(_said(settings["prior"]), ensure_ascii=False)]
     return suggest_command("learn", [file or settings["file"]], settings["reading"], words)
@@ -56,17 +42,3 @@ def _of_classes(kind: str | None, order: Sequence[str] | None) -> list[str]:
 def _said(prior: Any) -> dict[str, Any]:
     """A prior without the parts that ask for nothing."""
     return {name: value for name, value in Prior.from_json(prior).to_json().items() if value}
-
-
-def _words(key: str, value: Any) -> list[str]:
-    if isinstance(value, (str, bool)) and (key, value) in _SAID:
-        return [_SAID[key, value]]
-    if key == "guesses":
-        return [word for guess in value for word in ("--guess", guess)]
-    if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return ["--" + key.replace("_", "-"), value if isinstance(value, str) else _number(value)]
-    return ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
-
-
-def _number(value: float) -> str:
-    return repr(int(value)) if float(value).is_integer() else repr(value)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..data import Dataset
-from ..data.problems import unknown_channel
+from ..data.problems import did_you_mean, unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
 from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
@@ -41,6 +43,21 @@ METHODS: dict[str, Method] = {
 }
 
 
+# Settings whose flag is not their name with dashes: what is written where the setting has this value.
+SAID: dict[tuple[str, Any], str] = {
+    ("direction", "past"): "--past",
+    ("since", False): "--no-since",
+    ("intervals", True): "--intervals",
+    ("thresholds", "exact"): "--exact",
+    ("exhaust", True): "--exhaust",
+}
+_FLAGS = {
+    "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
+    "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
+    "share",
+}  # fmt: skip
+
+
 def method(name: str) -> Method:
     """By name."""
     if name not in METHODS:
@@ -69,14 +86,59 @@ def settled(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in given.items():
         key = way.names.get(key, key)
         if key not in chosen:
-            raise UnsupportedError(f"the method {name} has no such setting as {key}; it has {', '.join(chosen)}")
+            raise UnsupportedError(_unknown(name, key, value, chosen))
         if key in ("seed", "time_limit") and isinstance(value, (int, float)) and value < 0:
             raise UnsupportedError(f"{key} is 0 or more; found {value}")
         wanted = get_type_hints(way.kind).get(key, Any)
         if not _fits(as_plain(value), wanted):
-            raise UnsupportedError(f"{key} of the method {name} is {_told(wanted)}; found {value!r}")
+            raise UnsupportedError(_misfit(name, way, key, value))
         chosen[key] = as_plain(value)
     return chosen
+
+
+def _unknown(name: str, key: str, value: Any, chosen: Mapping[str, Any]) -> str:
+    """That a method has no such setting; and which have."""
+    words = shlex.join(setting_words(key, value))
+    others = [other for other, way in METHODS.items() if key in way.defaults or key in way.names]
+    if others:
+        return f"{words} is known to --method {' and '.join(others)}; {name} has no such setting"
+    return f"the method {name} has no such setting as {key}{did_you_mean(key, chosen)}; it has {', '.join(chosen)}"
+
+
+def _misfit(name: str, way: Method, key: str, value: Any) -> str:
+    """That a setting of a method cannot have this value; and of which method it can."""
+    wanted = get_type_hints(way.kind).get(key, Any)
+    others = [other for other, one in METHODS.items() if key in one.defaults and takes(one.kind, key, value)]
+    if others:
+        options = " or ".join(str(each) for each in _options(wanted)) or _told(wanted)
+        words = shlex.join(setting_words(key, value))
+        return f"{words} is known to --method {' and '.join(others)}; {name} has {options}"
+    return f"{key} of the method {name} is {_told(wanted)}; found {value!r}"
+
+
+def takes(kind: type[Any], key: str, value: Any) -> bool:
+    """Whether a learner has this setting, and may have this value of it."""
+    return key in {each.name for each in fields(kind)} and _fits(as_plain(value), get_type_hints(kind).get(key, Any))
+
+
+def _options(wanted: Any) -> tuple[Any, ...]:
+    return get_args(wanted) if get_origin(wanted) is Literal else ()
+
+
+def setting_words(key: str, value: Any) -> list[str]:
+    """A setting of a method as words of the command line."""
+    if isinstance(value, (str, bool)) and (key, value) in SAID:
+        return [SAID[key, value]]
+    if key == "guesses":
+        return [word for guess in value for word in ("--guess", guess)]
+    if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return ["--" + key.replace("_", "-"), value if isinstance(value, str) else number_text(value)]
+    return ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
+
+
+def number_text(value: float) -> str:
+    """A number as people write it."""
+    return repr(int(value)) if float(value).is_integer() else repr(value)
 
 
 def _fits(value: Any, wanted: Any) -> bool:
