@@ -55,7 +55,7 @@ def test_thresholds_are_a_number_an_atom(client, data, thresholds):
     ("formula", "at", "word"),
     [
         ("G (v <= )", 8, "expected a number"),
-        ("G (speed <= 3)", 3, "no channel 'speed'"),
+        ("G (speed <= 3)", 3, "reads 'speed'"),
         ("G (v <= 3", 2, "not closed"),
         ("", 0, "expected"),
         ("(" * 900 + "v <= 1" + ")" * 900, 150, "levels of nesting"),
