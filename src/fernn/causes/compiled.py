@@ -4,43 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from ..exact import lanes
-from ..semantics.ondisk import is_kept, texts
+from ..semantics.ondisk import compiled_on_disk, is_kept
 from . import counting
 
 
-def _loops(sources: tuple[str, ...]) -> tuple[Any, ...]:
-    @njit(nogil=True, cache=True)
+def _loops() -> tuple[Any, ...]:
+    compiled = compiled_on_disk(counting, lanes)
+
+    @compiled
     def gather(*args: Any) -> Any:
-        sources  # noqa: B018
         return counting.gather(*args)
 
-    @njit(nogil=True, cache=True)
+    @compiled
     def tally(*args: Any) -> Any:
-        sources  # noqa: B018
         return counting.tally(*args)
 
-    @njit(nogil=True, cache=True)
+    @compiled
     def race(*args: Any) -> Any:
-        sources  # noqa: B018
         return counting.race(*args)
 
-    @njit(nogil=True, cache=True)
+    @compiled
     def collect(*args: Any) -> Any:
-        sources  # noqa: B018
         return counting.collect(*args)
 
-    @njit(nogil=True, cache=True)
+    @compiled
     def pairs(*args: Any) -> Any:
-        sources  # noqa: B018
         return counting.pairs(*args)
 
     return gather, tally, race, collect, pairs
 
 
-gather, tally, race, collect, pairs = _loops(texts(counting, lanes))
+gather, tally, race, collect, pairs = _loops()
 
 
 def is_compiled() -> bool:

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..formula import parse
 from ..semantics import lanes
-from ..semantics.ondisk import is_kept, texts
+from ..semantics.ondisk import compiled_on_disk, is_kept
 from . import ends, forward, gradient, judging, polish, regress, thresholds
 from . import explore as explore_module
 from .explore import explore
@@ -42,14 +41,13 @@ class Plan(NamedTuple):
     reach: float = 0.0
 
 
-def _engine(sources: tuple[str, ...]) -> Any:
+def _engine() -> Any:
     """Compiled at its first call and kept on disk under the text of all that it calls."""
 
     def run(
         task: int, plan: Plan, net: Net, at: Weights, batch: Batch, levels: Levels, desk: Desk,
         value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any,
     ) -> float:  # fmt: skip
-        sources  # noqa: B018
         if task == GRADIENT:
             return float(
                 gradient.gradient(
@@ -73,10 +71,12 @@ def _engine(sources: tuple[str, ...]) -> Any:
             return float(judging.judged(net, at, batch, desk, verdicts))
         return float(regress.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk))
 
-    return njit(nogil=True, cache=True, error_model="numpy")(run)
+    return compiled_on_disk(
+        lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress, error_model="numpy"
+    )(run)
 
 
-_run = _engine(texts(lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress))
+_run = _engine()
 
 
 def is_compiled() -> bool:

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Interval
 from ..formula.interval import OpenInterval
+from ..semantics.ondisk import compiled_on_disk
 from .forward import PIECES
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled_on_disk(error_model="numpy")
 def settle(weights: Any, allowed: Any, pieces: int, spans: Any) -> None:
     """Fills `spans[piece] = (first, last)`, both offsets included, and -1 behind the last piece."""
     width = weights.size

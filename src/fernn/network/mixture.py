@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..errors import UnsupportedError
 from ..semantics import lanes
-from ..semantics.ondisk import texts
+from ..semantics.ondisk import compiled_on_disk
 from . import adjoint, backward, forward, gradient, mixed
 from .batches import Deal, Traces
 from .forward import LANES, WIN_MAX, WIN_MIN, Net
@@ -25,17 +24,16 @@ from .quantised import Compiled, Quantised
 Floats = npt.NDArray[np.float64]
 
 
-def _engine(sources: tuple[str, ...]) -> Any:
+def _engine() -> Any:
     """Compiled at its first call and kept on disk under the text of all that it calls."""
 
     def run(net: Net, theta: Any, batch: Batch, loss: int, rows: Rows, grad: Any, out: Any) -> float:
-        sources  # noqa: B018
         return float(backward.mixed_gradient(net, theta, batch, loss, rows, grad, out))
 
-    return njit(nogil=True, cache=True, error_model="numpy")(run)
+    return compiled_on_disk(lanes, forward, gradient, mixed, adjoint, backward, error_model="numpy")(run)
 
 
-_run = _engine(texts(lanes, forward, gradient, mixed, adjoint, backward))
+_run = _engine()
 
 
 class Mixture(Compiled):

@@ -9,12 +9,11 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from . import kernels, steps, windows
 from . import lanes as ln
 from .crew import PARALLEL_WORK, spread
-from .ondisk import is_kept, texts
+from .ondisk import compiled_on_disk, is_kept
 from .tables import CHANNEL, CODE, ROW, Tables
 
 NONFINITE, INFINITE = 1, 2
@@ -23,7 +22,7 @@ TOGETHER = 2048
 """Traces go through a step together up to so many samples: what it takes to begin a step is spent on all of them."""
 
 
-def _machine(sources: tuple[str, ...]) -> Any:
+def _machine() -> Any:
     """The loop, compiled at its first call and kept on disk; see `ondisk`."""
 
     def run(plan: Any, traces: Any, starts: Any, out: Any, low: int, high: int) -> int:
@@ -34,7 +33,6 @@ def _machine(sources: tuple[str, ...]) -> Any:
         channel a stretch of it. Results go to the same places of `out`, counted in samples, or to its
         t-th place for verdicts.
         """
-        sources  # noqa: B018
         step_count, slot_count, from_end, verdict = plan[0, 0], plan[0, 1], plan[0, 2] != 0, plan[0, 3] != 0
         code, numbers = plan[1:], plan.ctypes.data + (ROW + CODE) * plan.itemsize
         channel_count, length = traces.shape[1], traces.shape[2]
@@ -103,10 +101,10 @@ def _machine(sources: tuple[str, ...]) -> Any:
                 met |= NONFINITE
         return met
 
-    return njit(nogil=True, cache=True, error_model="numpy")(run)
+    return compiled_on_disk(kernels, ln, steps, windows, error_model="numpy")(run)
 
 
-run = _machine(texts(kernels, ln, steps, windows))
+run = _machine()
 
 
 def is_compiled() -> bool:
