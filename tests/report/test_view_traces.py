@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn.data import Dataset, from_arrays, load
-from fernn.report.view import traces
+from fernn.report.view import part, traces
 
 RNG = np.random.default_rng(7)
 
@@ -49,19 +49,76 @@ def test_values_come_back_to_within_a_step_of_the_range(lengths, channels, from_
     json.dumps(told, allow_nan=False)
 
 
-def test_long_traces_keep_the_extremes_of_every_bin_in_the_order_in_which_they_occur():
-    data = from_arrays(RNG.normal(size=(3, 2, 5000)), [0, 1, 1])
-    told = traces(data)
-    bins = told["bins"]
-    assert bins == 360
-    edges = np.linspace(0, 5000, bins + 1).astype(int)
+def letters(told):
+    return len(told["values"]) + len((told["at"] or {"places": ""})["places"])
+
+
+def samples_of(told):
+    """By case, `[channel, point]`: which sample each point is of."""
+    lengths, starts = told["lengths"], told.get("starts")
+    places = (
+        None
+        if told["at"] is None
+        else np.frombuffer(base64.b64decode(told["at"]["places"]), f"<u{told['at']['bytes']}")
+    )
+    found, at, width = {}, 0, len(told["channels"])
+    for i, case in enumerate(told["drawn"]):
+        samples = lengths if isinstance(lengths, int) else lengths[i] if starts is not None else lengths[case]
+        start = 0 if starts is None else starts[i]
+        points = min(samples, 2 * told["bins"])
+        own = np.tile(start + np.arange(points), (width, 1))
+        if samples > 2 * told["bins"]:
+            first = np.repeat(np.arange(told["bins"]) * samples // told["bins"], 2)
+            own = start + first + places[at : at + points * width].reshape(width, points).astype(int)
+            at += points * width
+        found[case] = own
+    assert places is None or at == places.size
+    return found
+
+
+@pytest.mark.parametrize("budget", [900_000, 30_000, 4_000])
+@pytest.mark.parametrize("samples", [5000, 700_000])
+def test_long_traces_keep_the_extremes_of_every_bin_at_their_own_samples(budget, samples):
+    data = from_arrays(RNG.normal(size=(3, 2, samples)), [0, 1, 1])
+    told = traces(data, budget=budget)
+    bins, where = told["bins"], samples_of(told)
+    assert samples > 2 * bins or budget == 900_000
+    assert letters(told) <= budget or len(told["drawn"]) == 1
     for case, points in decoded(told).items():
         for channel, row in enumerate(points):
             room = (told["channels"][channel]["high"] - told["channels"][channel]["low"]) / 65535
-            for k in range(bins):
-                part = data.values[case][channel][edges[k] : edges[k + 1]]
-                wanted = [part.min(), part.max()] if part.argmin() < part.argmax() else [part.max(), part.min()]
-                assert row[2 * k : 2 * k + 2] == pytest.approx(wanted, abs=room)
+            values, at = data.values[case][channel], where[case][channel]
+            assert (np.diff(at) >= 0).all()
+            assert row == pytest.approx(values[at], abs=room)
+            if samples <= 2 * bins:
+                continue
+            for k in range(0, bins, max(1, bins // 50)):
+                part = values[k * samples // bins : (k + 1) * samples // bins]
+                assert sorted(values[at[2 * k : 2 * k + 2]]) == [part.min(), part.max()]
+
+
+@pytest.mark.parametrize("from_end", [False, True])
+def test_a_part_has_all_samples_between_two_and_one_more_on_either_side(from_end):
+    data = ragged([20_000, 12_000, 300])
+    told = part(data, 9_000, 9_500, from_end) | {"channels": traces(data)["channels"]}
+    shifts = [20_000 - n if from_end else 0 for n in (20_000, 12_000, 300)]
+    wanted = {}
+    for case, (n, shift) in enumerate(zip((20_000, 12_000, 300), shifts, strict=True)):
+        own = np.arange(max(0, 8_999 - shift), min(n, 9_502 - shift))
+        if own.size:
+            wanted[case] = own
+    found = samples_of(told)
+    assert set(found) == set(wanted)
+    for case, own in wanted.items():
+        assert (found[case] == own).all()
+    assert sum(2 * len(own) for own in wanted.values()) == np.frombuffer(base64.b64decode(told["values"]), "<u2").size
+
+
+@pytest.mark.parametrize(("first", "last"), [(-5, -3), (30_000, 40_000), (5, 2), (0, 10**18), (-(10**18), 3)])
+def test_a_part_that_is_not_there_is_empty_or_what_there_is(first, last):
+    told = part(ragged([50, 40]), first, last)
+    assert all(start >= 0 and n >= 1 for start, n in zip(told["starts"], told["lengths"], strict=True))
+    json.dumps(told, allow_nan=False)
 
 
 def test_the_budget_holds_and_each_class_keeps_its_share():
@@ -69,7 +126,7 @@ def test_the_budget_holds_and_each_class_keeps_its_share():
     data = from_arrays(RNG.normal(size=(1000, 1, 200)), labels)
     told = traces(data, budget=100_000)
     drawn = np.array(told["drawn"])
-    assert 90_000 < len(told["values"]) <= 100_000
+    assert 90_000 < letters(told) <= 100_000
     assert (np.diff(drawn) > 0).all()
     assert 0.08 < np.mean(labels[drawn] == 0) < 0.12
     assert (np.diff(drawn[labels[drawn] == 1]) <= 6).all()  # evenly: none of the good is far from one that is drawn
@@ -81,14 +138,14 @@ def test_cases_that_go_first_are_drawn_whatever_else_is_left_out():
     first = [3, 500, 501, 999]
     assert set(first) <= set(traces(data, budget=20_000, first=first)["drawn"])
     crowd = traces(data, budget=20_000, first=range(0, 1000, 2))
-    assert len(crowd["values"]) <= 20_000
+    assert letters(crowd) <= 20_000
     assert all(case % 2 == 0 for case in crowd["drawn"])
 
 
 def test_many_channels_and_long_traces_stay_within_the_budget():
     data = from_arrays(RNG.normal(size=(20, 60, 3000)), np.arange(20) % 2)
     told = traces(data)
-    assert len(told["values"]) <= 900_000
+    assert letters(told) <= 900_000
     assert len(told["drawn"]) == 20
     assert decoded(told)[0].shape == (60, 2 * told["bins"])
 
@@ -108,7 +165,7 @@ def test_the_name_of_a_class_and_of_a_case_are_those_of_the_data():
     assert told["classes"] == list(data.classes)
     assert [letter == "1" for letter in told["good"]] == data.positive.tolist()
     assert [letter == "1" for letter in told["test"]] == test.tolist()
-    assert told["clock"] == {"label": "time (s)", "step": 0.1, "samples": 101, "from_end": False}
+    assert told["clock"] == {"label": "time (s)", "step": 0.1, "samples": 101, "from_end": False, "unit": "s"}
 
 
 @pytest.mark.parametrize("from_end", [False, True])

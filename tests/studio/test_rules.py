@@ -162,3 +162,20 @@ def test_a_length_that_cannot_be_is_refused(client, data, length):
     answer = client.post(f"/api/data/{data}/equiv", json={"a": "v <= 1", "b": "v <= 2", "length": length})
     assert answer.status_code == 400
     assert "'length'" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "query", ["first=1", "last=3", "first=a&last=3", "first=1.5&last=2", "first=&last=", "first=1&last=%00"]
+)
+def test_a_part_of_the_traces_is_named_by_two_whole_numbers(served, client, query):
+    word = served.look(served.upload())["data"]
+    answer = client.get(f"/api/data/{word}/traces?{query}")
+    assert answer.status_code == 400
+    assert "'first' and 'last'" in answer.json()["error"]
+
+
+def test_a_part_of_the_traces_has_its_samples_and_one_more_on_either_side(served, client):
+    word = served.look(served.upload())["data"]
+    told = client.get(f"/api/data/{word}/traces?first=3&last=5").json()
+    assert (told["starts"], told["lengths"]) == ([2] * 24, [5] * 24)
+    assert told["at"] is None

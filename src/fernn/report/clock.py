@@ -19,6 +19,8 @@ class Clock:
     step: float
     from_end: bool
     label: str
+    unit: str | None = None
+    """Of the times on the axis, where it is known."""
 
     @property
     def samples(self) -> int:
@@ -55,4 +57,4 @@ def axis(data: Dataset, from_end: bool) -> Clock:
         return Clock(data.lengths, 1.0, from_end, label)
     unit = f" ({data.time_unit})" if data.time_unit else ""
     label = f"time before the last sample{unit}" if from_end else f"time{unit}"
-    return Clock(data.lengths, data.dt, from_end, label)
+    return Clock(data.lengths, data.dt, from_end, label, data.time_unit or None)

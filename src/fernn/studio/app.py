@@ -142,12 +142,19 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     async def all_traces(word: str, request: Request) -> Response:
         given = {name: request.query_params[name] for name in ("run", "class") if name in request.query_params}
         from_end = request.query_params.get("from_end") in ("1", "true")
+        named = [request.query_params[name] for name in ("first", "last") if name in request.query_params]
+        ends = None if not named else _ends(named)
 
         def work() -> Any:
             _, data, run = found(word, {"run": given.get("run")})
-            if run is None or "class" not in given:
+            rules = None
+            if run is not None and "class" in given:
+                rules, data = rules_of(run)[0], in_order(data, run)
+            if ends is not None:
+                data = data if rules is None else chosen(rules, data, given["class"])
+                return viewed(view.part, data, *ends, from_end)
+            if rules is None:
                 return viewed(view.traces, data, None, from_end)
-            rules, data = rules_of(run)[0], in_order(data, run)
             return viewed(class_traces, rules, data, given["class"], None, from_end)
 
         return told(await worked(work))
@@ -189,6 +196,16 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
         return equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
 
     asked_of("equiv", same)
+
+
+def _ends(words: list[str]) -> tuple[int, int]:
+    """The first and the last sample of a part."""
+    try:
+        first, last = (int(word[:20]) for word in words)
+    except ValueError:
+        found = " and ".join(repr(word[:30]) for word in words)
+        raise Refused(f"a part of the traces is named by 'first' and 'last', whole numbers; found {found}.") from None
+    return first, last
 
 
 def _about_jobs(app: FastAPI, studio: Studio) -> None:

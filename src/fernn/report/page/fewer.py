@@ -12,7 +12,7 @@ from ...data.dataset import Ints
 from ..thinning import spread_out
 
 LETTERS = 800_000  # for what is told case by case, at most
-EACH = 18  # of them for one case and one rule, about
+EACH = 25  # of them for one case and one rule, about
 
 
 def shown(data: Dataset, rules: int, first: Sequence[int]) -> Ints:

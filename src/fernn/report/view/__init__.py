@@ -1,6 +1,7 @@
 """What a page draws, as plain JSON: numbers, texts and lists, ready for a browser.
 
 traces         the recordings, small enough to send
+part           more of some of their samples
 reading        what a rule says of every trace, and which sample decided
 lanes          every part of a rule over time, for one trace
 sensitivity    the error as each threshold moves alone
@@ -13,6 +14,6 @@ from .lanes import lanes
 from .reading import reading
 from .rivals import rivals
 from .sensitivity import sensitivity
-from .traces import traces
+from .traces import part, traces
 
-__all__ = ["classes", "lanes", "reading", "rivals", "sensitivity", "traces"]
+__all__ = ["classes", "lanes", "part", "reading", "rivals", "sensitivity", "traces"]

@@ -32,7 +32,9 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
     samples = trace.shape[1]
     judged = samples - 1 if direction(formula) == "past" else 0
     read = {name: trace[data.channels.index(name)] for name in channels(formula)}
-    also = [judged] if decided is None else [judged, decided.sample]
+    also = [judged]
+    if decided is not None:  # with its neighbours, so that a single sample is not drawn as a slope
+        also += [at for at in range(decided.sample - 1, decided.sample + 2) if 0 <= at < samples]
     at = _at([*read.values(), *values.values()], list(holds.values()), also)
     return {
         "case": data.cases[case],

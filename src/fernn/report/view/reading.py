@@ -16,7 +16,7 @@ from ..clock import clock
 from ..deciding import decided
 from ..marks import sums
 from ..reach import merged, reach
-from .plain import Bools, bits, quietly, rounded_all
+from .plain import Bools, bits, quietly, rounded, rounded_all
 
 PARTS = ("train", "test", "all")
 
@@ -41,11 +41,20 @@ def reading(formula: Formula | str, data: Dataset, test: Bools | None = None) ->
         "score": scores(holds, data, test),
         "error": errors(holds, values, data, test),
         "atoms": [str(each) for each in atoms],
-        "deciding": {"atom": atom.tolist(), "channel": places[atom].tolist(), "sample": sample.tolist()},
+        "deciding": {
+            "atom": atom.tolist(), "channel": places[atom].tolist(), "sample": sample.tolist(),
+            "value": _values(data, places[atom].tolist(), sample.tolist()),
+        },
         "thresholds": [_threshold(each, data) for each in atoms],
         "marks": _marks(formula, data),
         "notes": [*(f"{each} has no line of its own" for each in sums(formula)), *told],
-    }
+    }  # fmt: skip
+
+
+def _values(data: Dataset, channels: list[int], samples: list[int]) -> list[float | None]:
+    """What was recorded at the deciding samples; a page has not all samples of a long trace."""
+    found = zip(data.values, channels, samples, strict=True)
+    return [rounded(float(v[channel, at]), 6) if channel >= 0 and at >= 0 else None for v, channel, at in found]
 
 
 def scores(holds: Bools, data: Dataset, test: Bools | None) -> dict[str, Any] | None:

@@ -1,14 +1,14 @@
 """The recordings of a dataset as a page draws them: two bytes a point, and not more points than are seen.
 
 Where not all traces fit the budget some are left out, evenly over each class; everything that is counted is counted
-over all of them elsewhere. Long traces keep the least and the greatest value of each bin.
+over all of them elsewhere. Long traces keep the least and the greatest value of each bin, each at its own
+sample; `part` has more of a few of their samples, for a page that looks closer.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from ..thinning import quantiles, spread_out
 from .plain import Bools, bits, rounded, rounded_all
 
 BINS = (360, 180, 90, 45, 20, 8, 3)
+FINE = (4096, 1440, 720)  # for a page that may be looked at closely, where they take half the budget at most
+BUDGET = 900_000  # letters
 FEW = 200  # traces that finer bins must leave room for, where there are so many
 TOP = 65535
 SHARES = (0.05, 0.5, 0.95)
@@ -30,7 +32,7 @@ def traces(
     data: Dataset,
     test: Bools | None = None,
     from_end: bool = False,
-    budget: int = 900_000,
+    budget: int = BUDGET,
     first: Sequence[int] | Ints = (),
     among: Ints | None = None,
 ) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def traces(
     clock = axis(data, from_end)
     ends = [_ends(low, high) for low, high in data.ranges.values()]
     has_classes = len(data.classes) == 2
-    bins = _bins(data, budget)
+    bins = _bins(data.lengths, data.n_channels, budget)
     among = np.arange(len(data)) if among is None else np.unique(among)
     drawn = _drawn(data, bins, budget, np.intersect1d(np.asarray(first, dtype=np.int64), among), among)
     lengths = data.lengths.tolist() if data.is_ragged else int(data.lengths[0])
@@ -50,16 +52,52 @@ def traces(
         "fingerprint": data.fingerprint,
         "channels": [{"name": n, "low": a, "high": b} for n, (a, b) in zip(data.channels, ends, strict=True)],
         "classes": list(data.classes) if has_classes else [],
-        "clock": {"label": clock.label, "step": clock.step, "samples": clock.samples, "from_end": from_end},
+        "clock": {
+            "label": clock.label,
+            "step": clock.step,
+            "samples": clock.samples,
+            "from_end": from_end,
+            "unit": clock.unit,
+        },
         "cases": list(data.cases),
         "good": bits(data.positive) if has_classes else None,
         "labels": rounded_all(data.labels, 6) if data.labels is not None and not data.classes else None,
         "test": None if test is None else bits(test),
         "lengths": lengths,
         "drawn": drawn.tolist(),
-        "bins": bins,
-        "values": _packed(data, drawn, ends, bins),
+        **_packed([data.values[case] for case in drawn.tolist()], ends, bins),
         "bands": [bands(data, channel, from_end) for channel in range(data.n_channels)],
+    }
+
+
+def part(data: Dataset, first: int, last: int, from_end: bool = False, budget: int = BUDGET) -> dict[str, Any]:
+    """More of the samples from `first` to `last` of the longest trace, for the cases that `traces` draws.
+
+    One sample more on either side, so that lines lead out of the picture. `starts` says where each case begins.
+    """
+    clock = axis(data, from_end)
+    first, last = max(0, first), min(clock.samples - 1, last)
+    drawn = _drawn(
+        data, _bins(data.lengths, data.n_channels, budget), budget, np.empty(0, np.int64), np.arange(len(data))
+    )
+    cases, starts, rows = [], [], []
+    for case in drawn.tolist():
+        trace = data.values[case]
+        shift = clock.shift(trace.shape[1])
+        start, stop = max(0, first - shift - 1), min(trace.shape[1], last - shift + 2)
+        if start < stop:
+            cases.append(case)
+            starts.append(start)
+            rows.append(trace[:, start:stop])
+    lengths = np.array([row.shape[1] for row in rows], dtype=np.int64)
+    bins = _bins(lengths, data.n_channels, budget, len(rows)) if rows else BINS[0]
+    return {
+        "first": first,
+        "last": last,
+        "drawn": cases,
+        "starts": starts,
+        "lengths": lengths.tolist(),
+        **_packed(rows, [_ends(low, high) for low, high in data.ranges.values()], bins),
     }
 
 
@@ -71,20 +109,33 @@ def _ends(low: float, high: float) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _sizes(data: Dataset, bins: int) -> Ints:
-    """Letters that each case takes."""
-    return (np.minimum(data.lengths, 2 * bins) * data.n_channels * 8 + 2) // 3 + 1
+def _sizes(lengths: Ints, channels: int, bins: int) -> Ints:
+    """Letters that each case takes: two bytes a value, and where samples are left out, which one it is of."""
+    each = np.where(lengths > 2 * bins, 2 + _width(lengths, bins), 2)
+    return (np.minimum(lengths, 2 * bins) * channels * each * 4 + 2) // 3 + 2
 
 
-def _bins(data: Dataset, budget: int) -> int:
+def _width(lengths: Ints, bins: int) -> int:
+    """Bytes that say where in its bin a sample lies."""
+    widest = -(-int(lengths.max()) // bins)
+    return 1 if widest <= 1 << 8 else 2 if widest <= 1 << 16 else 4
+
+
+def _bins(lengths: Ints, channels: int, budget: int, wanted: int = FEW) -> int:
     """The finest that leave room for a good many traces."""
-    wanted = min(len(data), FEW)
-    return next((bins for bins in BINS if _sizes(data, bins).mean() * wanted <= budget), BINS[-1])
+    wanted = min(len(lengths), wanted)
+
+    def fits(bins: int, room: int) -> bool:
+        return bool(_sizes(lengths, channels, bins).mean() * wanted <= room)
+
+    fine = (bins for bins in FINE if len(lengths) <= wanted and fits(bins, budget // 2))
+    usual = (bins for bins in BINS if fits(bins, budget))
+    return next(fine, next(usual, BINS[-1]))
 
 
 def _drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> Ints:
     """As many as fit, at least one: those that go first, and of each class as large a share as of the others."""
-    sizes = _sizes(data, bins)
+    sizes = _sizes(data.lengths, data.n_channels, bins)
     if sizes[among].sum() <= budget:
         return among
     if sizes[first].sum() > budget:
@@ -105,29 +156,41 @@ def _drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> I
     return found if found.size else among[:1]
 
 
-def _packed(data: Dataset, drawn: Ints, ends: list[tuple[float, float]], bins: int) -> str:
+def _packed(rows: Sequence[Floats], ends: list[tuple[float, float]], bins: int) -> dict[str, Any]:
+    """`values`, `[case, channel, point]` as a share of the range; `at` has the places of those of long traces in their
+    bins, None where no trace is long."""
     low, high = np.array(ends).T[:, :, None]
-    parts = []
-    for case in drawn.tolist():
-        points = _thinned(data.values[case], bins)
-        parts.append(np.rint((points / 2 - low / 2) / (high / 2 - low / 2) * TOP).astype("<u2").tobytes())
-    return b64encode(b"".join(parts)).decode("ascii")
+    width = _width(np.array([row.shape[1] for row in rows] or [1]), bins)
+    values, places = [], []
+    for row in rows:
+        points, at = _thinned(row, bins)
+        values.append(np.rint((points / 2 - low / 2) / (high / 2 - low / 2) * TOP).astype("<u2").tobytes())
+        if at is not None:
+            places.append(at.astype(f"<u{width}").tobytes())
+    at_places = {"bytes": width, "places": b64encode(b"".join(places)).decode("ascii")} if places else None
+    return {"bins": bins, "values": b64encode(b"".join(values)).decode("ascii"), "at": at_places}
 
 
-def _thinned(trace: Floats, bins: int) -> Floats:
-    """`[channel, point]`: of each bin the least and the greatest, in the order in which they occur."""
+def edges(samples: int, bins: int) -> Ints:
+    """The first sample of each bin, and the end: of bin k it is k * samples / bins, without its fraction."""
+    return np.arange(bins + 1) * samples // bins
+
+
+def _thinned(trace: Floats, bins: int) -> tuple[Floats, Ints | None]:
+    """`[channel, point]`: of each bin the least and the greatest, in the order in which they occur, and their places in
+    the bin; all samples, and None, where there are few."""
     samples = trace.shape[1]
     if samples <= 2 * bins:
-        return trace
-    edges = np.linspace(0, samples, bins + 1).astype(np.int64)
-    points = np.empty((len(trace), 2 * bins))
-    for k, (start, stop) in enumerate(pairwise(edges.tolist())):
-        part = trace[:, start:stop]
-        least, most = part.argmin(axis=1), part.argmax(axis=1)
-        row = np.arange(len(trace))
-        points[:, 2 * k] = part[row, np.minimum(least, most)]
-        points[:, 2 * k + 1] = part[row, np.maximum(least, most)]
-    return points
+        return trace, None
+    starts = edges(samples, bins)
+    wide = int(np.diff(starts).max())
+    inside = np.minimum(
+        starts[:-1, None] + np.arange(wide), starts[1:, None] - 1
+    )  # the last one again, where it is short
+    parts = trace[:, inside]
+    ends = np.sort(np.stack([parts.argmin(axis=2), parts.argmax(axis=2)], axis=2), axis=2)
+    points = np.take_along_axis(parts, ends, axis=2)
+    return points.reshape(len(trace), -1), ends.reshape(len(trace), -1)
 
 
 def bands(data: Dataset, channel: int, from_end: bool) -> dict[str, Any]:

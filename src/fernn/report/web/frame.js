@@ -15,7 +15,7 @@
       pen.strokeStyle = colours.grid;
       pen.fillStyle = colours.quiet;
       line(pen, left, Math.round(y(tick)) + 0.5, right, Math.round(y(tick)) + 0.5);
-      pen.fillText(Fernn.short(tick), left - 7, y(tick));
+      pen.fillText(Fernn.plain(tick), left - 7, y(tick));
     }
     pen.textAlign = "left";
     pen.fillStyle = colours.ink;
@@ -26,7 +26,7 @@
     for (const tick of Fernn.ticks(scene.span[0], scene.span[1], (right - left) / 90)) {
       pen.strokeStyle = colours.line;
       line(pen, Math.round(x(tick)) + 0.5, bottom, Math.round(x(tick)) + 0.5, bottom + 4);
-      pen.fillText(Fernn.short(tick, 6), x(tick), bottom + 12);
+      pen.fillText(Fernn.plain(tick), x(tick), bottom + 12);
     }
     pen.fillText(traces.clock.label, (left + right) / 2, bottom + 28);
   };

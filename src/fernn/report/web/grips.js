@@ -59,7 +59,7 @@
       marks.forEach((mark, k) => {
         const grip = grips[k];
         grip.style.top = `${places[k]}px`;
-        grip.textContent = Fernn.short(mark.level);
+        grip.textContent = worded(mark.level);
         grip.title = mark.text;
         if (!moved) return;
         grip.setAttribute("aria-label", `threshold of ${mark.text}`);
@@ -67,6 +67,12 @@
         grip.setAttribute("aria-valuemin", panel.range[0]);
         grip.setAttribute("aria-valuemax", panel.range[1]);
       });
+    }
+
+    // As it is, or where that is too long for the edge of a panel, with fewer digits; the title has all of them.
+    function worded(level) {
+      const text = Fernn.plain(level);
+      return text.length <= 9 ? text : Fernn.short(level, 5);
     }
 
     // Places moved apart until none lies on another.

@@ -39,7 +39,7 @@
       cursor.setAttribute("visibility", "visible");
       cursor.setAttribute("x1", x(lanes.at[k]));
       cursor.setAttribute("x2", x(lanes.at[k]));
-      readout.textContent = [`at ${Fernn.short(time(lanes.at[k]))}`,
+      readout.textContent = [`at ${Fernn.moment(time(lanes.at[k]), clock)}`,
         ...lanes.channels.map((channel) => `${channel.name} = ${Fernn.short(channel.values[k])}`),
         ...lanes.rows.map((row) => `${row.text}: ${row.values[k] === null ? (row.holds[k] === "1" ? "holds" : "fails") : Fernn.short(row.values[k])}`),
       ].join(" · ");
@@ -53,7 +53,7 @@
   function verdict(lanes, clock) {
     const { holds, robustness } = lanes.verdict;
     const by = robustness === null ? "" : `, robustness ${Fernn.short(robustness)}`;
-    const at = (sample) => (clock ? Fernn.short((sample + (clock.from_end ? 1 - lanes.length : 0)) * clock.step) : sample);
+    const at = (sample) => (clock ? Fernn.moment((sample + (clock.from_end ? 1 - lanes.length : 0)) * clock.step, clock) : `sample ${sample}`);
     const why = lanes.deciding ? `; decided by ${lanes.deciding.atom} at ${at(lanes.deciding.sample)}` : "";
     return Fernn.el("p.f-note", null, Fernn.el("b", null, lanes.case), ": the rule ",
       Fernn.el(holds ? "span.f-good" : "span.f-bad", null, holds ? "holds" : "fails"), `${by}${why}`);
@@ -115,7 +115,7 @@
     const ticks = Fernn.ticks(time(first), time(last), width / 90);
     const back = Fernn.scale(time(first), time(last) === time(first) ? time(first) + 1 : time(last), x(first), x(last));
     return [
-      ticks.map((tick) => Fernn.svg("text.mid", { x: Math.max(8, Math.min(width - 12, back(tick))), y: top + 12 }, Fernn.short(tick))),
+      ticks.map((tick) => Fernn.svg("text.mid", { x: Math.max(8, Math.min(width - 12, back(tick))), y: top + 12 }, Fernn.plain(tick))),
       Fernn.svg("text.mid", { x: width / 2, y: top + 28 }, clock ? clock.label : "sample"),
     ];
   }

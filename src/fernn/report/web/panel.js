@@ -53,12 +53,13 @@
     // The part of a trace that is in view, as a path.
     function path(pen, index) {
       const { points, span } = scene;
-      const last = points.count(index) - 1;
-      const first = Math.max(0, Math.floor(points.at(index, span[0])));
-      const end = Math.min(last, Math.ceil(points.at(index, span[1])));
+      const each = points.series(index, channel);
+      if (!each.n) return;
+      const [first, end] = points.within(index, channel, span);
+      const px = (k) => x(points.time(index, each.sample(k))), py = (k) => y(points.level(channel, each.values[k]));
       pen.beginPath();
-      for (let k = first; k <= end; k++) pen.lineTo(x(points.timeOf(index, k)), y(points.value(index, channel, k)));
-      if (first === end) pen.arc(x(points.timeOf(index, end)), y(points.value(index, channel, end)), 1, 0, 7);
+      for (let k = first; k <= end; k++) pen.lineTo(px(k), py(k));
+      if (first === end) pen.arc(px(end), py(end), 1, 0, 7);
       pen.stroke();
     }
 
@@ -69,14 +70,17 @@
       const sheet = Fernn.density(Math.round((width - RIGHT) * ratio) - left, Math.round((height - bottom + 4) * ratio) - top);
       const zero = y(low) * ratio - top, unit = ((y(high) - y(low)) * ratio) / 65535;
       for (const index of indices) {
-        const values = points.packed(index, channel), share = scene.share(index);
-        const from = Math.max(0, Math.floor(points.at(index, span[0])));
-        const end = Math.min(values.length - 1, Math.ceil(points.at(index, span[1])));
-        const start = x(points.timeOf(index, 0)) * ratio - left;
-        const pace = (x(points.timeOf(index, 1)) - x(points.timeOf(index, 0))) * ratio;
-        if (values.length === 1) sheet.line(start - 1, zero + values[0] * unit, start + 1.5, zero + values[0] * unit, share);
-        for (let k = from; k < end; k++) {
-          sheet.line(start + k * pace, zero + values[k] * unit, start + (k + 1) * pace, zero + values[k + 1] * unit, share);
+        const { values, n, samples = null, start: offset } = points.series(index, channel), share = scene.share(index);
+        if (!n) continue;
+        const [from, end] = points.within(index, channel, span);
+        const start = x(points.time(index, 0)) * ratio - left;
+        const pace = (x(points.time(index, 1)) - x(points.time(index, 0))) * ratio;
+        const px = (k) => start + (samples ? samples[k] : offset + k) * pace;
+        if (n === 1) sheet.line(px(0) - 1, zero + values[0] * unit, px(0) + 1.5, zero + values[0] * unit, share);
+        for (let k = from, at = px(from); k < end; k++) {
+          const next = px(k + 1);
+          sheet.line(at, zero + values[k] * unit, next, zero + values[k + 1] * unit, share);
+          at = next;
         }
       }
       const ends = scene.ends(isDeep).map((name) => Fernn.rgb(colours[name]));
@@ -119,6 +123,7 @@
     // All but what is pointed at. While someone zooms, the old layer is stretched; `isSharp` draws it anew.
     function draw(isSharp) {
       x = Fernn.scale(scene.span[0], scene.span[1], LEFT, width - RIGHT);
+      scene.points.look(scene.span);
       if (isSharp || !drawnSpan) thin();
       const pen = cleared(under);
       const here = place();
@@ -167,10 +172,10 @@
       const time = x.back(px);
       for (const index of scene.order) {
         if (!scene.visible(index)) continue;
-        const middle = points.at(index, time), last = points.count(index) - 1;
-        for (let k = Math.max(0, Math.floor(middle) - 1); k <= Math.min(last - 1, Math.floor(middle) + 1); k++) {
-          const away = distance(px, py, x(points.timeOf(index, k)), y(points.value(index, channel, k)),
-            x(points.timeOf(index, k + 1)), y(points.value(index, channel, k + 1)));
+        const each = points.series(index, channel), middle = points.before(index, channel, points.sample(index, time));
+        const at = (k) => x(points.time(index, each.sample(k))), up = (k) => y(points.level(channel, each.values[k]));
+        for (let k = Math.max(0, middle - 1); k <= Math.min(each.n - 2, middle + 1); k++) {
+          const away = distance(px, py, at(k), up(k), at(k + 1), up(k + 1));
           if (away < least) [least, best] = [away, index];
         }
       }

@@ -92,9 +92,14 @@
       const by = robustness === null ? "" : `, robustness ${Fernn.short(robustness)}`;
       lines.push(Fernn.el(isWrong ? "span.f-bad" : "span", null, `${verdict}${by}${isWrong ? ": wrong" : ""}`));
     }
-    const k = Math.max(0, Math.min(points.count(index) - 1, Math.round(points.at(index, panel.timeAt(event.clientX - box.left)))));
-    const value = Fernn.short(points.value(index, panel.channel, k));
-    lines.push(Fernn.el("span", null, `${traces.channels[panel.channel].name} = ${value} at ${Fernn.short(points.timeOf(index, k))}`));
+    const each = points.series(index, panel.channel), sample = points.sample(index, panel.timeAt(event.clientX - box.left));
+    const under = Math.max(0, points.before(index, panel.channel, sample));
+    const k = under < each.n - 1 && each.sample(under + 1) - sample < sample - each.sample(under) ? under + 1 : under;
+    if (each.n) {
+      const value = Fernn.short(points.level(panel.channel, each.values[k]));
+      const time = Fernn.moment(points.time(index, each.sample(k)), traces.clock);
+      lines.push(Fernn.el("span", null, `${traces.channels[panel.channel].name} = ${value} at ${time}`));
+    }
     tip.replaceChildren(...lines);
     const left = event.clientX - box.left, top = event.clientY - box.top;
     tip.style.left = `${Math.max(0, Math.min(left + 14, box.width - tip.offsetWidth - 4))}px`;

@@ -55,7 +55,7 @@
   report.data = function (facts) {
     const card = facts.card;
     const span = card.shortest === card.longest ? `${number(card.longest)} samples` : `${number(card.shortest)} to ${number(card.longest)} samples`;
-    const step = card.dt === null ? "" : `, one every ${Fernn.short(card.dt, 6)} ${card.time_unit || "time units"}`;
+    const step = card.dt === null ? "" : `, one every ${Fernn.plain(card.dt)} ${card.time_unit || "time units"}`;
     const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 && !facts.classes ? " (good)" : ""}`).join(", ");
     const list = [
       ["traces", `${number(card.cases)}, of which ${number(card.distinct)} differ`],
@@ -100,7 +100,7 @@
       return [height,
         Fernn.ticks(0, most, 4).map((tick) => [Fernn.svg("line.grid", { x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
           Fernn.svg("text.end", { x: left - 6, y: y(tick) + 4 }, rate(tick))]),
-        Fernn.ticks(0, end, width / 110).map((tick) => Fernn.svg("text.mid", { x: x(tick), y: height - bottom + 15 }, Fernn.short(tick))),
+        Fernn.ticks(0, end, width / 110).map((tick) => Fernn.svg("text.mid", { x: x(tick), y: height - bottom + 15 }, Fernn.plain(tick))),
         Fernn.svg("text.mid", { x: (left + width - right) / 2, y: height - 3 }, "seconds of learning"),
         Fernn.svg("path.line", { d: `${path}H${x(end)}` }),
         rows.map((row) => Fernn.svg("circle.dot.train", { cx: x(row.seconds), cy: y(row.train), r: 4 },

@@ -32,6 +32,12 @@
     return text.replace("-", "−");
   };
 
+  // All digits that count: the shortest text of the number, without what computing it in binary has left at its end.
+  Fernn.plain = (value) => String(+(+value).toPrecision(12)).replace("-", "−");
+
+  // 12.5 s: a time of the axis, with its unit where the data have one.
+  Fernn.moment = (time, clock) => Fernn.plain(time) + (clock && clock.unit ? ` ${clock.unit}` : "");
+
   // 3.2%, 5%, 0.02%: one digit after the point, more where all would be 0.
   Fernn.percent = function (rate) {
     if (rate === null || rate === undefined) return "–";

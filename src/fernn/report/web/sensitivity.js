@@ -65,7 +65,7 @@
       Fernn.svg("text.end", { x: left - 6, y: y(tick) + 4 }, rate(tick)),
     ]);
     for (const tick of Fernn.ticks(each.at[0], each.at[each.at.length - 1], width / 80)) {
-      parts.push(Fernn.svg("text.mid", { x: x(tick), y: height - 6 }, Fernn.short(tick)));
+      parts.push(Fernn.svg("text.mid", { x: x(tick), y: height - 6 }, Fernn.plain(tick)));
     }
     if (each.flat) {
       const from = each.flat[0] === null ? left : clamp(x(each.flat[0]));

@@ -56,6 +56,7 @@
       asked = asked || requestAnimationFrame(() => {
         asked = 0;
         if (!width) return;
+        if (isSharp) tell();
         panels.forEach((panel, k) => {
           panel.draw(isSharp);
           panel.under.setAttribute("aria-label", `${traces.channels[panel.channel].name}: ${bar.told()}. ` +
@@ -74,12 +75,42 @@
       bar.zoomed(wide < whole[1] - whole[0]);
       redraw(false);
       clearTimeout(later);
-      later = setTimeout(() => redraw(true), 90);
+      later = setTimeout(() => {
+        redraw(true);
+        finer();
+      }, 90);
+    }
+
+    // More samples of what is in view, where there are some: `options.part(first, last)` gets them.
+    let wanted = 0;
+    async function finer() {
+      tell();
+      if (!options.part || !points.wants(scene.span)) return;
+      const mine = ++wanted, [from, to] = scene.span.map(points.sampleAt), more = 0.25 * (to - from);
+      const found = await options.part(Math.floor(from - more), Math.ceil(to + more)).catch(() => null); // the coarse picture stays
+      if (!found || mine !== wanted || !root.isConnected) return;
+      points.refine(found);
+      redraw(true);
+    }
+
+    // What is not seen, and why.
+    function tell() {
+      const { reading } = scene;
+      points.look(scene.span);
+      const every = Math.round(points.every());
+      const wrongs = reading ? traces.cases.map((_, i) => i).filter(scene.wrong) : [];
+      const unseen = wrongs.filter((index) => !points.isDrawn(index)).length;
+      note.textContent = [
+        traces.drawn.length < traces.cases.length && `${traces.drawn.length} of ${traces.cases.length} traces are drawn.`,
+        unseen && `${Fernn.counted(unseen, "trace")} that the rule gets wrong ${unseen === 1 ? "is" : "are"} not among them.`,
+        every > 1 && `Of every ${every} samples of a long trace the least and the greatest value are drawn${options.part ? "; zoom in to see all" : ""}.`,
+        ...((reading && reading.notes) || []),
+      ].filter(Boolean).join(" ");
     }
 
     function moved(mark, level, isOver) {
       scene.pulled = { threshold: mark.threshold, level };
-      options.onDrag(mark.threshold, level * mark.weight, isOver);
+      options.onDrag(mark.threshold, mark.weight === 1 ? level : +(level * mark.weight).toPrecision(12), isOver);
       if (isOver) scene.pulled.isOver = true;
       redraw(false);
     }
@@ -113,13 +144,7 @@
         if (scene.pulled && scene.pulled.isOver) scene.pulled = null;
         bar.show(reading);
         if (reading) choice.include(reading.marks.map((mark) => mark.channel));
-        const wrongs = reading ? traces.cases.map((_, i) => i).filter(scene.wrong) : [];
-        const unseen = wrongs.filter((index) => !points.isDrawn(index)).length;
-        note.textContent = [
-          traces.drawn.length < traces.cases.length && `${traces.drawn.length} of ${traces.cases.length} traces are drawn.`,
-          unseen && `${Fernn.counted(unseen, "trace")} that the rule gets wrong ${unseen === 1 ? "is" : "are"} not among them.`,
-          ...((reading && reading.notes) || []),
-        ].filter(Boolean).join(" ");
+        tell();
         redraw(scene.filter === "wrong");
       },
       filter(name) {

@@ -19,8 +19,11 @@
     }
   };
 
-  const spot = ({ scene: { points }, channel, x, y }, index, sample) =>
-    [x(points.time(index, sample)), y(points.value(index, channel, points.near(index, sample)))];
+  // Where the deciding sample was recorded: its own time and value, also where the line is drawn with fewer points.
+  function spot({ scene: { points, reading }, channel, x, y }, index, sample) {
+    const value = reading.deciding.value[index];
+    return [x(points.time(index, sample)), y(value)];
+  }
 
   function dot(pen, px, py, radius, fill, edge) {
     pen.beginPath();

@@ -36,7 +36,7 @@
     const host = document.getElementById("card");
     if (!card) return host.replaceChildren();
     const span = card.shortest === card.longest ? card.shortest : `${card.shortest} to ${card.longest}`;
-    const step = card.dt === null ? "" : `, every ${Fernn.short(card.dt)}${card.time_unit ? " " + card.time_unit : ""}`;
+    const step = card.dt === null ? "" : `, every ${Fernn.plain(card.dt)}${card.time_unit ? " " + card.time_unit : ""}`;
     const facts = [
       card.distinct < card.cases && ["distinct", `${card.distinct} of ${card.cases} traces`],
       ["samples", `${span}${step}`], ["channels", list(card.channels)],

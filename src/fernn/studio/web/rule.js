@@ -53,8 +53,11 @@
   // Traces that share their end where a rule looks back from it.
   Studio.loadTraces = async function (isFromEnd = false) {
     fromEnd = isFromEnd;
-    Studio.now.traces = await Studio.get(`/api/data/${encodeURIComponent(Studio.now.data)}/traces?${new URLSearchParams({ from_end: isFromEnd ? 1 : 0, ...(Studio.state.class ? Studio.whose() : {}) })}`);
+    const asked = { from_end: isFromEnd ? 1 : 0, ...(Studio.state.class ? Studio.whose() : {}) };
+    const drawn = (more = {}) => Studio.get(`/api/data/${encodeURIComponent(Studio.now.data)}/traces?${new URLSearchParams({ ...asked, ...more })}`);
+    Studio.now.traces = await drawn();
     view = Fernn.traces(document.getElementById("traces"), Studio.now.traces, {
+      part: (first, last) => drawn({ first, last }),
       onCase: (index) => Studio.chooseCase(index),
       onDrag: (threshold, value, isOver) => {
         const from = Studio.now.reading;
@@ -65,6 +68,7 @@
         read({ formula: from.formula, thresholds, why: isOver ? "pulled" : "pulling" });
       },
     });
+    Studio.now.view = view;
     if (Studio.state.case !== null) view.focus(Number(Studio.state.case));
   };
 
