@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale reproduce screenshots aeon fuzz bounds clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale reproduce screenshots aeon fuzz forge bounds clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -21,6 +21,7 @@ help:
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
 	@echo "make fuzz    feed damaged inputs to all readers (ARGS=\"--seconds 600 --seed 1\"); crashes go to tests/fuzz/crashes"
+	@echo "make forge   edit true certificates 10,000 times; none that claims more than is true may pass"
 	@echo "make bounds  run a part of the tests with the lowest and with the newest versions of the dependencies"
 	@echo "make clean   remove what the others made"
 
@@ -120,6 +121,9 @@ bench-classes: $(VENV)/aeon/.done
 # One thread: polars and numba would start their own for every process.
 fuzz: $(VENV)/.test
 	cd tests && POLARS_MAX_THREADS=1 NUMBA_NUM_THREADS=1 ../$(BIN)/python -m fuzz $(ARGS)
+
+forge: $(VENV)/.test
+	FERNN_FORGERIES=10000 $(BIN)/python -m pytest -s tests/exact/test_forged_certificates.py
 
 # Two environments of their own, without what is optional but for polars.
 BOUNDED := tests/formula/test_text.py tests/data tests/semantics/test_robustness.py tests/runs/test_run.py \

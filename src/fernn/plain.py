@@ -8,8 +8,9 @@ small functions here take one thing out of such data and raise a TypeError or a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from math import inf, isfinite
 from typing import Any
 
 from .errors import FernnError
@@ -71,11 +72,31 @@ def whole(value: Any, least: int = 0) -> int:
     return value
 
 
+def finite(value: Any, least: float = -inf, most: float = inf) -> float:
+    """A number from `least` to `most`, neither infinite nor NaN."""
+    found = number(value) if not isinstance(value, int) or abs(value) < 2**1000 else inf
+    if not isfinite(found) or not least <= found <= most:
+        raise _wrong(f"a finite number{_range(least, most)}", value)
+    return found
+
+
 def truth(value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
         raise _wrong("true or false", value)
     return value
+
+
+def fields(value: Any, needed: Collection[str], optional: Collection[str] = ()) -> dict[str, Any]:
+    """A JSON object with all of the needed fields, and no others but the optional ones."""
+    found = mapping(value)
+    for name in needed:
+        if name not in found:
+            raise ValueError(f"it lacks {name!r}")
+    for name in found:
+        if name not in needed and name not in optional:
+            raise ValueError(f"it has an unknown field {name!r:.40}")
+    return found
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -90,6 +111,10 @@ def rows(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list):
         raise _wrong("a list", value)
     return [mapping(row) for row in value]
+
+
+def _range(least: float, most: float) -> str:
+    return (f" of {least:g} or more" if least > -inf else "") + (f" of {most:g} or less" if most < inf else "")
 
 
 def _wrong(wanted: str, value: Any) -> TypeError:

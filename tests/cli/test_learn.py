@@ -310,13 +310,17 @@ def test_an_exact_search_leaves_a_certificate_that_can_be_checked(fernn):
     assert {"certificate.json", "rivals.json"} <= {path.name for path in Path("run").iterdir()}
     checked = fernn("certify", "run", "cruise.csv")
     assert checked.code == 0
-    assert "none does better" in checked.out
+    assert "stands: checked whole, all" in checked.out
     told = json.loads(fernn("certify", "run/certificate.json", "cruise.csv", "--json").out)
     assert told["stands"]
     assert told["all"]
+    assert told["verdict"] == "stands"
+    assert told["cases"] < told["of"]  # what was kept for the test is no part of it
+    spot = fernn("certify", "run", "cruise.csv", "--samples", "30")
+    assert spot.code == 0
 
     content = json.loads(Path("run/certificate.json").read_text())
-    content["front"][0]["error"] = 0
+    content["front"][0]["misjudged"] += 1
     Path("forged.json").write_text(json.dumps(content))
     forged = fernn("certify", "forged.json", "cruise.csv")
     assert forged.code == 1

@@ -145,6 +145,14 @@ def tiny() -> Dataset:
     return Dataset(values, np.array([1, 1, 0, 0]), ("bad", "good"), ("v",), name="tiny")
 
 
+@cache
+def tiny_file() -> Dataset:
+    """What the certificate of the corpus is about."""
+    from fernn.data import read
+
+    return read(CORPUS / "tiny.csv")
+
+
 def a_front(data: bytes) -> None:
     from fernn.learners import Front
 
@@ -155,6 +163,7 @@ def a_front(data: bytes) -> None:
 
 def a_run(data: bytes) -> None:
     """One file of a run is replaced: its name, the sign 0x1e, its content."""
+    from fernn.exact.audit import audit
     from fernn.runs import Run, as_found, reopened
     from fernn.runs.asking import transcript
     from fernn.runs.certifying import certified_part, read_certificate
@@ -189,9 +198,8 @@ def a_run(data: bytes) -> None:
         lambda: (run.ended, run.notes, run.seconds),
         lambda: candidates(run, tiny()),
         lambda: transcript(run),
-        lambda: (lambda proof: (proof.holds, proof.statement, proof.error, certified_part(proof, tiny())))(
-            read_certificate(folder)
-        ),
+        lambda: (lambda proof: (proof.holds, proof.statement, proof.error, proof.note))(read_certificate(folder)),
+        lambda: (lambda proof: audit(proof, certified_part(proof, tiny_file()), samples=10))(read_certificate(folder)),
         lambda: run.check(tiny()),
         a_job, resumed,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from slow import FOUND, Slow, front_at
 from fernn.data import load
 from fernn.errors import DataError, RunError
 from fernn.formula import parse
-from fernn.learners import Entry, Front, Progress
+from fernn.learners import Entry, Enumerative, Front, Progress
 from fernn.runs import Run, error, learned, new_folder, parts, run, run_folders
 
 DATA = load("cruise", cases=10)
@@ -208,3 +208,27 @@ def test_the_error_of_real_labels_is_the_mean_distance():
 
     data = from_arrays([[1.0, 2.0], [3.0, 9.0]], [1.5, -1.0], channels=["v"], label_kind="real")
     assert error(parse("G (v <= 4)"), data) == (abs(2 - 1.5) + abs(-5 - -1)) / 2
+
+
+def test_a_changed_certificate_is_not_repeated_in_the_notes(tmp_path):
+    data = load("cruise", cases=12)
+    fit = Enumerative(max_length=2, grid=2, folds=0).fit(data)
+    run = Run.create(tmp_path / "run", {"method": "enumerative", "learner": {}}, data)
+    run.finish(fit)
+    (said,) = [note for note in run.notes if note.startswith("certificate: ")]
+    assert said == fit.certificate.note
+    path = tmp_path / "run" / "certificate.json"
+    content = json.loads(path.read_text())
+    for change in (
+        {"statement": "It is always right."},
+        {"certified": not content["certified"]},
+        {"least": {"1": "nan"}},
+    ):
+        path.write_text(json.dumps(content | change))
+        (said,) = [note for note in run.notes if note.startswith("certificate: ")]
+        assert "cannot be relied on" in said
+        assert "always right" not in said
+    front = tmp_path / "run" / "front.json"
+    front.write_text(front.read_text().replace("No formula of this space", "No formula whatever"))
+    path.write_text(json.dumps(content))
+    assert not any("whatever" in note for note in run.notes)

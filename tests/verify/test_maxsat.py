@@ -21,7 +21,7 @@ from brute import all_formulas, least
 from fernn.data import from_arrays
 from fernn.errors import DataError, FernnError, UnsupportedError
 from fernn.exact.smallest import smallest
-from fernn.formula import direction, interval
+from fernn.formula import direction, interval, length
 from fernn.learners import Entry, MaxSat
 from fernn.learners.sklearn import MaxSatClassifier
 from fernn.runs.methods import METHODS
@@ -238,10 +238,12 @@ def test_the_classifier_has_every_setting_of_the_learner_and_its_formula():
     assert rule.fit_.proved == rule.front_[-1].length
 
 
-def test_past_rules_without_operators_hide_no_others():
+def test_past_rules_without_operators_are_as_long_as_future_ones():
     X = [[[1, 1, 1], [0, 0, 1]], [[1, 0, 0], [1, 0, 0]], [[0, 0, 1], [1, 1, 0]], [[0, 0, 1], [0, 0, 1]],
          [[0, 1, 1], [0, 1, 1]], [[1, 1, 1], [1, 1, 0]], [[1, 0, 0], [1, 0, 1]], [[1, 1, 0], [0, 1, 1]],
          [[0, 0, 0], [1, 0, 1]]]  # fmt: skip
     data = labelled([np.array(x, float) for x in X], [1, 0, 0, 1, 1, 0, 0, 0, 0])
     fit = MaxSat(max_length=3, direction="past").fit(data)
-    assert fit.front.within(3).train == pytest.approx(1 / 9)
+    assert fit.front.within(3).train == 0
+    assert str(fit.formula).startswith("O[0,0] ")
+    assert length(fit.formula) == 3

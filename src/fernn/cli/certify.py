@@ -21,25 +21,40 @@ def certify(
 ) -> int:
     """Check that no formula of a certificate's space makes fewer errors on the data than it says.
 
-    Spaces of up to 200,000 formulas (20,000 of a template) are gone through one by one; of larger ones formulas are
-    drawn at random. The file is read as it was for learning, unless reading options are given.
+    Spaces of up to 200,000 formulas (20,000 of a template) are checked whole: then the certificate stands or is wrong.
+    Of larger ones formulas are drawn at random: then it is wrong or not refuted, which is no proof. The file is read
+    as it was for learning, unless reading options are given.
     """
     from ..data import flags
     from ..exact.audit import audit
+    from ..exact.certificate import describe_space
     from ..runs.certifying import certified_part, read_certificate
 
     proof = read_certificate(certificate)
     if not flags(options):
         options = proof.content.get("reading") or options
-    found = audit(proof, certified_part(proof, recording(file, options)), samples, seed)
-    how = "all" if found.whole else "drawn at random"
+    data = recording(file, options)
+    part = certified_part(proof, data)
+    found = audit(proof, part, samples, seed)
     if json:
-        told = {"stands": found.stands, "statement": proof.statement, "looked_at": found.looked_at}
-        typer.echo(as_json({**told, "all": found.whole, "problems": list(found.problems)}))
+        told: dict[str, Any] = {"verdict": found.verdict, "stands": found.stands, "statement": proof.statement}
+        told |= {"space": describe_space(proof.content), "cases": len(part), "of": len(data)}
+        told |= {"looked_at": found.looked_at, "all": found.whole, "formulas": found.size}
+        typer.echo(as_json({**told, "problems": list(found.problems)}))
     else:
-        typer.echo(proof.statement)
+        typer.echo(f"It says: {proof.statement}")
+        typer.echo(f"about: {describe_space(proof.content)}")
+        typer.echo(f"data: {len(part)} of the {len(data)} traces of {data.name}{_how(options)}")
         for problem in found.problems:
             typer.echo(f"wrong: {problem}")
-        if found.stands:
-            typer.echo(f"stands: {found.looked_at:,} formulas looked at ({how}), none does better")
-    return 0 if found.stands else 1
+        if not found.problems:
+            typer.echo(found.sentence)
+    return 1 if found.problems else 0
+
+
+def _how(options: Any) -> str:
+    """The options that the file is read with, where they are not the usual ones."""
+    from ..data import flags
+
+    words = flags(options or {})
+    return f", read with {' '.join(words)}" if words else ""

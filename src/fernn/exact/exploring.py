@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ..data.problems import unknown_channel
 from ..errors import UnsupportedError
-from ..formula import Formula, length
+from ..formula import Atom, Formula, length
+from ..formula.holes import atoms_open, windows_open
 from ..formula.interval import Interval, OpenInterval
 from ..formula.nodes import AnyAtom, Relation
 from . import atoms as at
@@ -26,6 +27,11 @@ from .search import Counts, Floats, Search
 from .shelf import Ids, Shelf
 from .templates import NAMELESS, Grown
 from .windows import within
+
+LONGEST = 64
+"""No search goes through lengths beyond this: even of one condition there are more formulas than can be counted."""
+LONGEST_TEMPLATE = 10_000
+"""The same of a template, which may be long and have little that is open."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,37 @@ class Space:
 
     def gaps(self, column: at.Column) -> npt.NDArray[np.int64]:
         return at.gaps(column, self.grid if self.thresholds == "grid" else None, self.every)
+
+    def atoms(self, columns: tuple[at.Column, ...], relations: tuple[Relation, ...] = (">=", "<=")) -> Iterator[Atom]:
+        """The atoms that are tried on these columns."""
+        for column in columns:
+            for gap in self.gaps(column).tolist():
+                for relation in relations:
+                    yield column.atom(gap, relation)
+
+    def list_atoms(self, columns: tuple[at.Column, ...]) -> list[dict[str, Any]]:
+        """Thresholds by what they are compared with, of all atoms that are tried."""
+        kinds: dict[tuple[at.Sum, Relation], set[float]] = {}
+        holes = [AnyAtom("p")] if self.template is None else list(atoms_open(self.template))
+        for hole in holes:
+            for node in self.atoms(columns_of(hole, columns), hole.relations):
+                kinds.setdefault((node.weights, node.relation), set()).add(node.threshold)
+        return [
+            {"sum": [list(term) for term in total], "relation": relation, "thresholds": sorted(values)}
+            for (total, relation), values in kinds.items()
+        ]
+
+    def list_windows(self, samples: int) -> tuple[Interval, ...]:
+        """Those that are tried, besides all time; of a template, what may fill its open ones."""
+        if self.template is None:
+            return self.windows
+        return tuple(dict.fromkeys(over for hole in windows_open(self.template) for over in within(hole, samples)))
+
+
+def columns_of(hole: AnyAtom, columns: tuple[at.Column, ...]) -> tuple[at.Column, ...]:
+    """Those that an open atom may read."""
+    wanted = hole.channels
+    return tuple(c for c in columns if not wanted or all(name in wanted for name, _ in c.sum))
 
 
 @dataclass(eq=False)
@@ -82,8 +119,6 @@ class Exploration:
         self.reader = Reader(self.search)
         self.bounds = np.full(self.space.longest + 1, inf)
         self.families: dict[int, Ids] = {}
-        self.atoms: list[Formula] = []
-        """All that were tried where an atom is open."""
         self._atoms: dict[AnyAtom, Ids] = {}
         self._grown: Grown | None = None
         if self.space.template is None:
@@ -112,7 +147,6 @@ class Exploration:
                 for relation in relations:
                     words = layout.words_of(column.holds(values, gap, relation))
                     number = self.reader.number(column.atom(gap, relation))
-                    self.atoms.append(self.reader.atoms[number])
                     self.shelf.atom(words, number, column.width(gap), 1, scope)
         return np.arange(first, self.shelf.count)
 
@@ -125,8 +159,7 @@ class Exploration:
                 if name not in self.ground.data.channels:
                     names = self.ground.data.channels
                     raise UnsupportedError(unknown_channel(name, names, "the data have", f"?{hole.name} reads"))
-            kept = tuple(c for c in self.columns if not wanted or all(name in wanted for name, _ in c.sum))
-            self._atoms[plain] = self._filed(kept, plain.relations, self.search.scope())
+            self._atoms[plain] = self._filed(columns_of(plain, self.columns), plain.relations, self.search.scope())
         return self._atoms[plain]
 
     def prepare(self, stage: int) -> None:

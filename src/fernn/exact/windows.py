@@ -27,6 +27,12 @@ def windows(samples: int, pieces: int = 1) -> tuple[Interval, ...]:
     return tuple(over for over in found if over.spans not in (((0, samples - 1),), ((0, 0),)))
 
 
+def tried(samples: int, intervals: bool, pieces: int, next: bool) -> tuple[Interval, ...]:
+    """Those that a search without template tries besides all time: all windows, the next sample, both or none."""
+    found = windows(samples, pieces) if intervals else ()
+    return tuple(dict.fromkeys((interval(1, 1), *found))) if next else found
+
+
 def within(hole: OpenInterval, samples: int) -> tuple[Interval, ...]:
     """Those that fill an open window; and all time, where that does."""
     if hole.pieces > max(ENDS):

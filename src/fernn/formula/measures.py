@@ -27,6 +27,7 @@ from .nodes import (
     walk,
 )
 
+_NOW = interval(0, 0)
 Direction = Literal["past", "future", "now", "mixed"]
 
 _MIRROR = {Once: Eventually, Historically: Always, Since: Until}
@@ -37,14 +38,23 @@ def length(formula: Formula) -> int:
     """Atoms and operators, as the paper counts: `F (x >= c & y >= d)` has length 4.
 
     A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. An open atom is an atom; a
-    choice is as long as its longest option.
+    choice is as long as its longest option. Around a formula without temporal operators, `O[0,0]` (`F[0,0]`) only says
+    at which sample it is judged, and is not counted.
     """
+    match formula:
+        case Once(inner, over) | Eventually(inner, over) if over == _NOW and direction(inner) == "now":
+            return node_count(inner)
+    return node_count(formula)
+
+
+def node_count(formula: Formula) -> int:
+    """As `length`, with every operator counted."""
     match formula:
         case Not(Atom() | AnyAtom()):
             return 1
         case AnyOf(options):
-            return max(length(option) for option in options)
-    return 1 + sum(length(child) for child in children(formula))
+            return max(node_count(option) for option in options)
+    return 1 + sum(node_count(child) for child in children(formula))
 
 
 def direction(formula: Formula) -> Direction:
@@ -105,7 +115,7 @@ def facing(past: Formula, future: bool) -> Formula:
     """A formula that looks back as it is told: looking ahead, or judged at the last sample even without operators."""
     if future:
         return mirror(past)
-    return Once(past, interval(0, 0)) if direction(past) == "now" else past
+    return Once(past, _NOW) if direction(past) == "now" else past
 
 
 def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:

@@ -15,7 +15,7 @@ from ..exact.exploring import Exploration
 from ..exact.search import Counts
 from ..exact.staying import Staying
 from ..exact.widening import margin, refined, standing, widened
-from ..formula import Constant, Formula, length, simplify
+from ..formula import Constant, Formula, interval, length, simplify
 from ..formula.simplify import fixed_windows
 from ..plain import number, whole
 from .clock import Clock
@@ -37,7 +37,9 @@ class Wanted(Protocol):
     @property
     def folds(self) -> int: ...
     @property
-    def atoms(self) -> str: ...
+    def intervals(self) -> bool: ...
+    @property
+    def pieces(self) -> int: ...
     @property
     def max_misses(self) -> float | None: ...
     @property
@@ -162,16 +164,16 @@ class Enumeration(Underway):
                     self.entries[n] = made
 
     def combine(self) -> None:
-        """Adds a formula without error, put together from short ones, if there is one."""
+        """Adds a formula without error, put together from short ones, if there is one that is not too long."""
         together = cover(self.explored)
-        if together is not None:
-            entry = self._judged(simplify(together))
+        if together is not None and length(said := simplify(together)) <= self.explored.space.longest:
+            entry = self._judged(said)
             self.entries[entry.length] = entry
 
     def _advance(self, stage: int) -> None:
         """Guesses the share of the work that is done from how fast the lengths have been growing."""
         sizes = [self.explored.counts[n].generated for n in self.explored.stages if n <= stage]
-        growth = max(4.0, sizes[-1] / max(sizes[-2], 1)) if len(sizes) > 1 else 20.0
+        growth = min(max(4.0, sizes[-1] / max(sizes[-2], 1)), 1000.0) if len(sizes) > 1 else 20.0
         left = sum(sizes[-1] * growth**k for k in range(1, self.explored.stages[-1] - stage + 1))
         whole = sum(sizes) + left
         self.share = max(self.share, sum(sizes) / whole / (1 + self.settings.folds))
@@ -207,10 +209,14 @@ class Enumeration(Underway):
         }
 
     def certificate(self) -> Certificate:
+        free = self.explored.space.template is None
+        windows = self.explored.space.windows
         settings = {
             "max_misses": self.settings.max_misses,
             "max_false_alarms": self.settings.max_false_alarms,
-            "differences": self.settings.atoms == "differences",
+            "intervals": free and self.settings.intervals,
+            "pieces": self.settings.pieces if free and self.settings.intervals else 1,
+            "next": free and interval(1, 1) in windows[:1],
         }
         total = self.explored.ground.total
         front = [(entry.formula, round(entry.train * total, 9)) for entry in self.front()]

@@ -14,11 +14,11 @@ from ..engine import Where
 from ..errors import UnsupportedError
 from ..exact.atoms import columns
 from ..exact.certificate import Certificate
-from ..exact.exploring import Exploration, Space
+from ..exact.exploring import LONGEST, LONGEST_TEMPLATE, Exploration, Space
 from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
-from ..exact.windows import windows
-from ..formula import Formula, direction, interval
+from ..exact.windows import ENDS, tried
+from ..formula import Formula, direction, length
 from .clock import Clock
 from .enumeration import Enumeration
 from .fit import Fit, Watch, silent
@@ -28,8 +28,10 @@ from .memory import bytes_of
 from .published import Published
 from .recipe import WHERE
 from .space import looking_back
-from .validating import Validation, afar, check_folds, validated
+from .validating import Validation, afar, check_folds, check_size, validated
 
+MOST_RIVALS = 1_000_000
+"""Ways to judge the data that are kept at most."""
 FEW = 256
 """Atoms up to which every threshold is tried, where the choice is left open."""
 Floats = npt.NDArray[np.float64]
@@ -47,8 +49,7 @@ class ExactFit(Fit):
     def notes(self) -> tuple[str, ...]:
         said = [*self.caveats]
         if self.certificate is not None:
-            looked = sum(row["generated"] for row in self.certificate.content["lengths"])
-            said.append(f"certificate: {self.certificate.statement} ({looked:,} formulas)")
+            said.append(self.certificate.note)
         if self.rivals is not None:
             said.append(f"rivals: {self.rivals.told()}")
         return tuple(said)
@@ -129,8 +130,8 @@ class Enumerative:
             self._searched(job)
             job.check()
             found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
-            if self._is_propositional(job.explored.ground.data) and not job.at_floor:
-                job.combine()
+            if self._is_propositional(job.explored.ground.data) and not job.at_floor and not job.is_complete:
+                job.combine()  # of a complete search there is none in the space
             validation = self._validated(job)
         front = job.front(validation)
         proof = job.certificate()
@@ -196,26 +197,32 @@ class Enumerative:
         ):
             if value not in allowed:
                 raise UnsupportedError(f"{name} are {' or '.join(map(repr, allowed))}, got {value!r}")
-        for name, number in (("max_length", self.max_length), ("grid", self.grid)):
-            if number < 1:
-                raise UnsupportedError(f"{name} is at least 1, got {number}")
+        check_size("max_length", self.max_length, 1, LONGEST)
+        if self.template is not None and length(self.template) > LONGEST_TEMPLATE:
+            raise UnsupportedError(f"the template is at most {LONGEST_TEMPLATE} long, this one {length(self.template)}")
+        check_size("grid", self.grid)
+        check_size("pieces", self.pieces, 1, max(ENDS))
+        check_size("most_rivals", self.most_rivals, 1, MOST_RIVALS)
         check_folds(self.folds)
-        for name, share in (("max_misses", self.max_misses), ("max_false_alarms", self.max_false_alarms)):
+        for name, share in (
+            ("max_misses", self.max_misses),
+            ("max_false_alarms", self.max_false_alarms),
+            ("tolerance", self.tolerance),
+        ):
             if share is not None and not 0 <= share <= 1:
                 raise UnsupportedError(f"{name} is a share, from 0 to 1; got {share}")
         looks = direction(self.template) if self.template is not None else "now"
         if looks == "mixed":
             raise UnsupportedError("the exact search looks one way; the template mixes past and future operators")
         future = looks == "future" if looks != "now" else self.direction == "future"
-        tried = windows(int(data.lengths.max()), self.pieces) if self.intervals else ()
-        if self._is_propositional(data) if self.next is None else self.next:
-            tried = tuple(dict.fromkeys((interval(1, 1), *tried)))
+        next = self._is_propositional(data) if self.next is None else self.next
+        windows = tried(int(data.lengths.max()), self.intervals, self.pieces, next)
         space = Space(
             self.max_length,
             None if self.template is None else looking_back(self.template),
             self.since,
             self.negation,
-            tried,
+            windows,
             "exact",
             self.grid,
             self.tolerance > 0 or self.template is not None,

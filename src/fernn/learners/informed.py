@@ -115,9 +115,9 @@ class Informed:
         """The certificate says what was known; rivals are kept where they are those of the data as they are."""
         papers, more = dict(fit.papers), dict[str, Any]()
         if "certificate.json" in papers:
-            said = f"{papers['certificate.json']['statement']} The data are as the prior shows them."
-            papers["certificate.json"] |= {"statement": said, "prior": self.prior.to_json()}
-            more = {"certificate": Certificate(papers["certificate.json"])}
+            proof = Certificate(papers["certificate.json"]).with_prior(self.prior.to_json())
+            papers["certificate.json"] = proof.to_json()
+            more = {"certificate": proof}
         if "rivals.json" in papers and (self.prior.must_hold or self.prior.ranges):
             del papers["rivals.json"]
             more |= {"rivals": None}

@@ -90,24 +90,11 @@ class MaxSat:
 
         def of_length(n: int, pulse: Callable[[], None]) -> list[Formula]:
             flawless = not self.front and n > 1  # so that there is something to show
-            made = [
-                best(found, Trees(size, data.n_channels, self.since, self.next, moving), data.channels, pulse,
-                     self.seed, flawless)
-                for size, moving in self._sizes(n)
-            ]  # fmt: skip
-            return [formula for formula in made if formula is not None]
+            trees = Trees(n, data.n_channels, self.since, self.next)
+            formula = best(found, trees, data.channels, pulse, self.seed, flawless)
+            return [] if formula is None else [formula]
 
         return of_length
-
-    def _sizes(self, n: int) -> list[tuple[int, bool | None]]:
-        """Nodes of the trees that are told in this length, and whether they have operators over time.
-
-        Of the past, one without them is told as `O[0,0] p`, one longer; but the simplest come first whatever they take.
-        """
-        if self.direction == "future":
-            return [(n, None)]
-        still = 1 if n == 1 else n - 1 if n % 2 == 0 and n > 2 else 0
-        return [*([(n, True)] if n > 1 else []), *([(still, False)] if still else [])]
 
     def alone(self, data: Dataset, weights: Floats) -> Front:
         """What is found on a part of the traces, as validation asks."""

@@ -111,6 +111,14 @@ def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((each - mean) ** 2, weights=weights) / len(each)))
 
 
+def check_size(name: str, value: object, least: int = 1, most: int | None = None) -> None:
+    """That a setting is a whole number in its range, before any work is done."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise UnsupportedError(f"{name} is a whole number of {least} or more, got {value!r:.40}")
+    if most is not None and value > most:
+        raise UnsupportedError(f"{name} is at most {most:,}, more could never be gone through; got {value:,}")
+
+
 def check_folds(folds: int) -> None:
     if folds < 0 or folds == 1:
         raise UnsupportedError(f"folds are 2 or more, or 0 for no validation; got {folds}")

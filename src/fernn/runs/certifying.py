@@ -16,6 +16,8 @@ from ..plain import read_json, told
 from .learning import parts
 
 PAPER = "certificate.json"
+LARGEST = 100_000_000
+"""Bytes of a certificate."""
 
 
 def with_origin(papers: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,6 +31,8 @@ def read_certificate(path: str | Path) -> Certificate:
     path = Path(path)
     path = path / PAPER if path.is_dir() else path
     try:
+        if (size := path.stat().st_size) > LARGEST:
+            raise DataError(f"{path} has {size:,} bytes, a certificate of fernn has at most {LARGEST:,}.")
         content = read_json(path.read_bytes())
     except FileNotFoundError:
         raise DataError(
@@ -41,12 +45,14 @@ def read_certificate(path: str | Path) -> Certificate:
 
 
 def certified_part(proof: Certificate, data: Dataset) -> Dataset:
-    """The traces that the certificate is about: all of them, or those that were learned on."""
+    """The traces that the certificate is about: all of them, or those that were learned on, as its prior shows them."""
     wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
-    if data.fingerprint == wanted:
-        return data
-    ways = [data] if split is None else [parts(data, split["test"], split["seed"])[0], data]
-    if proof.content.get("prior"):  # what was learned on is the data as the prior shows them
+    ways: list[Dataset] = [data]
+    if split is not None and ("prior" in proof.content or data.fingerprint != wanted):
+        ways.insert(0, parts(data, split["test"], split["seed"])[0])
+    if "prior" in proof.content:
         prior = Prior.from_json(proof.content["prior"])
-        ways += [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
-    return next((way for way in ways if way.fingerprint == wanted), data)
+        ways = [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
+        if not ways:
+            raise DataError("the prior of the certificate leaves no trace of these data, so there is nothing to check.")
+    return next((way for way in ways if way.fingerprint == wanted), ways[-1])

@@ -28,6 +28,7 @@ from .. import __version__
 from ..data import Dataset, suggest_command
 from ..data.options import checked_reading
 from ..errors import DataError, RunError
+from ..exact.certificate import NOTE, list_contradictions
 from ..learners import Fit, Front, Prior, Progress
 from ..learners.front import plain, read_back, word
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
@@ -185,9 +186,20 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the method had to say of its result."""
+        """What the method had to say of its result; what a certificate says is made from its fields, not repeated."""
         with self._sound(FRONT):
-            return tuple(text(note) for note in (self._read(FRONT) or {}).get("notes", ()))
+            found = [text(note) for note in (self._read(FRONT) or {}).get("notes", ())]
+        return tuple(self._certified_note() if note.startswith(NOTE) else note for note in found)
+
+    def _certified_note(self) -> str:
+        from .certifying import read_certificate
+
+        try:
+            proof = read_certificate(self.folder)
+            problem = next(list_contradictions(proof.content), None)
+        except DataError as error:
+            problem = told(error)
+        return proof.note if problem is None else f"{NOTE}that of this run cannot be relied on: {problem}"
 
     @property
     def seconds(self) -> float:

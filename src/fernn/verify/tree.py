@@ -28,8 +28,6 @@ Kind = int | str
 UNARY = ("X", "W", "F", "G")
 """X is next, `F[1,1]`, and W weak next, `G[1,1]`."""
 BINARY = ("U", "and", "or")
-MOVING = (*UNARY, "U")
-"""Operators over time."""
 
 # What does not stand directly under an operator: F F a = F a, F X a = X F a, F W a is true, F (a U b) = F b, ...
 NOT_UNDER = {"F": "FXWU", "G": "GXWF"}
@@ -46,8 +44,6 @@ class Trees:
     propositions: int
     until: bool = True
     next: bool = True
-    moving: bool | None = None
-    """Whether there is an operator over time in it; None for either way."""
 
     @property
     def true(self) -> int:
@@ -61,12 +57,12 @@ class Trees:
         """What node i may be, in the order that operands of & and | keep."""
         left = self.nodes - 1 - i
         found: list[Kind] = list(range(2 * self.propositions)) if i or not left else []
-        if self.nodes == 1 or (i and self.next and self.moving is not False):
+        if self.nodes == 1 or (i and self.next):
             found += [self.true, self.false]
-        if left >= 1 and self.moving is not False:
+        if left >= 1:
             found += UNARY if self.next else ("F", "G")
         if left >= 2:
-            found += BINARY if self.until and self.moving is not False else ("and", "or")
+            found += BINARY if self.until else ("and", "or")
         return found
 
     def binary(self, i: int) -> list[str]:
@@ -80,8 +76,6 @@ class Trees:
     def clauses(self) -> Iterator[list[str]]:
         """Of literals as text: `is_a`, `has_right` and their negations."""
         yield from self._shape()
-        if self.moving:
-            yield [is_a(i, kind) for i in range(self.nodes) for kind in self.kinds(i) if kind in MOVING]
         for i in range(self.nodes - 1):
             yield from self._under(i)
             for j in self.rights(i):
