@@ -1,5 +1,7 @@
 """Causes are seen early, effects come later: what a reactive formula predicts."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -107,3 +109,29 @@ def test_a_cause_that_every_trace_has_is_left_out():
 def test_until_is_not_reactive():
     with pytest.raises(FormulaError, match="not reactive"):
         Reactive.of(fernn.parse("(x >= 0) U (x >= 1) -> F[4,6] (x <= 0)"))
+
+
+@pytest.mark.parametrize("learner", [
+    Lattice(preset="published", max_parts=3, ends=4, steps=15, width=2, target=0.0, folds=0, seed=3),
+    Lattice(max_parts=3, ends=4, width=2, folds=0),
+])  # fmt: skip
+def test_a_search_that_is_cut_off_comes_to_the_same_result(learner):
+    data = noisy(0)
+    states = []
+    whole = learner.fit(data, lambda progress: states.append(json.dumps(progress.state)))
+
+    def cut_off(after):
+        left = iter(range(after))
+
+        def watch(progress):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        return learner.fit(data, watch).state
+
+    states += [json.dumps(cut_off(after)) for after in range(len(states) - 1)]
+    assert len(states) > 3
+    for state in states:
+        again = learner.fit(data, resume=json.loads(state))
+        assert [str(node.formula) for node in again.graph] == [str(node.formula) for node in whole.graph]
+        assert repr(again.front) == repr(whole.front)

@@ -21,6 +21,10 @@ _Shape = tuple["_Shape", ...]
 """A bare tree: () an atom, (a,) a unary operator, (a, b) a binary one."""
 
 
+LONGEST = 12
+"""Of the templates of all formulas: there are 5,798 shapes of this length, and three times as many of the next."""
+
+
 def exactly_length(
     n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
 ) -> Formula:
@@ -30,7 +34,7 @@ def exactly_length(
     every G, F, H and O has an open window of at most `pieces` spans; they are w1, w2, ... from the left, outermost
     first.
     """
-    _check_length(n, 1)
+    _check_length(n, 1, LONGEST)
     return _facing(direction, one_of(_labelled(shape, since, pieces if intervals else 0) for shape in _shapes(n)))
 
 
@@ -38,7 +42,7 @@ def up_to_length(
     n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
 ) -> Formula:
     """Every formula of at most `n` atoms and operators, shapes as in `exactly_length`, short ones first."""
-    _check_length(n, 1)
+    _check_length(n, 1, LONGEST)
     shapes = [shape for size in range(1, n + 1) for shape in _shapes(size)]
     return _facing(direction, one_of(_labelled(shape, since, pieces if intervals else 0) for shape in shapes))
 

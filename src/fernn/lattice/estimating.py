@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from math import exp, inf
 
 import numpy as np
 
 from .parameters import Field, Place, Valuation
+from .saved import plain
 from .structures import Delayed, Structure
 from .sweep import TINY, Windows, settled, sweep, swept
 
@@ -52,25 +55,40 @@ def absent(windows: Windows) -> Valuation:
     return Valuation(windows.outer[0], (Place(windows.tried[0], -inf, -inf), Place(late, inf, inf)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Annealing:
-    """By simulated annealing: windows and thresholds drawn, then changed at random; worse is taken less and less."""
+    """By simulated annealing: windows and thresholds drawn, then changed at random; worse is taken less and less.
+
+    What is drawn for a structure depends on the seed, the structure and where it starts alone, so that a search that
+    was cut off and goes on comes to what it would have come to.
+    """
 
     ground: Field
     windows: Windows
-    random: np.random.Generator
+    seed: int
     pulse: Callable[[], None]
     steps: int = 400
     hot: float = 0.1
     """A rise of the error, as a share, that is taken at first about one time in three."""
 
+    def __post_init__(self) -> None:
+        self.random = np.random.default_rng(self.seed)
+
+    def _restart(self, structure: Structure, start: Valuation) -> None:
+        """Draws for this structure from here on."""
+        text = json.dumps(plain(structure, start))
+        digest = blake2b(text.encode(), digest_size=8).digest()
+        self.random = np.random.default_rng([self.seed, int.from_bytes(digest, "big")])
+
     def begun(self, structure: Structure) -> Valuation:
         drawn = absent(self.windows)
+        self._restart(structure, drawn)
         for part in range(2):
             drawn = self._moved(structure, drawn, part)
         return self._annealed(structure, drawn)
 
     def quick(self, structure: Structure, start: Valuation, part: int) -> Valuation:
+        self._restart(structure, start)
         return self._annealed(structure, self._moved(structure, start, part))
 
     def thorough(self, structure: Structure, start: Valuation) -> Valuation:

@@ -66,6 +66,8 @@ class Graph:
     tried: int = 0
     reached: int = 1
     """The size up to which nothing is left to do."""
+    begun: dict[Key, Node] = field(default_factory=dict)
+    """Known from before, of a size that is not done: it is gone through anew, as if they were not known."""
 
     def grow(self, floor: float) -> Iterator[Node]:
         """Every node when its parameters are known; ends at the largest size, or where no error can be avoided.
@@ -117,10 +119,17 @@ class Graph:
     def _judged(self, structure: Structure, valuation: Valuation) -> Node:
         return Node(structure, valuation, *self.ground.errors(self.ground.verdicts(structure, valuation)))
 
-    def put(self, nodes: Iterable[tuple[Structure, Valuation]]) -> None:
-        """Nodes known from before."""
+    @property
+    def known(self) -> list[Node]:
+        """All nodes, those of a size that was begun before included."""
+        return [*self.nodes.values(), *(node for name, node in self.begun.items() if name not in self.nodes)]
+
+    def put(self, nodes: Iterable[tuple[Structure, Valuation]], reached: int) -> None:
+        """Nodes known from before, when all sizes up to `reached` were done."""
+        self.reached = reached
         for structure, valuation in nodes:
-            self.nodes[key(structure)] = self._judged(structure, valuation)
+            into = self.nodes if len(structure.parts) <= reached else self.begun
+            into[key(structure)] = self._judged(structure, valuation)
 
 
 def edges(nodes: Iterable[Node]) -> list[tuple[Formula, Formula]]:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..data import Dataset
-from ..errors import FernnError
+from ..errors import FernnError, UnsupportedError
 from ..exact.atoms import columns
 from ..exact.widening import margin
 from ..formula import Formula, length
@@ -104,7 +104,12 @@ class Growing(Underway):
         if not found:
             raise FernnError("nothing was found; the state that was gone on from is damaged. Begin anew.")
         short = [entry for entry in found if entry.length <= most]
-        return front_of(short or [min(found, key=lambda entry: entry.length)], validation)
+        if not short:
+            least = min(entry.length for entry in found)
+            raise UnsupportedError(
+                f"no formula of at most max_length={most} was found, the shortest has length {least}"
+            )
+        return front_of(short, validation)
 
     @property
     def identity(self) -> str:

@@ -22,7 +22,7 @@ from ..formula import length
 from ..lattice.estimating import Annealing, Sweeping
 from ..lattice.graph import Estimator, Graph, Node
 from ..lattice.parameters import END, Field, Window
-from ..lattice.prediction import needed, told
+from ..lattice.prediction import Reactive, needed, told
 from ..lattice.saved import plain, restored
 from ..lattice.sweep import Windows
 from .clock import Clock
@@ -58,7 +58,7 @@ class Lattice:
     max_parts: int = 4
     """Delayed atoms in a formula, cause and effect together."""
     max_length: int | None = None
-    """Of the formula, atoms and operators; longer ones are left out while there are shorter ones."""
+    """Of the formula, atoms and operators; where no rule with a cause is as short, an effect alone."""
     intervals: bool = True
     """Whether windows are learned; without, and without `delayed`, every operator is unbounded."""
     delayed: bool = True
@@ -95,7 +95,7 @@ class Lattice:
         self._check(data)
         growth = _Growth.begun(self, data, watch, resume, weights)
         fit = growth.finish(resume)
-        nodes = tuple(growth.graph.nodes.values())
+        nodes = tuple(growth.graph.known)
         return LatticeFit(**vars(fit), graph=nodes, said=told(fit.formula, growth.data))
 
     def alone(self, data: Dataset, weights: Floats) -> Front:
@@ -149,8 +149,7 @@ class _Growth(Growing):
         self.floor = unavoidable(data, weights)
         estimator: Estimator = Sweeping(ground, tried, self._beat)
         if published:
-            random = np.random.default_rng(settings.seed)
-            estimator = Annealing(ground, tried, random, self._beat, settings.steps)
+            estimator = Annealing(ground, tried, settings.seed, self._beat, settings.steps)
             self.floor = max(self.floor, settings.target * float(weights.sum()))
         self._known: dict[Node, Entry] = {}
         self._lengths: dict[Node, int] = {}
@@ -172,16 +171,23 @@ class _Growth(Growing):
 
     @property
     def has_any(self) -> bool:
-        return bool(self.graph.nodes)
+        return bool(self.graph.nodes or self.graph.begun)
 
     def found(self) -> Iterable[Entry]:
         """Of each length the best."""
         best: dict[int, list[Node]] = {}
-        for node in sorted(self.graph.nodes.values(), key=lambda node: node.error):
+        for node in sorted(self.graph.known, key=lambda node: node.error):
             same = best.setdefault(self._length(node), [node])
             if node is not same[0] and node.error <= same[0].error + 1e-9 and len(same) < EQUALS:
                 same.append(node)
-        return [max((self._entry(node) for node in same), key=lambda e: (-e.train, e.margin)) for same in best.values()]
+        found = [
+            max((self._entry(node) for node in same), key=lambda e: (-e.train, e.margin)) for same in best.values()
+        ]
+        most = self.settings.max_length
+        if most is not None and all(entry.length > most for entry in found):  # then effects without their causes
+            effects = dict.fromkeys(Reactive.of(node.formula).effect for node in self.graph.known)
+            found += [self.judged(widened(effect, self.data)) for effect in effects if length(effect) <= most]
+        return found
 
     def _entry(self, node: Node) -> Entry:
         if node not in self._known:
@@ -194,10 +200,10 @@ class _Growth(Growing):
         return self._lengths[node]
 
     def kept(self) -> dict[str, Any]:
-        nodes = [plain(node.structure, node.valuation) for node in self.graph.nodes.values()]
+        nodes = [plain(node.structure, node.valuation) for node in self.graph.known]
         return super().kept() | {"reached": self.graph.reached, "nodes": nodes}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.graph.put(restored(row) for row in state["nodes"])
-        self.graph.tried, self.graph.reached = self.tried, int(state["reached"])
+        self.graph.put((restored(row) for row in state["nodes"]), int(state["reached"]))
+        self.graph.tried = self.tried

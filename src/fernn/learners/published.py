@@ -30,13 +30,14 @@ from ..formula import Formula, atom, length, parse
 from ..formula.holes import atoms_open, expanded, filled, without_holes
 from ..formula.measures import facing
 from ..formula.nodes import Atom, Relation
-from ..formula.templates import Way, exactly_length
+from ..formula.templates import LONGEST, Way, exactly_length
 from ..plain import whole
 from ..semantics import robustness, satisfied
 from .clock import Clock
 from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from .front import Entry, Front, front_of
 from .labels import counts, targets
+from .validating import check_size
 
 SCHEMA = 1
 VALUATIONS, TRACES = 3, 8
@@ -63,6 +64,7 @@ class Published:
     ) -> Fit:
         """Search; Ctrl-C ends it with the best so far."""
         targets(data)
+        check_size("max_length", self.max_length, 1, LONGEST)
         clock = Clock.of(resume, self.time_limit)
         job, skip = _Job(self, data, counts(data, weights), clock), 0
         if resume is not None:

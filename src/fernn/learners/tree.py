@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import log
+from math import inf, log
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ..data import Dataset
 from ..engine import Where
 from ..errors import UnsupportedError
-from ..formula import FALSE, TRUE, Formula, parse
+from ..formula import FALSE, TRUE, Formula, length, parse
 from ..formula.holes import without_holes
 from ..formula.measures import facing
 from ..plain import text
@@ -191,12 +191,13 @@ class _Growth(Growing):
         return Splitting(self.data, self.weights, space, future, bytes_of(self.settings.memory), self.tick).least()
 
     def _offer_all(self, tree: Branches, weights: Floats) -> None:
-        """The tree and its prunings; where they say nothing, the formula that errs least."""
+        """The tree and its prunings; where they say nothing or all are too long, the formula that errs least."""
         if not self.settings.pruning:
             self.formulas.clear()
         for pruned in prunings(tree, self.data, weights) if self.settings.pruning else (tree,):
             self._offer(self._faced(pruned.formula))
-        if not self.formulas:
+        most = inf if self.settings.max_length is None else self.settings.max_length
+        if not any(length(formula) <= most for formula in self.formulas):
             self._offer(self._least())
 
     def _offer(self, formula: Formula) -> None:
