@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from fernn.formula.measures import length
@@ -13,7 +16,7 @@ from fernn.formula.nodes import And, Atom, Not, Or, Since, Until, walk
 from fernn.formula.parse import parse
 from fernn.formula.simplify import simplify
 from fernn.semantics import robustness, satisfied
-from strategies import CHANNELS, formulas, traces
+from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, grown, intervals, traces
 
 
 @settings(max_examples=1500, deadline=None)
@@ -52,3 +55,54 @@ def test_each_law_is_seen_at_work(before, after):
 def test_a_negated_atom_is_an_atom():
     assert simplify(parse("!(x <= 3)")) == parse("x > 3")
     assert isinstance(simplify(parse("!!(x <= 3)")), Atom)
+
+
+NEAR = [0.1, 0.1000000001, float(np.nextafter(0.1, 1)), float(np.float32(0.1)), float(np.nextafter(np.float32(0.1), 1)),
+        1e300, 2e300, -1e300, 0.0, 1e-60, -1e-60]  # fmt: skip
+near_atoms = st.builds(
+    lambda terms, relation, threshold: Atom(terms, relation, threshold),
+    st.sampled_from([(("x", 1.0),), (("x", -1.0),), (("x", 0.3),), (("x", 1.0), ("y", 3.0)), (("y", 3.0), ("x", 1.0))]),
+    st.sampled_from([">=", ">", "<=", "<"]),
+    st.sampled_from(NEAR),
+)
+near_formulas = st.recursive(near_atoms, lambda inner: grown(inner, MIXED, intervals), max_leaves=10)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(near_formulas, st.integers(0, 2**32 - 1))
+def test_laws_on_thresholds_hold_for_the_numbers_as_they_are_compared(formula, seed):
+    random = np.random.default_rng(seed)
+    values = random.choice([v for v in NEAR if abs(v) < 1], (2, 6))
+    simpler = simplify(formula)
+    for dtype in (np.float32, np.float64):
+        trace = values.astype(dtype)
+        for judge in (robustness, satisfied):
+            before, after = (judge(f, trace[None], CHANNELS, at="all") for f in (formula, simpler))
+            assert_array_equal(after, before)
+
+
+def test_bounds_that_are_one_float32_are_not_one_bound():
+    at = np.full((1, 1), 0.1, np.float32)
+    for text in ("x > 0.1 & x >= 0.1000000001", "x < 0.1000000001 & x <= 0.1"):
+        assert simplify(parse(text)) == parse(text)
+        assert satisfied(text, at)[0] == satisfied(simplify(parse(text)), at)[0] == False  # noqa: E712
+    assert simplify(parse("x > 0.1 & x >= 0.1001")) == parse("x >= 0.1001")
+    assert simplify(parse("x >= 0.1 & x > 0.1000000001")) == parse("x > 0.1000000001")
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.sampled_from([PAST, FUTURE]).flatmap(lambda kind: formulas(kind, leaves=6)), traces(longest=8))
+def test_simplify_leaves_a_formula_judged_where_it_was(formula, trace):
+    simpler = simplify(formula)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for judge in (robustness, satisfied):
+            assert_array_equal(judge(simpler, trace[None], CHANNELS), judge(formula, trace[None], CHANNELS))
+
+
+def test_a_past_formula_stays_at_the_last_sample():
+    assert str(simplify(parse("O[0,0] (x >= 1)"))) == "O[0,0] (x >= 1)"
+    assert str(simplify(parse("H[0,0] !(x < 1) & O[0,0] (y > 2)"))) == "O[0,0] (x >= 1 & y > 2)"
+    assert str(simplify(parse("F[0,0] (x >= 1)"))) == "x >= 1"
+    assert str(simplify(parse("O[0,0] (x >= 1)"), keep_sample=False)) == "x >= 1"
+    assert str(simplify(parse("O[0,0] true"))) == "true"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from math import inf
+from struct import pack, unpack
 
 from .interval import Interval
 from .negation import negated
@@ -123,20 +125,38 @@ def parts(node: Formula, kind: type[Formula]) -> list[Formula]:
 
 def _tightest(parts: list[Formula], conjunction: bool) -> list[Formula]:
     """Of atoms that bound the same sum on the same side, the one that decides."""
-    best: dict[tuple[object, bool], Atom] = {}
-    for part in parts:
-        if isinstance(part, Atom):
-            key = (part.weights, part.is_upper_bound)
-            best[key] = _deciding(best[key], part, conjunction) if key in best else part
-    chosen = [best[part.weights, part.is_upper_bound] if isinstance(part, Atom) else part for part in parts]
+    atoms = [part for part in parts if isinstance(part, Atom)]
+    chosen = [_deciding(part, atoms, conjunction) if isinstance(part, Atom) else part for part in parts]
     return list(dict.fromkeys(chosen))
 
 
-def _deciding(a: Atom, b: Atom, conjunction: bool) -> Atom:
-    if a.threshold == b.threshold:
-        return a if a.is_strict == conjunction else b
-    larger, smaller = (a, b) if a.threshold > b.threshold else (b, a)
-    return larger if conjunction != a.is_upper_bound else smaller
+def _deciding(atom: Atom, others: list[Atom], conjunction: bool) -> Atom:
+    """Of these, the atom beside which this one says nothing; where none is, this one."""
+    for other in others:
+        if _implies(other, atom) if conjunction else _implies(atom, other):
+            return _deciding(other, others, conjunction)
+    return atom
+
+
+def _implies(a: Atom, b: Atom) -> bool:
+    """Whether a, another bound of the same sum on the same side, holds only where b does, in float32 and float64.
+
+    Thresholds are rounded to the type of the data, so that `x >= 0.1000000001` is no more than `x >= 0.1` there: it
+    implies `x > 0.1` only if that is less in float32 too.
+    """
+    if a == b or (a.weights, a.is_upper_bound) != (b.weights, b.is_upper_bound):
+        return False
+    tighter, looser = (b.threshold, a.threshold) if a.is_upper_bound else (a.threshold, b.threshold)
+    if a.is_strict or not b.is_strict:
+        return tighter > looser or (tighter == looser and a.is_strict)
+    return tighter > looser and _as_float32(tighter) > _as_float32(looser)
+
+
+def _as_float32(number: float) -> float:
+    try:
+        return float(unpack("f", pack("f", number))[0])
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 def implication(node: Formula) -> Formula | None:

@@ -1,8 +1,9 @@
 """Shorter formulas that mean exactly the same: equal robustness and verdict at every sample of every trace.
 
-The laws are in `laws` and `trends`. They hold for traces of any finite length with windows clipped to the trace, and
-for templates whatever the holes are filled with: an open atom is only ever equal to itself, an open window is never
-known to include a sample, and the options of a choice stay as they are, since choices that became equal would be one.
+The laws are in `laws` and `trends`. They hold in float32 and in float64, in which traces are judged, for traces of any
+finite length with windows clipped to the trace, and for templates whatever the holes are filled with: an open atom is
+only ever equal to itself, an open window is never known to include a sample, and the options of a choice stay as they
+are, since choices that became equal would be one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 from math import inf
 
 from . import laws, trends
-from .interval import Interval, OpenInterval
+from .interval import Interval, OpenInterval, interval
 from .laws import Law
 from .measures import direction, mirror
 from .negation import negations_in
@@ -22,6 +23,7 @@ from .nodes import (
     TRUE,
     Always,
     AnyOf,
+    Constant,
     Eventually,
     Formula,
     Historically,
@@ -39,9 +41,20 @@ LAWS = (*laws.LAWS, *trends.LAWS)
 REMEMBERED = 50_000
 
 
-def simplify(formula: Formula) -> Formula:
-    """The formula, or template, with every law applied until none applies."""
-    return by_laws(formula, _lawful)
+def simplify(formula: Formula, keep_sample: bool = True) -> Formula:
+    """The formula, or template, with every law applied until none applies.
+
+    A past formula is judged at the last sample, one without operators at the first. So `O[0,0]` stays in front of what
+    has no other operator that looks back; without `keep_sample`, for callers who say at which sample, it goes.
+    """
+    simpler = by_laws(formula, _lawful)
+    return _at_same_sample(simpler, formula) if keep_sample else simpler
+
+
+def _at_same_sample(simpler: Formula, formula: Formula) -> Formula:
+    if direction(formula) != "past" or direction(simpler) != "now" or isinstance(simpler, Constant):
+        return simpler
+    return Once(simpler, interval(0, 0))
 
 
 def lawful(laws: tuple[Law, ...]) -> Callable[[Formula], Formula]:
@@ -75,19 +88,22 @@ def by_laws(formula: Formula, simplest: Callable[[Formula], Formula]) -> Formula
         formula = simpler
 
 
-def trim_windows(formula: Formula, samples: int, keep: frozenset[Interval] = frozenset()) -> Formula:
+def trim_windows(
+    formula: Formula, samples: int, keep: frozenset[Interval] = frozenset(), keep_sample: bool = True
+) -> Formula:
     """The simplest form, without what its windows cannot reach on traces of at most `samples` samples.
 
     On such traces it has the same robustness; on longer ones it says nothing of samples that no such trace has. An
-    operator that can reach no sample becomes a constant. Windows that are in `keep` stay as they are.
+    operator that can reach no sample becomes a constant. Windows that are in `keep` stay as they are. `keep_sample` as in
+    `simplify`.
     """
-    formula = simplify(formula)
+    simpler = simplify(formula, keep_sample=False)
     while True:
-        start = -inf if direction(formula) == "mixed" else 0
-        trimmed = simplify(_trim(formula, samples - 1, start, keep))
-        if trimmed == formula:
-            return formula
-        formula = trimmed
+        start = -inf if direction(simpler) == "mixed" else 0
+        trimmed = simplify(_trim(simpler, samples - 1, start, keep), keep_sample=False)
+        if trimmed == simpler:
+            return _at_same_sample(simpler, formula) if keep_sample else simpler
+        simpler = trimmed
 
 
 def _trim(formula: Formula, last: int, start: float, keep: frozenset[Interval]) -> Formula:

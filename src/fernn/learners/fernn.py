@@ -194,7 +194,7 @@ class Fernn:
 
     def _guess(self, search: Search) -> None:
         for guess in self.guesses:
-            if not search.try_out(simplify(looking_back(guess))):
+            if not search.try_out(simplify(looking_back(guess), keep_sample=False)):
                 raise FernnError(f"the guess {guess} is not in the search space; allow its channels and operators.")
 
     def _is_done(self, search: Search) -> bool:

@@ -132,7 +132,7 @@ class Network:
 
     def simplified(self, formula: Formula) -> Formula:
         """The simplest form, its windows as far as traces reach."""
-        return trim_windows(formula, self.samples, self.fixed_windows)
+        return trim_windows(formula, self.samples, self.fixed_windows, keep_sample=False)
 
     def as_fixed(self, node: Formula) -> Formula:
         """An atom whose threshold differs from a fixed one by no more than scaling there and back does."""

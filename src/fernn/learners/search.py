@@ -184,10 +184,10 @@ class Search:
 
     def simplified(self, formula: Formula) -> Formula:
         """The simplest form that says the same of the training traces, and nothing of samples that none of them has."""
-        simple = trim_windows(formula, self.task.ground.samples)
+        simple = trim_windows(formula, self.task.ground.samples, keep_sample=False)
         if not self.fixed or isinstance(simple, Constant):
             return simple
-        return trim_windows(formula, self.task.ground.samples, self.fixed)
+        return trim_windows(formula, self.task.ground.samples, self.fixed, keep_sample=False)
 
     def loss(self, state: State) -> float:
         return float((self.task.judged(state).losses * self.task.ground.weights).sum())
