@@ -18,9 +18,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+LONGEST_LINE = 1000
+"""Characters of a line in a message; whatever is quoted in it, a message stays one that can be read."""
+
+
+def excerpt(text: str, most: int = 80, at: int | None = None) -> str:
+    """The text, or what stands around `at` (else its two ends), in about so many characters."""
+    if len(text) <= most:
+        return text
+    if at is None:
+        return f"{text[: most // 2]} ... {text[len(text) - most // 2 :]}"
+    start, end = _stretch(text, most, at)
+    return "... " * (start > 0) + text[start:end] + " ..." * (end < len(text))
+
+
+def _stretch(text: str, most: int, at: int) -> tuple[int, int]:
+    start = max(0, min(at - most // 2, len(text) - most))
+    return start, min(len(text), start + most)
+
+
+def _readable(message: object) -> object:
+    if not isinstance(message, str) or len(message) <= LONGEST_LINE:
+        return message
+    return "\n".join(excerpt(line, LONGEST_LINE) for line in message.split("\n"))
+
 
 class FernnError(Exception):
     """Anything fernn says no to."""
+
+    def __init__(self, message: object = "", *more: object) -> None:
+        super().__init__(_readable(message), *more)
+
+
+WIDEST = 100
+"""Characters of a formula that are shown around the place of an error."""
 
 
 class FormulaError(FernnError, ValueError):
@@ -34,8 +65,10 @@ class FormulaError(FernnError, ValueError):
         lines = [self.message]
         if self.text is not None:
             start = self.text.rfind("\n", 0, self.at) + 1
-            line = self.text[start:].split("\n", 1)[0].encode("utf-8", "replace").decode()
-            lines += [f"  {line}", "  " + " " * (self.at - start) + "^"]
+            line, at = self.text[start:].split("\n", 1)[0], self.at - start
+            shown = excerpt(line, WIDEST, at).encode("utf-8", "replace").decode()
+            first = _stretch(line, WIDEST, at)[0] if len(line) > WIDEST else 0
+            lines += [f"  {shown}", "  " + " " * (at - first + 4 * (first > 0)) + "^"]
         if self.hint:
             lines.append(self.hint)
         return "\n".join(lines)
@@ -67,6 +100,9 @@ class UnsupportedError(FernnError, ValueError):
 
 class FernnWarning(UserWarning):
     """The answer stands, but something about it should be known."""
+
+    def __init__(self, message: object = "", *more: object) -> None:
+        super().__init__(_readable(message), *more)
 
 
 class EngineWarning(FernnWarning):

@@ -51,6 +51,41 @@ def test_a_channel_may_be_named_like_an_operator(word):
     assert parse(str(atom(word, ">", 1.0))) == atom(word, ">", 1.0)
 
 
+@pytest.mark.parametrize("word", ["nan", "NaN", "NAN", "inf", "Inf", "INF", "infinity", "Infinity"])
+def test_words_for_no_finite_number_are_no_thresholds_and_a_channel_of_that_name_is_quoted(word):
+    for text in (f"x >= {word}", f"x <= -{word}", f"{word} > 1", f"2*{word} > 1", f"0 <= x <= {word}"):
+        with pytest.raises(FormulaError, match=f'thresholds are finite numbers.*"{word}"') as caught:
+            parse(text)
+        assert caught.value.at == text.index(word)
+    assert parse(f'"{word}" > 1') == atom(word, ">", 1.0) == parse(str(atom(word, ">", 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("x >= 1 & " + "y >= 2 & " * 100 + "z =< 3", None),
+        ("z =< 3 & " + "y >= 2 & " * 100_000, 2),
+        ("a" * 1_000_000 + " b >= 3", 1_000_001),
+        ('"' + "a" * 1_000_000, 0),
+        ("x >= " + "9" * 1_000_000, 5),
+        ("F[0." + "3" * 1_000_000 + "] (x >= 1)", 2),
+        ("?p{" + "a" * 1_000_000 + ", >=, >=}", None),
+        ("x >= 1\n& " + "é" * 1_000_000 + " $", 1_000_010),
+    ],
+)
+def test_an_error_shows_a_stretch_around_the_place_however_long_the_text(text, at):
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    error = caught.value
+    assert len(str(error)) < 800
+    assert at is None or error.at == at
+    _, line, caret = str(error).split("\n")[:3]
+    end = len(line) if error.at == len(text) else caret.index("^")
+    shown = line[2:end].removeprefix("... ")
+    assert text[: error.at].split("\n")[-1].endswith(shown)
+    assert error.at == len(text) or line[caret.index("^")] == text[error.at]
+
+
 @settings(max_examples=200)
 @given(formulas(leaves=12))
 def test_mirror_twice_is_the_identity(formula):

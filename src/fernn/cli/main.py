@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from ..errors import DataError, FernnError, RunError, SignalError, UnsupportedError
+from ..errors import LONGEST_LINE, DataError, FernnError, RunError, SignalError, UnsupportedError, excerpt
 from . import (
     ask,
     believing,
@@ -121,6 +121,7 @@ def _code() -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else FINE
     except UsageError as error:
+        error.message = excerpt(error.message, LONGEST_LINE)
         error.show()
         if "No such option" in str(error) and any(word[:1] == "-" and " " in word for word in sys.argv):
             complain("A formula that begins with '-' goes behind --, as in: fernn simplify -- '-x >= 1'")
@@ -140,7 +141,9 @@ def _code() -> int:
 
 def _told(error: Exception, code: int) -> int:
     """The error on standard error, and as JSON on standard output for those who asked for JSON."""
-    text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else str(error)
+    text = (
+        f"{error.strerror}: {excerpt(str(error.filename), LONGEST_LINE)}" if isinstance(error, OSError) else str(error)
+    )
     complain(text)
     if "--json" in sys.argv:
         print(as_json({"error": text, "exit": code}))

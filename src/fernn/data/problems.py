@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from ..errors import DataError
+from ..errors import LONGEST_LINE, DataError, excerpt
 from ..plain import mapping, text, whole
 
 Severity = Literal["error", "warning"]
@@ -43,12 +43,13 @@ class Problem:
     def where(self) -> str:
         """`drive.csv line 3, column 'v', case 'a'`, as far as known."""
         place = " ".join(p for p in (self.file, self.line and f"line {self.line}") if p)
-        parts = (place, self.column and f"column {self.column!r}", self.case and f"case {self.case!r}")
+        column, case = (name and excerpt(name, 200) for name in (self.column, self.case))
+        parts = (place, column and f"column {column!r}", case and f"case {case!r}")
         return ", ".join(p for p in parts if p)
 
     def __str__(self) -> str:
         head = f"{self.where}: " if self.where else ""
-        return f"{head}{self.what}. {self.fix}".rstrip()
+        return f"{head}{excerpt(self.what, LONGEST_LINE)}. {excerpt(self.fix, LONGEST_LINE)}".rstrip()
 
 
 def _read_problem(content: Any) -> Problem:

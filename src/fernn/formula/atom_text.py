@@ -15,7 +15,7 @@ from .nodes import And, AnyAtom, Atom, Formula, Relation
 from .reader import Reader
 from .tokens import Token
 from .window_text import number
-from .words import FLIPPED, RELATIONS, RESERVED
+from .words import FLIPPED, RELATIONS, is_reserved
 
 
 @dataclass
@@ -127,7 +127,7 @@ def _term(reader: Reader, total: _Sum, sign: float, wanted: str) -> None:
 
 def _channel(reader: Reader, wanted: str) -> str:
     token = reader.next
-    if token.kind == "quoted" or (token.kind == "name" and token.text not in RESERVED):
+    if token.kind == "quoted" or (token.kind == "name" and not is_reserved(token.text)):
         if not token.text:
             reader.fail("a channel name is a non-empty text")
         return reader.take().text

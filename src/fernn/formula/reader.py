@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from itertools import count
 from typing import NoReturn
 
-from ..errors import FormulaError
+from ..errors import FormulaError, excerpt
 from .interval import ALL_TIME, OpenInterval, Span
 from .nodes import AnyAtom, Relation
 from .tokens import Token, tokens
-from .words import RELATIONS, RESERVED
+from .words import NOT_FINITE, RELATIONS, RESERVED
 
 
 class Reader:
@@ -83,6 +83,8 @@ class Reader:
     def suggestion(self) -> str | None:
         """What was probably meant here, judged from the word here and the one before."""
         before = self.tokens[self.place - 1] if self.place else None
+        if self.next.kind == "name" and self.next.text.lower() in NOT_FINITE:
+            return f'thresholds are finite numbers; a channel named {self.next.text} goes in quotes: "{self.next.text}"'
         if self.next.text in ("=", "=="):
             return "equality has no margin; write x >= 3 & x <= 3, or one of the two"
         if before and before.kind == "name" and self.next.text == "=>":
@@ -96,12 +98,12 @@ class Reader:
         if self.next.text == "^" or (before and before.kind == "name" and self.next.text == "{"):
             return "a window is written G[0,5], a power or an index is not part of the language"
         for token in (self.next, before):
-            if token and token.kind == "name":
+            if token and token.kind == "name" and len(token.text) < 40:
                 close = get_close_matches(token.text.lower(), [w for w in RESERVED if len(w) > 2], 1, 0.7)
                 if close and token.text not in RESERVED:
                     return f"did you mean '{close[0]}'?"
                 if token.text in ("g", "f", "h", "o", "s") and token is before:
                     return f"operators are capital letters: {token.text.upper()}"
         if before and before.kind == "name" and self.next.kind == "name" and before.text not in RESERVED:
-            return f'a name with a space goes in quotes: "{before.text} {self.next.text}"'
+            return f'a name with a space goes in quotes: "{excerpt(before.text)} {excerpt(self.next.text)}"'
         return None

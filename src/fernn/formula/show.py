@@ -8,7 +8,7 @@ from math import isinf
 
 from .interval import ALL_TIME, Interval, OpenInterval
 from .nodes import AnyAtom, AnyOf, Atom, Constant, Formula, Not, children
-from .words import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, RESERVED, TIGHTEST, TIMED
+from .words import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
 
 ANY_RELATION = AnyAtom("p").relations
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
@@ -96,7 +96,7 @@ def weighted_sum(weights: tuple[tuple[str, float], ...]) -> str:
 
 def quoted(name: str) -> str:
     """The channel as it is, or in double quotes where it could be read as something else."""
-    plain = _PLAIN_NAME.fullmatch(name) and name not in RESERVED
+    plain = _PLAIN_NAME.fullmatch(name) and not is_reserved(name)
     return name if plain else json.dumps(name, ensure_ascii=False)
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import FormulaError
+from ..errors import FormulaError, excerpt
 
 Kind = Literal["number", "name", "quoted", "hole", "sign", "end"]
 """A hole is `?` with the name that touches it, if one does; its text has no quotes."""
@@ -20,7 +20,7 @@ class Token:
     at: int
 
     def __str__(self) -> str:
-        return "the end" if self.kind == "end" else f"'{self.text}'"
+        return "the end" if self.kind == "end" else f"'{excerpt(self.text)}'"
 
 
 _TOKEN = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import inf, isinf
 
-from ..errors import FormulaError
+from ..errors import FormulaError, excerpt
 from .interval import ALL_TIME, Interval, OpenInterval, Span
 from .reader import Reader
 from .words import ENDLESS, UNION
@@ -90,15 +90,15 @@ def _bound(reader: Reader) -> float:
     value = number(reader)
     samples = value if reader.dt is None else value / reader.dt
     if isinf(samples):
-        reader.fail(f"{token.text} is too far at {reader.dt:g} between samples", token.at)
+        reader.fail(f"{excerpt(token.text)} is too far at {reader.dt:g} between samples", token.at)
     if abs(samples - round(samples)) > 1e-6:
         if reader.dt is None:
             reader.fail(
-                f"windows count samples, {token.text} is not whole",
+                f"windows count samples, {excerpt(token.text)} is not whole",
                 token.at,
                 "windows in time units need --time-units, or parse(text, dt=...) in Python",
             )
-        reader.fail(f"{token.text} is not a multiple of the time between samples, {reader.dt:g}", token.at)
+        reader.fail(f"{excerpt(token.text)} is not a multiple of the time between samples, {reader.dt:g}", token.at)
     return round(samples)
 
 

@@ -59,3 +59,11 @@ UNION = ("u", "∪")
 
 RESERVED = frozenset(OPERATORS) | frozenset(CONSTANTS) | frozenset(ENDLESS)
 """A channel with one of these names is written in quotes."""
+
+NOT_FINITE = ("nan", "inf", "infinity")
+"""Words for what is no number to compare with, in capitals or not; a channel of that name is written in quotes."""
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a channel of this name has to be written in quotes."""
+    return name in RESERVED or name.lower() in NOT_FINITE
