@@ -203,6 +203,72 @@ def test_the_next_command_can_be_pasted(tmp_path):
     assert "violates" in again.stdout
 
 
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"v": %s}' % ("9" * 400),
+        '{"v": -%s}' % ("9" * 5000),
+        '{"v": 1e400}',
+        '{"v": 9007199254740993}',
+        '{"v": NaN}',
+        '{"v": "1"}',
+        '{"v": null}',
+        '{"v": [1]}',
+        '{"w": 1}',
+        "[" * 100_000,
+        '{"v": ' + "[" * 100_000,
+        "9" * 5000,
+        '{"v": 1',
+        "\x00",
+        '{"v": 1e308, "w": 1e308}',
+    ],
+)
+def test_a_line_that_cannot_be_used_is_located_and_never_a_verdict(bad, skip):
+    words = ["monitor", "G (v + w <= 34.3)", *(["--bad-rows", "skip"] if skip else [])]
+    done = fernn(*words, feed='{"v": 1, "w": 2}\n' + bad + '\n{"v": 50, "w": 1}\n')
+    assert done.returncode == (1 if skip else 2)
+    assert "standard input line 2: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr) < 1500
+
+
+@pytest.mark.parametrize(
+    "bad", ["9" * 400, "1" * 200_000, '"' + "1" * 200_000, "a\x00b", "nan", "-inf", "1e400", "0x10"]
+)
+def test_a_cell_that_is_no_finite_number_is_located_and_never_a_verdict(bad):
+    done = fernn("monitor", "G (v <= 34.3)", feed=f"v,w\n1,1\n{bad},2\n50,3\n")
+    assert done.returncode == 2
+    assert "standard input line 3: " in done.stderr
+    assert len(done.stderr) < 1500
+
+
+def test_bytes_that_are_no_text_are_located():
+    feed = b"v,w\n1,1\n\xff\xfe,2\n"
+    done = subprocess.run([*FERNN, "monitor", "G (v <= 34.3)"], input=feed, capture_output=True, timeout=120)
+    assert (done.returncode, b"standard input line 3: " in done.stderr) == (2, True)
+
+
+def test_messages_stay_short_whatever_was_typed(tmp_path):
+    long = "a" * 100_000
+    (tmp_path / "long.csv").write_text(f"case,t,{long},label\n1,0,{long},a\n2,0,1,b\n")
+    for words in (
+        ["simplify", long],
+        ["simplify", f"G (x >= 1 & {long})"],
+        ["eval", "x >= 1", long],
+        ["eval", "x >= 1", "long.csv"],
+        ["eval", f"{long} >= 1", "long.csv"],
+        ["check", "long.csv"],
+        [long],
+        ["eval", f"--{long}"],
+        ["eval", "x >= 1", "long.csv", "--good", long],
+    ):
+        done = fernn(*words, cwd=tmp_path)
+        assert done.returncode != 0
+        assert len(done.stderr) + len(done.stdout) < 3000, words[0]
+        assert "Traceback" not in done.stderr
+
+
 def test_monitor_goes_on_when_told_to():
     done = fernn("monitor", "G (v <= 34.3)", "--bad-rows", "skip", feed="v\n1\nabc\n2\n")
     assert done.returncode == 0

@@ -254,3 +254,35 @@ def test_windows_of_any_width_follow_what_rises_falls_and_stays(width, shape):
         found = [monitor.update([value]) for value in x]
         assert [reading.low for reading in found] == robustness(text, x[None], at="all")[0].tolist()
         assert [reading.verdict for reading in found] == satisfied(text, x[None], at="all")[0].tolist()
+
+
+@pytest.mark.parametrize("formula", ["x + y >= 0", "F (x + y >= 0)", "H (x + y >= 0)", "G F[0,2] G (x + y >= 0)"])
+@pytest.mark.parametrize("sample", [(1e308, 1e308), (-1e308, -1e308)])
+def test_a_sum_that_overflows_is_refused_as_it_is_on_recordings_and_leaves_the_state_alone(formula, sample):
+    with pytest.raises(SignalError, match="overflows"):
+        robustness(formula, np.array([[[v] for v in sample]]), ["x", "y"])
+    monitor = Monitor(formula)
+    first = monitor.update({"x": 1.0, "y": 1.0})
+    for bad in (dict(zip("xy", sample, strict=True)), list(sample)):
+        with pytest.raises(SignalError, match=r"the sum in x \+ y >= 0 overflows"):
+            monitor.update(bad)
+    assert (monitor.samples, monitor.reading) == (1, first)
+    assert monitor.update({"x": 2.0, "y": 1.0}).low == monitor.update([2.0, 1.0]).low
+    assert monitor.samples == 3
+
+
+def test_numbers_too_large_for_a_float_are_refused():
+    monitor = Monitor("H (x >= 0)")
+    for far in (10**400, -(10**5000), 2**53 + 1, np.uint64(2**64 - 1), np.longdouble("1e4000"), float("inf")):
+        with pytest.raises(SignalError, match=r"'x' is (a whole number beyond|not a finite number)"):
+            monitor.update({"x": far})
+    assert monitor.samples == 0
+    assert monitor.update({"x": 2**53}).low == 2.0**53
+
+
+@pytest.mark.parametrize("kind", [int, bool, np.int8, np.uint16, np.int64, np.float16, np.float64, np.longdouble])
+def test_whatever_type_a_number_has_it_is_judged_as_in_an_array(kind):
+    values = [kind(v) for v in (0, 1, 1)]
+    wanted = robustness("x - 0.3*y >= 0.1", np.array([[values, values]]), ["x", "y"], at="all")[0].tolist()
+    monitor = Monitor("O[0,0] (x - 0.3*y >= 0.1)")
+    assert [monitor.update([v, v]).low for v in values] == wanted

@@ -33,7 +33,7 @@ def monitor(
     """Watch a formula on samples from standard input: CSV with a header, or JSON lines.
 
     Verdicts come out as they fall. At the end, or at Ctrl-C, the verdict on what was seen is given; exits with 1
-    if the formula is violated.
+    if the formula is violated, with 2 at a line that cannot be used.
     """
     from ..data.options import Options
     from ..errors import DataError, SignalError, UnsupportedError
@@ -125,6 +125,8 @@ def _samples(
     """
     from ..errors import DataError, SignalError
 
+    if hasattr(source, "reconfigure"):  # a byte that is no text spoils its cell, not the command
+        source.reconfigure(errors="backslashreplace")
     lines = enumerate(iter(source.readline, "") if source is not None else [], 1)
     number, first = next(((n, t.lstrip("\ufeff")) for n, t in lines if t.strip() and t[0] != "#"), (0, ""))
     if first.lstrip().startswith("{"):
@@ -134,31 +136,46 @@ def _samples(
     if delimiter is None:  # a space parts names only where nothing else does
         delimiter = max(",;\t", key=first.strip().count) if any(c in first.strip() for c in ",;\t") else " "
     header = _cells(first, delimiter)
+    if isinstance(header, SignalError):
+        raise DataError(f"standard input line {number}: {header}.")
     if len(set(header)) != len(header):
-        raise DataError(f"standard input line {number}: a column name occurs twice in {first.strip()!r}")
+        raise DataError(f"standard input line {number}: a column name occurs twice in {first.strip()!r:.200}")
     for number, text in lines:
         if text.strip():
             cells = _cells(text, delimiter)
-            if len(cells) == len(header):
+            if isinstance(cells, SignalError):
+                yield number, cells
+            elif len(cells) == len(header):
                 values = (_number(cell.replace(",", ".") if decimal == "," else cell) for cell in cells)
                 yield number, dict(zip(header, values, strict=True))
             else:
                 yield number, SignalError(f"{len(cells)} fields, the header has {len(header)}")
 
 
-def _cells(text: str, delimiter: str) -> list[str]:
+def _cells(text: str, delimiter: str) -> list[str] | SignalError:
+    from ..errors import SignalError
+
     row = csv.reader([text.strip()], delimiter=delimiter, skipinitialspace=True)
-    return [cell.strip() for cell in next(row, [])]
+    try:
+        return [cell.strip() for cell in next(row, [])]
+    except csv.Error as error:
+        return SignalError(f"not a line of CSV ({error})")
 
 
 def _object(text: str) -> dict[str, Any] | SignalError:
     from ..errors import SignalError
 
     try:
-        found = jsonlib.loads(text)
+        found = jsonlib.loads(text, parse_int=_whole)
     except ValueError as error:
         return SignalError(f"not JSON ({error})")
+    except RecursionError:
+        return SignalError("not JSON that can be read (it is nested too deep)")
     return found if isinstance(found, dict) else SignalError(f"expected an object, found {text.strip()[:40]!r}")
+
+
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) < 20 else float(digits)  # int refuses thousands of digits
 
 
 def _number(cell: str) -> Any:

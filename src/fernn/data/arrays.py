@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
-from .dataset import Dataset, Floats, Ints, unmasked
+from ..plain import shortened
+from .dataset import Dataset, Floats, Ints, to_floats, unmasked
 from .labels import LabelKind, labelled
 
 
@@ -63,9 +65,19 @@ def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats
         X = unmasked(X, "X")
         if X.ndim not in (2, 3):
             raise DataError(f"X must be [case, channel, time], or [case, time]; got shape {X.shape}.")
-        return np.asarray(X[:, None, :] if X.ndim == 2 else X, dtype=np.float64)
-    traces = [np.asarray(unmasked(t, "X"), dtype=np.float64) for t in X]  # type: ignore[union-attr]
+        return _numbers(X[:, None, :] if X.ndim == 2 else X)
+    traces = [_numbers(unmasked(t, "X")) for t in X]  # type: ignore[union-attr]
     return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
+
+
+def _numbers(array: npt.NDArray[Any]) -> Floats:
+    """As floats; here texts and Python objects may stand for numbers too."""
+    if array.dtype.kind in "OUS":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"X holds what is no number: {shortened(str(error))}.") from None
+    return to_floats(array)
 
 
 def default_channels(n: int) -> list[str]:

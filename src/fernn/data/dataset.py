@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DataError
+from ..errors import DataError, FernnError
 from .problems import did_you_mean, listed
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -195,7 +195,7 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
     """Read-only float64 copies; -0.0 becomes 0.0, so that equal numbers have equal bytes."""
     if np.ma.isMaskedArray(values) or not isinstance(values, np.ndarray):
         values = unmasked(values) if np.ma.isMaskedArray(values) else tuple(unmasked(v) for v in values)
-    traces = values
+    traces = to_floats(values) if isinstance(values, np.ndarray) else tuple(map(to_floats, values))
     if len(traces) == 0:
         raise DataError("a dataset needs at least one trace, got none.")
     for trace in traces:
@@ -207,6 +207,32 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
     if len({trace.shape for trace in traces}) == 1:
         return _frozen(np.add(np.asarray(traces), 0.0, dtype=np.float64))
     return tuple(_frozen(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
+
+
+LARGEST_WHOLE = 2**53
+"""Whole numbers beyond this are not all float64 numbers: two that differ may become the same."""
+
+
+def to_floats(array: npt.NDArray[Any], error: type[FernnError] = DataError) -> npt.NDArray[Any]:
+    """The numbers as float32 where they are that, else as float64, in the byte order of this machine.
+
+    Wider floats are rounded to float64. Whole numbers that float64 does not tell apart are refused, as is what is no
+    number.
+    """
+    kind = array.dtype.kind
+    if kind == "f":
+        return array.astype(np.float32 if array.dtype.itemsize == 4 else np.float64, copy=False)
+    if kind not in "iub":
+        advice = "; X.astype(float) makes numbers of it, if they are numbers" if kind in "OUS" else ""
+        raise error(f"traces are numbers, found an array of {array.dtype}{advice}.")
+    if kind in "iu" and array.dtype.itemsize > 6 and array.size:
+        largest = max(abs(int(array.min())), abs(int(array.max())))
+        if largest > LARGEST_WHOLE:
+            raise error(
+                f"traces are judged in float64, which tells whole numbers apart up to {LARGEST_WHOLE}; found one of "
+                f"size {largest}. Subtract an offset first, or pass X.astype(float) to have them rounded."
+            )
+    return array.astype(np.float64)
 
 
 def unmasked(array: Any, what: str = "a trace") -> npt.NDArray[Any]:

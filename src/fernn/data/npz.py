@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..errors import DataError
 from ..plain import refusing, told
 from .arrays import default_channels, spelled
-from .dataset import Dataset, Floats
+from .dataset import Dataset, Floats, to_floats
 from .draft import Draft, finished, tell_gap
 from .marks import marks
 from .options import Options
@@ -122,7 +122,14 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
     if X.ndim not in (2, 3):
         what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
         raise refusal("npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths.")
-    return list((X[:, None, :] if X.ndim == 2 else X).astype(np.float64))
+    return list(_floats(X[:, None, :] if X.ndim == 2 else X))
+
+
+def _floats(X: npt.NDArray[Any]) -> Floats:
+    try:
+        return to_floats(X).astype(np.float64, copy=False)
+    except DataError as error:
+        raise refusal("npz", str(error).partition(".")[0], "Save X as a float array.") from None
 
 
 def _parted(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats]:
@@ -131,7 +138,7 @@ def _parted(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats]:
     if X.ndim != 2 or not whole or sum(lengths.tolist()) != X.shape[1]:
         what = f"lengths must be whole numbers above 0 that add up to the samples of X[channel, all samples] {X.shape}"
         raise refusal("npz", what, "Save the number of samples of each case.")
-    return np.split(X.astype(np.float64), np.cumsum(lengths)[:-1], axis=1)
+    return np.split(_floats(X), np.cumsum(lengths)[:-1], axis=1)
 
 
 def _step(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:

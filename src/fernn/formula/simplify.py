@@ -94,8 +94,8 @@ def trim_windows(
     """The simplest form, without what its windows cannot reach on traces of at most `samples` samples.
 
     On such traces it has the same robustness; on longer ones it says nothing of samples that no such trace has. An
-    operator that can reach no sample becomes a constant. Windows that are in `keep` stay as they are. `keep_sample` is that
-    of `simplify`.
+    operator that can reach no sample becomes a constant. Windows that are in `keep` stay; `keep_sample` is that of
+    `simplify`.
     """
     simpler = simplify(formula, keep_sample=False)
     while True:

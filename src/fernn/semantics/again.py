@@ -37,7 +37,7 @@ def again(formula: Formula | str, X: Any, channels: Names, wanted: Wanted, close
     """What `robustness` gives; None where there is something to look at: the first time, or in these traces."""
     kind = X.dtype
     kept = _KEPT.get((formula if type(formula) is str else id(formula), channels, kind.char, wanted, closed))
-    if kept is None or not X.flags.c_contiguous:
+    if kept is None or not X.flags.c_contiguous or not kind.isnative:
         return None
     if X.ndim == 2:
         X = X[:, None]

@@ -2,7 +2,7 @@
 
 `X[case, channel, time]`, `X[case, time]` for one channel, a list of `(channel, time)` arrays of
 unequal length, or a `Dataset`. Values are float32 or float64 and are judged in that type;
-whole numbers become float64.
+whole numbers and floats of other sizes become float64.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.dataset import to_floats
 from ..data.problems import unknown_channel
 from ..errors import SignalError
 from ..formula.measures import channels as channels_of
@@ -66,7 +67,7 @@ def batch(formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
         X = X.values
-    if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.flags.c_contiguous:
+    if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
     else:
         flat, starts, count, width, length = _gathered(X)
@@ -107,11 +108,7 @@ def _gathered(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int
 def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if isinstance(array, np.ma.MaskedArray):  # what is masked is missing
         array = np.ma.filled(array.astype(np.result_type(array.dtype, np.float32)), np.nan)
-    if array.dtype in (np.float32, np.float64):
-        return array
-    if array.dtype.kind in "iubf":
-        return array.astype(np.float64)
-    raise SignalError(f"traces are numbers, found an array of {array.dtype}")
+    return to_floats(array, SignalError)
 
 
 def _named(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:

@@ -13,10 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..data.dataset import LARGEST_WHOLE
 from ..errors import SignalError
 from ..formula.export.python import stepwise
 from ..formula.export.streams import JUST_VIOLATED
-from ..formula.nodes import Formula
+from ..formula.nodes import Atom, Formula, walk
 from ..formula.program import program
 
 Sample = Mapping[str, float] | Sequence[float]
@@ -96,6 +99,7 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
         "                pass",
         "            else:",
         f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
+        *(f"            if x{i}.__class__ is not float: x{i} = as_number(x{i})" for i in range(len(read))),
         *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in range(len(read))),
         *(f"            {line}" for line in atoms),
         "        except (LookupError, TypeError, ValueError, ArithmeticError):",
@@ -111,10 +115,10 @@ def _compiled(formulas: Sequence[Formula], channels: tuple[str, ...], setup: lis
         listed = hasattr(sample, "__len__") and not isinstance(sample, (str, bytes))
         if named != by_name and (named or listed):
             return named
-        raise SignalError(f"{_complaint(sample, read, channels)} (found {_shown(sample)})") from None
+        raise SignalError(f"{_complaint(sample, formulas, read, channels)} (found {_shown(sample)})") from None
 
     space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading}
-    space |= {"new": tuple.__new__} | {f"NAME{i}": name for i, name in enumerate(read)}
+    space |= {"new": tuple.__new__, "as_number": as_number} | {f"NAME{i}": name for i, name in enumerate(read)}
     exec("\n".join(source), space)
     return space["make"]()
 
@@ -124,28 +128,57 @@ def _own(line: str, k: int) -> str:
     return re.sub(r"\b([sqke]\d+)\b", rf"\1_{k}", line) if k else line
 
 
-def _complaint(sample: Any, read: tuple[str, ...], channels: tuple[str, ...]) -> str:
+def as_number(value: Any) -> Any:
+    """As a float64, in which a monitor computes; a float32 stays one, and is compared as `robustness` compares it.
+
+    Whole numbers that a float64 does not tell apart, and what is no number, are refused.
+    """
+    if isinstance(value, np.float32):
+        return value
+    if not hasattr(type(value), "__float__"):
+        raise TypeError("not a number")
+    if hasattr(type(value), "__index__") and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
+        raise ValueError(f"beyond {LARGEST_WHOLE}, up to which float64 tells whole numbers apart")
+    return float(value)
+
+
+def _complaint(sample: Any, formulas: Sequence[Formula], read: tuple[str, ...], channels: tuple[str, ...]) -> str:
     if isinstance(sample, Mapping):
         missing = [name for name in read if name not in sample]
         if missing:
             from ..data.problems import unknown_channel
 
             return unknown_channel(missing[0], map(str, sample), "it has", "the sample lacks the channel")
-        wrong = next((name for name in read if not _is_finite(sample[name])), read[0])
-        return f"channel {wrong!r} is not a finite number"
+        return _wrong_value({name: sample[name] for name in read}, formulas)
     if not isinstance(sample, (str, bytes)) and hasattr(sample, "__len__") and len(sample) == len(channels):
-        wrong = next((name for name in read if not _is_finite(sample[channels.index(name)])), read[0])
-        return f"channel {wrong!r} is not a finite number"
+        return _wrong_value({name: sample[channels.index(name)] for name in read}, formulas)
     return f"a sample is a mapping, or {len(channels)} values in the order {', '.join(channels)}"
 
 
-def _is_finite(value: Any) -> bool:
-    try:
-        return bool(-inf < value < inf) and value - 1.0 is not None
-    except (TypeError, ValueError):
-        return False
+def _wrong_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> str:
+    """Which value is not finite, or which sum overflows."""
+    numbers: dict[str, float] = {}
+    for name, value in sample.items():
+        try:
+            numbers[name] = as_number(value)
+        except (TypeError, ArithmeticError):
+            return f"channel {name!r} is not a finite number"
+        except ValueError as error:
+            return f"channel {name!r} is a whole number {error}" if str(error)[:6] == "beyond" else f"{name!r}: {error}"
+        if not -inf < numbers[name] < inf:
+            return f"channel {name!r} is not a finite number"
+    for atom in (node for formula in formulas for node in walk(formula) if isinstance(node, Atom)):
+        total = 0.0
+        for name, weight in atom.weights:
+            total += weight * numbers[name]
+        if len(atom.weights) > 1 and not -inf < total < inf:
+            return f"the sum in {atom} overflows; scale the channels"
+    return "its values cannot be computed with"
 
 
 def _shown(sample: Any) -> str:
-    text = repr(sample)
+    try:
+        text = repr(sample)
+    except ValueError:  # a whole number of more digits than Python prints
+        text = f"a {type(sample).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

@@ -28,13 +28,17 @@ def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit:
     width = max(1, len(code.channels))
     meaning = _harmless(window_meaning(formula, dt, unit))
     step = "" if dt is None else f"\n#define {name.upper()}_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
+    is_sum = [step.op == Op.SUM for step in code.steps]
+    sums = [line for (_, _, body), first in zip(steps, is_sum, strict=True) if first for line in body]
+    bodies = [line for (_, _, body), first in zip(steps, is_sum, strict=True) if not first for line in body]
+    overflow = "\n * NAN means that a sum of channels overflows: that sample was not taken." if sums else ""
     return f"""\
 /* {_harmless(str(formula))}
  *
  * Written by fernn. Channels of a sample: {_harmless(order)}.
  * {meaning}
  * A result of zero or more means satisfied. (The smallest negative double stands for
- * zero where a strict comparison just fails.)
+ * zero where a strict comparison just fails.){overflow}
  */
 #include <math.h>
 #include <stddef.h>
@@ -61,8 +65,8 @@ double {name}_step({name}_state *m, const double *x)
 {{
     double a, b;
     (void)a; (void)b; (void)x;
-    m->n++;
-{"".join(f"    {line}{chr(10)}" for _, _, body in steps for line in body)}    return s{len(steps) - 1};
+{"".join(f"    {line}{chr(10)}" for line in sums)}    m->n++;
+{"".join(f"    {line}{chr(10)}" for line in bodies)}    return s{len(steps) - 1};
 }}
 
 /* The robustness of a whole trace of n samples, sample after sample; n must not be zero. */
@@ -71,8 +75,11 @@ double {name}_robustness({name}_state *m, const double *trace, size_t n)
     double value = NAN;
     size_t i;
     {name}_init(m);
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {{
         value = {name}_step(m, trace + {"(n - 1 - i)" if from_end else "i"} * {name.upper()}_CHANNELS);
+        if (isnan(value))
+            return value;
+    }}
     return value;
 }}
 
@@ -108,7 +115,10 @@ int main(void)
     }}
     if (count == 0)
         return fprintf(stderr, "no samples\\n"), 2;
-    printf("%.17g\\n", {name}_robustness(&state, trace, count / {name.upper()}_CHANNELS));
+    const double value = {name}_robustness(&state, trace, count / {name.upper()}_CHANNELS);
+    if (isnan(value))
+        return fprintf(stderr, "a sum of channels overflows\\n"), 2;
+    printf("%.17g\\n", value);
     return 0;
 }}
 #endif
@@ -131,7 +141,7 @@ def _step(i: int, step: Step, names: dict[str, str]) -> tuple[list[str], list[st
         case Op.COPY:
             return [], [], [*a, f"const double s{i} = a;"]
         case Op.SUM:
-            return [], [], [*a, *b, f"const double s{i} = a + b;"]
+            return [], [], [*a, *b, f"const double s{i} = a + b;", f"if (!isfinite(s{i})) return NAN;"]
         case Op.MIN | Op.MAX:
             less = "<" if step.op == Op.MIN else ">"
             return [], [], [*a, *b, f"const double s{i} = a {less} b ? a : b;"]

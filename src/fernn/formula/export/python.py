@@ -25,6 +25,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         "",
         "Written by fernn. robustness(trace) takes {channel: list of samples}; a result of zero or more means",
         f"satisfied. ({JUST_VIOLATED} stands for zero where a strict comparison just fails.)",
+        "A value that is not finite, or a sum of channels that overflows, is a ValueError.",
         _harmless(window_meaning(formula, dt, unit)),
         '"""',
         "",
@@ -71,15 +72,22 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
 
 
 def stepwise(code: Program, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Lines that set up the state, that read one sample into atoms, and that take it through all steps."""
+    """Lines that set up the state, that read one sample into atoms and sums, and that take it through all steps.
+
+    Lines of the second kind change no state, and raise a ValueError where a sum overflows.
+    """
     atoms: dict[str, str] = {}
+    sums: list[str] = []
     start = ["n = -1"] if any(s.op in (Op.WINDOW_MIN, Op.WINDOW_MAX) for s in code.steps) else []
     body = ["n += 1"] if start else []
     for i, step in enumerate(code.steps):
         setup, lines = _step(i, step, names, atoms)
         start += setup
-        body += lines
-    return start, [f"{name} = {text}" for text, name in atoms.items()], body
+        if step.op == Op.SUM:
+            sums += [*lines, f"if s{i} - s{i}: raise ValueError('a sum of channels overflows')"]
+        else:
+            body += lines
+    return start, [*(f"{name} = {text}" for text, name in atoms.items()), *sums], body
 
 
 def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> tuple[list[str], list[str]]:

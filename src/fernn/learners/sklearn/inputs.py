@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ...data.arrays import default_channels
-from ...data.dataset import Floats, unmasked
+from ...data.dataset import Floats, to_floats, unmasked
 
 Traces: TypeAlias = Floats | tuple[Floats, ...]
 """`[case, channel, time]`, or a tuple of `(channel, time)` where lengths differ."""
@@ -29,6 +29,8 @@ def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, boo
         X = unmasked(X, "X")
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
         X = list(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        X = to_floats(X)
     if isinstance(X, (list, tuple)) and len({np.shape(trace) for trace in X}) > 1:
         return _ragged([_trace(trace, i, estimator, dtype) for i, trace in enumerate(X)]), False
     array = check_array(X, dtype=dtype, allow_nd=True, estimator=estimator, input_name="X")
@@ -39,6 +41,8 @@ def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, boo
 
 def _trace(trace: Any, number: int, estimator: Any, dtype: Any) -> Floats:
     name = f"X[{number}]"
+    if isinstance(trace, np.ndarray) and trace.dtype.kind in "iu":
+        trace = to_floats(trace)
     array = check_array(trace, dtype=dtype, ensure_2d=False, allow_nd=True, estimator=estimator, input_name=name)
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must be a (channel, time) array with at least one sample, found shape {array.shape}.")
