@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .data import Dataset as Dataset
+    from .data import from_frame as from_frame
     from .data import read as read
     from .errors import DataError as DataError
     from .errors import FernnError as FernnError
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "data": ("Dataset", "read"),
+    "data": ("Dataset", "from_frame", "read"),
     "errors": ("DataError", "FernnError", "FernnWarning", "FormulaError", "SignalError", "UnsupportedError"),
     "formula": ("Formula", "length", "mirror", "parse", "simplify", "to_sentence"),
     "learners": ("Enumerative", "Fernn", "Front", "Lattice", "MaxSat", "Tree"),

@@ -9,6 +9,7 @@ from .against import against, ordered
 from .arrays import from_arrays
 from .card import Card, card
 from .dataset import Dataset
+from .frames import from_frame
 from .looking import looked_at, recorded
 from .npz import save
 from .options import flags, suggest_command
@@ -31,6 +32,7 @@ __all__ = [
     "flags",
     "folds",
     "from_arrays",
+    "from_frame",
     "inspect",
     "inspect_series",
     "is_named",

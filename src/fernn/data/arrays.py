@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..errors import DataError
 from ..plain import shortened
 from .dataset import Dataset, Floats, Ints, to_floats, unmasked
+from .frames import frame_traces, is_frame
 from .labels import LabelKind, labelled
 
 
@@ -30,10 +31,14 @@ def from_arrays(
 ) -> Dataset:
     """A dataset from `X[case, channel, time]`, `X[case, time]` (one channel), or a list of traces.
 
-    A list holds `(channel, time)` arrays, or 1-D arrays of one channel; lengths may differ. `y` holds
+    A list holds `(channel, time)` arrays, or 1-D arrays of one channel; lengths may differ. It may also hold
+    data frames, a run each, whose columns are the channels. `y` holds
     one label a case: numbers, booleans or words, read as `read` reads them; with `classes` given,
     whole numbers are indices into it and words are its names.
     """
+    frames = frame_traces(X, None if channels is None else tuple(channels))
+    if frames is not None:
+        X, channels, cases = frames.traces, frames.channels, frames.cases if cases is None else cases
     traces = _traces(X)
     width = len(traces[0]) if len(traces) else 1
     channels = default_channels(width) if channels is None else channels
@@ -66,6 +71,8 @@ def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats
         if X.ndim not in (2, 3):
             raise DataError(f"X must be [case, channel, time], or [case, time]; got shape {X.shape}.")
         return _numbers(X[:, None, :] if X.ndim == 2 else X)
+    if is_frame(X):
+        return _traces(np.asarray(X, dtype=np.float64))
     traces = [_numbers(unmasked(t, "X")) for t in X]  # type: ignore[union-attr]
     return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
 

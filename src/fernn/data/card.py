@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .copies import copies, forced_errors
-from .dataset import Dataset
+from .dataset import Dataset, check_dataset
 from .problems import counted
 
 MOST = 8  # channels or classes that are shown one by one
@@ -91,6 +91,7 @@ class Card:
 
 def card(dataset: Dataset) -> Card:
     """The facts of a dataset."""
+    check_dataset(dataset)
     joined = np.concatenate(tuple(dataset.values), axis=1)
     contradictions, errors = forced_errors(dataset)
     counts = np.zeros(len(dataset.classes), dtype=np.int64)

@@ -191,14 +191,31 @@ class Dataset:
         return replace(self, values=values, channels=tuple(channels))
 
 
+def check_dataset(data: object) -> None:
+    """An error, with the way to make one, where this is no dataset: an array, a data frame, a path."""
+    if not isinstance(data, Dataset):
+        raise DataError(
+            f"a Dataset is wanted here, found {type(data).__name__}. Make one with fernn.read(path), with "
+            "fernn.from_frame(frame, case='run', time='t', label='label') of a data frame, or with "
+            "fernn.data.from_arrays(X, y) of arrays."
+        )
+
+
 def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, ...]:
     """Read-only float64 copies; -0.0 becomes 0.0, so that equal numbers have equal bytes."""
+    if hasattr(values, "columns") or (isinstance(values, (list, tuple)) and any(hasattr(v, "columns") for v in values)):
+        raise DataError(
+            "a Dataset holds arrays, found data frames. Make it with fernn.from_frame(frame, case='run', time='t', "
+            "label='label') of one frame, or with fernn.data.from_arrays(frames, y) of a list of frames, a run each."
+        )
     if np.ma.isMaskedArray(values) or not isinstance(values, np.ndarray):
         values = unmasked(values) if np.ma.isMaskedArray(values) else tuple(unmasked(v) for v in values)
     traces = to_floats(values) if isinstance(values, np.ndarray) else tuple(map(to_floats, values))
     if len(traces) == 0:
         raise DataError("a dataset needs at least one trace, got none.")
     for trace in traces:
+        if trace.dtype.kind not in "fiub":
+            raise DataError(f"traces are real numbers, found an array of {trace.dtype}. Convert it to float first.")
         if trace.ndim != 2 or not trace.size:
             raise DataError(
                 f"a trace is a (channel, time) array with at least one sample, got shape {trace.shape}. "

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import DataError
 from .copies import copies
-from .dataset import Dataset, Floats, Ints
+from .dataset import Dataset, Floats, Ints, check_dataset
 
 PAPER_SHARE = 0.8
 
@@ -54,6 +54,7 @@ def paper_split(dataset: Dataset) -> tuple[Dataset, Dataset]:
 
 def blocks(dataset: Dataset) -> Ints:
     """`[case]`: cases that must stay together have the same number."""
+    check_dataset(dataset)
     same = copies(dataset)
     parent = list(range(len(dataset)))
 

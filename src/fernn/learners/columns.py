@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.dataset import check_dataset
 from ..formula import Atom, Formula
 from ..formula.measures import everywhere
 from ..formula.nodes import AnyAtom, walk
@@ -67,6 +68,7 @@ def _name(total: Sum) -> str:
 
 def columns_of(data: Dataset, template: Formula | None = None) -> Columns:
     """The channels, and a column for each fixed atom of a template that reads several or weighs its one."""
+    check_dataset(data)
     plain: list[Sum] = [((name, 1.0),) for name in data.channels]
     fixed = [node.weights for node in walk(template) if isinstance(node, Atom)] if template is not None else []
     return Columns(tuple(plain)).with_(fixed)

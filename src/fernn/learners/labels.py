@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.dataset import check_dataset
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula
 from ..semantics import robustness, satisfied
@@ -18,6 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 def is_real(data: Dataset) -> bool:
     """Whether labels are real numbers rather than classes."""
+    check_dataset(data)
     return data.labels is not None and not data.classes
 
 
@@ -40,6 +42,7 @@ def two_classes(data: Dataset, method: str) -> None:
 
 def counts(data: Dataset, given: Floats | None) -> Floats:
     """How much each trace counts: as given, or 1."""
+    check_dataset(data)
     weights = np.ones(len(data)) if given is None else np.asarray(given, np.float64).copy()
     if weights.shape != (len(data),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise DataError(f"weights are {len(data)} finite numbers, none negative, not all 0.")

@@ -1,8 +1,9 @@
 """Traces in the one form the machine reads, from whatever the user has.
 
 `X[case, channel, time]`, `X[case, time]` for one channel, a list of `(channel, time)` arrays of
-unequal length, or a `Dataset`. Values are float32 or float64 and are judged in that type;
-whole numbers and floats of other sizes become float64.
+unequal length, a data frame (one run, its columns are the channels) or a list of them, or a
+`Dataset`. Values are float32 or float64 and are judged in that type; whole numbers and floats of
+other sizes become float64.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.dataset import to_floats
+from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
-from ..errors import SignalError
+from ..errors import DataError, SignalError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
 from .again import UNIFORM
@@ -70,6 +72,12 @@ def batch(formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite
     if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
     else:
+        if type(X) is not np.ndarray:
+            try:
+                found = frame_traces(X, channels_of(formula) if channels is None else channels, one_run=True)
+            except DataError as error:
+                raise SignalError(str(error)) from None
+            X, channels = (X, channels) if found is None else (found.traces, found.channels)
         flat, starts, count, width, length = _gathered(X)
     names = _named(formula, tuple(channels) if channels is not None else None, width)
     if flat.size == 0 or (starts.size and (starts[1:] == starts[:-1]).any()):

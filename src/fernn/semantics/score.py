@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.dataset import check_dataset
 from ..formula.nodes import Formula
 from .robustness import satisfied
 
@@ -43,4 +44,5 @@ def counted(verdicts: npt.NDArray[np.bool_], good: npt.NDArray[np.bool_]) -> Sco
 
 def score(formula: Formula | str, data: Dataset) -> Score:
     """The formula's verdicts on every trace against the labels."""
+    check_dataset(data)
     return counted(satisfied(formula, data), data.positive)

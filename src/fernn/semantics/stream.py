@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.dataset import LARGEST_WHOLE
+from ..data.frames import is_frame
 from ..errors import SignalError
 from ..formula.export.python import stepwise
 from ..formula.export.streams import JUST_VIOLATED
@@ -150,6 +151,11 @@ def _complaint(sample: Any, formulas: Sequence[Formula], read: tuple[str, ...], 
 
             return unknown_channel(missing[0], map(str, sample), "it has", "the sample lacks the channel")
         return _wrong_value({name: sample[name] for name in read}, formulas)
+    if is_frame(sample):
+        return (
+            "a monitor takes one sample at a time, and this is a data frame: pass its rows one after the other, "
+            "as in `for row in frame.to_dict('records'): monitor.update(row)`; of polars, `frame.iter_rows(named=True)`"
+        )
     if not isinstance(sample, (str, bytes)) and hasattr(sample, "__len__") and len(sample) == len(channels):
         return _wrong_value({name: sample[channels.index(name)] for name in read}, formulas)
     return f"a sample is a mapping, or {len(channels)} values in the order {', '.join(channels)}"

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...data import Dataset
+from ...data.dataset import check_dataset
 from ...data.split import blocks, folds
 from ...errors import DataError, UnsupportedError
 from ...formula import Formula, length
@@ -81,6 +82,7 @@ class Tightest:
 
     def good(self, data: Dataset) -> Dataset:
         """The traces to learn from; an error where there are none, or where a setting cannot be."""
+        check_dataset(data)
         if not 0 <= self.share < 1:
             raise UnsupportedError(f"share is of traces that may violate the formula, from 0 up to 1; got {self.share}")
         if self.made < 1:

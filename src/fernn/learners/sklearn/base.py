@@ -19,7 +19,7 @@ from ...formula import Formula, parse
 from ..fit import Fit, Watch
 from ..front import Front
 from .cases import at, merged
-from .inputs import Traces, channel_names, heads, traces, width
+from .inputs import Traces, channel_names, heads, named_traces, traces, width
 from .selection import check_rule, chosen
 from .watching import watching
 
@@ -60,13 +60,14 @@ class Learned(BaseEstimator):  # type: ignore[misc]
 
     def _taken(self, X: Any, y: Any, *, numeric: bool) -> tuple[Traces, npt.NDArray[Any]]:
         """Traces and labels to learn from; sets `n_features_in_` and `channels_`, or on a warm start checks them."""
+        X, names = named_traces(X, self.channels)
         found, flat = traces(X, self)
         # What scikit-learn counts as features: the samples of a table, else the channels.
         table = X if flat else heads(found)
         reset = self._earlier() is None
         _, y = validate_data(self, table, y, reset=reset, ensure_min_samples=2, y_numeric=numeric)
         self._flat = flat
-        self.channels_ = channel_names(self.channels, width(found))
+        self.channels_ = channel_names(names or self.channels, width(found))
         return found, y
 
     def _search(

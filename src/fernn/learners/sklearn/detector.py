@@ -15,7 +15,7 @@ from ...data.dataset import Floats
 from ..classes import Envelope, Tightest
 from ..fit import Watch
 from .base import Learned, keep
-from .inputs import channel_names, heads, matching, traces, width
+from .inputs import channel_names, heads, matching, named_traces, traces, width
 from .watching import watching
 
 
@@ -72,10 +72,11 @@ class TightestDetector(OutlierMixin, Learned):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from traces of one class."""
+        X, names = named_traces(X, self.channels)
         found, flat = traces(X, self)
         validate_data(self, X if flat else heads(found), ensure_min_samples=2)
         self._flat = flat
-        self.channels_ = channel_names(self.channels, width(found))
+        self.channels_ = channel_names(names or self.channels, width(found))
         self.seed_ = self._seed()
         data = Dataset(found, channels=self.channels_)
         fit: Any = self._learner(seed=self.seed_).fit(data, watching(self.callbacks, self.verbose))

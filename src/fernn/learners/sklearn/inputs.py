@@ -3,6 +3,8 @@
 [case, channel, time]         traces of equal length
 [case, time]                  a table: one channel, a column a sample
 list of (channel, time)       traces of unequal length; (time,) means one channel
+list of data frames           a run each, with a column a channel
+Dataset                       its traces and channels; labels are passed as y
 """
 
 from __future__ import annotations
@@ -16,11 +18,25 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ...data import Dataset
 from ...data.arrays import default_channels
 from ...data.dataset import Floats, to_floats, unmasked
+from ...data.frames import frame_traces, is_frame
 
 Traces: TypeAlias = Floats | tuple[Floats, ...]
 """`[case, channel, time]`, or a tuple of `(channel, time)` where lengths differ."""
+
+
+def named_traces(X: Any, wanted: Sequence[str] | None) -> tuple[Any, tuple[str, ...] | None]:
+    """X without names, and the names of its channels where it has some: a dataset or data frames.
+
+    `wanted` are the channels to take, by default all.
+    """
+    if isinstance(X, Dataset):
+        X = X if wanted is None else X.select(wanted)
+        return X.values, X.channels
+    found = None if type(X) is np.ndarray else frame_traces(X, wanted)
+    return (X, None) if found is None else (found.traces, found.channels)
 
 
 def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, bool]:
@@ -59,6 +75,9 @@ def _ragged(found: Sequence[Floats]) -> tuple[Floats, ...]:
 
 def matching(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
     """Finite traces of the channels that the estimator was fitted on; tables also have as many samples."""
+    if is_frame(X) and hasattr(estimator, "feature_names_in_"):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    X, _ = named_traces(X, estimator.channels_)
     found, flat = traces(X, estimator, dtype)
     if flat and estimator._flat:
         validate_data(estimator, X, reset=False, skip_check_array=True)

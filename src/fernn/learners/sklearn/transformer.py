@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...formula import Formula, parse
 from ...formula import channels as channels_of
 from ...semantics import robustness
-from .inputs import Traces, channel_names, heads, matching, traces, width
+from .inputs import Traces, channel_names, heads, matching, named_traces, traces, width
 
 FLOATS = [np.float64, np.float32]
 
@@ -35,13 +35,14 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """Read the formulas and see that they fit the traces."""
         if isinstance(self.formulas, (str, Formula)):
             raise ValueError(f"formulas is a list of formulas, found the single one {self.formulas}.")
+        X, names = named_traces(X, self.channels)
         found, flat = traces(X, self, FLOATS)
         validate_data(self, X if flat else heads(found), reset=True, skip_check_array=True)
         self._flat = flat
         self.formulas_ = tuple(parse(given) if isinstance(given, str) else given for given in self.formulas)
         read = {name for formula in self.formulas_ for name in channels_of(formula)}
-        one = self.channels is None and width(found) == 1 and len(read) == 1
-        self.channels_ = tuple(read) if one else channel_names(self.channels, width(found))
+        one = names is None and self.channels is None and width(found) == 1 and len(read) == 1
+        self.channels_ = tuple(read) if one else channel_names(names or self.channels, width(found))
         self._columns(found[:1])
         return self
 
