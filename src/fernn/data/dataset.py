@@ -222,7 +222,13 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
                 "Whole datasets are [case, channel, time]; `from_arrays` also takes [case, time]."
             )
     if len({trace.shape for trace in traces}) == 1:
-        return _frozen(np.add(np.asarray(traces), 0.0, dtype=np.float64))
+        made = np.empty((len(traces), *traces[0].shape))
+        if isinstance(traces, np.ndarray):
+            np.add(traces, 0.0, out=made)
+        else:
+            for to, trace in zip(made, traces, strict=True):  # without another copy of all of them together
+                np.add(trace, 0.0, out=to)
+        return _frozen(made)
     return tuple(_frozen(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
 
 

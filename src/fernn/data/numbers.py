@@ -1,9 +1,11 @@
 """What counts as a number in a cell: plain ASCII, one kind of decimal mark, no separators.
 
-Python's own reading is wider: it takes 1_000 for 1000 and digits of every script.
+Python's own reading is wider: it takes 1_000 for 1000, digits of every script, and 1e400 for infinity.
 """
 
 from __future__ import annotations
+
+from math import isinf
 
 
 def number(cell: str, decimal: str = ".") -> float | None:
@@ -15,9 +17,24 @@ def number(cell: str, decimal: str = ".") -> float | None:
             return None
         cell = cell.replace(",", ".")
     try:
-        return float(cell)
+        found = float(cell)
     except ValueError:
         return None
+    return None if isinf(found) and _has_digits(cell) else found
+
+
+def overflows(cell: str, decimal: str = ".") -> bool:
+    """Whether the cell is a number larger than any that can be held."""
+    if "_" in cell or not cell.isascii() or not _has_digits(cell):
+        return False
+    try:
+        return isinf(float(cell.replace(",", ".") if decimal == "," else cell))
+    except ValueError:
+        return False
+
+
+def _has_digits(cell: str) -> bool:
+    return any(letter.isdigit() for letter in cell)
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:

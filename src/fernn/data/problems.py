@@ -16,7 +16,8 @@ from ..plain import mapping, text, whole
 
 Severity = Literal["error", "warning"]
 
-SHOWN = 5  # problems of one kind that are told with their place; the rest are counted
+SHOWN = 5  # problems of one kind in one column that are told with their place; the rest are counted
+COLUMNS = 20  # columns with problems of one kind that are told one by one
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,17 @@ def _read_problem(content: Any) -> Problem:
     return problem
 
 
+Key = tuple[str, Severity, str | None]
+"""Problems are counted by kind and column, so that those of one column do not hide those of another."""
+
+
 @dataclass
 class Ledger:
     """The problems of one file, in the order they were met; `file` is written on each."""
 
     file: str | None = None
-    _kept: dict[tuple[str, Severity], list[Problem]] = field(default_factory=dict)
-    _more: dict[tuple[str, Severity], int] = field(default_factory=dict)
+    _kept: dict[Key, list[Problem]] = field(default_factory=dict)
+    _more: dict[Key, int] = field(default_factory=dict)
 
     def add(
         self,
@@ -80,38 +85,43 @@ class Ledger:
         line: int | None = None,
         column: str | None = None,
         case: str | None = None,
+        count: int = 1,
         choices: tuple[str, ...] = (),
     ) -> None:
-        """Keep the problem, or only count it when its kind has been told often enough."""
-        kept = self._kept.setdefault((kind, severity), [])
+        """Keep the problem, or only count it when its kind has been told often enough of this column."""
+        kept = self._kept.setdefault((kind, severity, column), [])
         if len(kept) < SHOWN:
-            kept.append(Problem(kind, severity, what, fix, self.file, line, column, case, choices=choices))
+            kept.append(Problem(kind, severity, what, fix, self.file, line, column, case, count, choices))
         else:
-            self.count(kind, severity)
+            self.count(kind, severity, count, column)
 
-    def count(self, kind: str, severity: Severity, n: int = 1) -> None:
-        """There are `n` more of this kind, not worth telling one by one."""
+    def count(self, kind: str, severity: Severity, n: int = 1, column: str | None = None) -> None:
+        """There are `n` more of this kind in this column, not worth telling one by one."""
         if n > 0:
-            self._more[kind, severity] = self._more.get((kind, severity), 0) + n
+            self._more[kind, severity, column] = self._more.get((kind, severity, column), 0) + n
 
     def take(self, problems: Iterable[Problem]) -> None:
         """Adopt problems found elsewhere, as being about this file."""
         for p in problems:
-            self.add(p.kind, p.severity, p.what, p.fix, line=p.line, column=p.column, case=p.case, choices=p.choices)
+            self.add(
+                p.kind, p.severity, p.what, p.fix,
+                line=p.line, column=p.column, case=p.case, count=p.count, choices=p.choices,
+            )  # fmt: skip
 
     def join(self, later: Ledger) -> None:
         """Those of another ledger after these, each with its own file."""
-        for (kind, severity), found in later._kept.items():
-            kept = self._kept.setdefault((kind, severity), [])
+        for (kind, severity, column), found in later._kept.items():
+            kept = self._kept.setdefault((kind, severity, column), [])
             room = SHOWN - len(kept)
             kept += found[:room]
-            self.count(kind, severity, len(found[room:]) + later._more.get((kind, severity), 0))
+            more = later._more.get((kind, severity, column), 0)
+            self.count(kind, severity, sum(p.count for p in found[room:]) + more, column)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers; `from_json` takes them back."""
         return {
             "kept": [asdict(problem) for kept in self._kept.values() for problem in kept],
-            "more": [[kind, severity, n] for (kind, severity), n in self._more.items()],
+            "more": [[*key, n] for key, n in self._more.items()],
         }
 
     @staticmethod
@@ -119,25 +129,41 @@ class Ledger:
         """Any of `plain.BROKEN` where that is not what was told."""
         ledger = Ledger()
         for problem in (_read_problem(each) for each in told["kept"]):
-            ledger._kept.setdefault((problem.kind, problem.severity), []).append(problem)
-        for kind, severity, count in told["more"]:
-            if (kind, severity) not in ledger._kept:
+            ledger._kept.setdefault((problem.kind, problem.severity, problem.column), []).append(problem)
+        for kind, severity, column, count in told["more"]:
+            if (kind, severity, column) not in ledger._kept:
                 raise ValueError(f"{kind!r:.40} is counted, but there is none")
-            ledger._more[kind, severity] = whole(count)
+            ledger._more[kind, severity, column] = whole(count)
         return ledger
 
     @property
     def failed(self) -> bool:
         """Whether any of them rules out a dataset."""
-        return any(severity == "error" for _, severity in self._kept)
+        return any(severity == "error" for _, severity, _ in self._kept)
+
+    def has(self, kind: str) -> bool:
+        """Whether a problem of this kind was met."""
+        return any(key[0] == kind for key in self._kept)
 
     def problems(self) -> tuple[Problem, ...]:
-        """All of them, errors first; each crowded kind ends with how many more there are."""
+        """All of them, errors first; where there are more in a column than are told, it ends with how many."""
         found: list[Problem] = []
-        for (kind, severity), kept in self._kept.items():
+        columns: dict[tuple[str, Severity], int] = {}
+        rest: dict[tuple[str, Severity], list[int]] = {}
+        for (kind, severity, column), kept in self._kept.items():
+            more = self._more.get((kind, severity, column), 0)
+            total = sum(p.count for p in kept) + more
+            columns[kind, severity] = columns.get((kind, severity), 0) + 1
+            if columns[kind, severity] > COLUMNS:
+                rest.setdefault((kind, severity), []).append(total)
+                continue
             found += kept
-            if more := self._more.get((kind, severity), 0):
-                found.append(Problem(kind, severity, f"and {more} more like this", "", self.file, count=more))
+            if more:
+                what = f"and {more:,} more like this" + ("" if column is None else f", {total:,} in this column")
+                found.append(Problem(kind, severity, what, "", self.file, column=column, count=more))
+        for (kind, severity), counts in rest.items():
+            what = f"and {sum(counts):,} more like this in {counted(len(counts), 'other column')}"
+            found.append(Problem(kind, severity, what, "", self.file, count=sum(counts)))
         return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from .dataset import Dataset, Floats
+from .draft import Draft, finished
 from .options import Options
 from .problems import Ledger
 
-SUFFIXES = (".trace", ".traces")
 CLASSES = ("negative", "positive")
 
 
@@ -39,7 +39,7 @@ def read_propositional(file: Path, options: Options, ledger: Ledger) -> Dataset 
         )
         return None
     traces: list[Floats] = []
-    labels: list[int] = []
+    labels: list[str] = []
     width: int | None = None
     for label, section in zip((1, 0), sections[:2], strict=True):
         if not section:
@@ -55,11 +55,17 @@ def read_propositional(file: Path, options: Options, ledger: Ledger) -> Dataset 
                 ledger.add("width", "error", what, "Every letter has a 0 or 1 for every proposition.", line=number)
                 continue
             traces.append(trace)
-            labels.append(label)
+            labels.append(CLASSES[label])
     if ledger.failed or width is None:
         return None
-    names = _names(sections, width)
-    return Dataset(tuple(traces), np.array(labels), CLASSES, names, name=options.name or file.stem)
+    draft = Draft(
+        traces,
+        [str(i) for i in range(len(traces))],
+        list(_names(sections, width)),
+        None if options.label is None else labels,
+    )
+    data = finished(draft, options, file.stem, ledger)
+    return data if data is None or options.channels is None else data.select(options.channels)
 
 
 def _trace(text: str, number: int, ledger: Ledger) -> Floats | None:

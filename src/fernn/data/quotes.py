@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+from itertools import islice
 from pathlib import Path
 
 from .problems import Ledger
-from .sniff import END, open_text, split_rows
+from .sniff import END, delimiter_of, open_text, split_rows
+
+FEW = 5  # lines by which the delimiter is told
 
 
 def told_unclosed(row: list[str], last_line: int, ledger: Ledger) -> bool:
@@ -29,17 +32,19 @@ def told_swallowed(row: list[str], line: int, delimiter: str, width: int, ledger
     return False
 
 
-def broken_line(path: Path, encoding: str, delimiter: str) -> int:
-    """The first line of the row that the CSV reader gives up on."""
+def broken_line(path: Path, encoding: str, delimiter: str | None) -> int | None:
+    """The first line of the row that the CSV reader gives up on; None where it takes all of them."""
     at = 1
     with open_text(path, encoding) as handle:
+        delimiter = delimiter or delimiter_of(list(islice(handle, FEW))) or ","
+        handle.seek(0)
         reader = split_rows(handle, delimiter)
         try:
             for _ in reader:
                 at = reader.line_num + 1
         except csv.Error:
-            pass
-    return at
+            return at
+    return None
 
 
 def _tell(line: int, until: str, ledger: Ledger) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import DataError, FernnWarning
 from .checks import check
 from .dataset import Dataset
-from .disguise import told_binary, told_special
+from .disguise import file_format, told_binary, told_special
 from .draft import Draft, finished
 from .heading import heading, tell_no_rows
 from .labels import LabelKind
@@ -24,14 +24,13 @@ from .npz import read_npz
 from .options import BadRows, Layout, Nonfinite, Options, as_tuple
 from .parquet import parquet_table
 from .problems import Ledger, Problem
-from .propositional import SUFFIXES, read_propositional
+from .propositional import read_propositional
 from .quotes import broken_line
 from .sniff import Start, start
 from .sources import SOURCES, bundled
 from .steps import with_steps
 from .table import text_table
 from .tidy import tidy
-from .ts import SUFFIX as SERIES
 from .ts import read_ts
 from .wide import wide
 
@@ -74,7 +73,7 @@ def read(
         infinite values: 'hold' the last one, 'interpolate', or 'drop_case'.
     steps: also the change from sample to sample, as channels `NAME_diff`.
     dt, unit: the time between samples and its unit; dt is read from an even time column.
-    memory_limit: the largest file to read, in bytes; a quarter of the free memory when None.
+    memory_limit: bytes of memory that reading may take; when None, half of what is free for text, else a quarter.
 
     Raises DataError listing every error; gives one FernnWarning for all warnings unless `quiet`.
     """
@@ -107,9 +106,12 @@ def inspect(
         except UnicodeError:
             _tell_encoding(file, asked.encoding, ledger)
         except csv.Error as error:
-            line = broken_line(file, asked.encoding, asked.delimiter or ",")
+            line = broken_line(file, asked.encoding, asked.delimiter)
             what = f"the row that starts here is not readable as CSV ({error})"
-            ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
+            fix = "Close the quotes, and check the --delimiter."
+            if "field limit" in str(error):
+                what = f"a cell of the row that starts here is longer than {csv.field_size_limit():,} characters"
+            ledger.add("csv", "error", what, fix, line=line)
         except OSError as error:
             ledger.add("unreadable", "error", f"the file cannot be read ({error.strerror})", "Check its permissions.")
     if dataset is not None and not ledger.failed:
@@ -118,13 +120,10 @@ def inspect(
 
 
 def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
-    kind = file.suffix.lower()
-    if kind == ".npz":
+    kind = file_format(file)
+    if kind == "npz":
         return read_npz(file, options, ledger)
-    if kind in SUFFIXES:
-        check_no_marks(options, "traces of propositions")
-        return read_propositional(file, options, ledger)
-    if kind in (".parquet", ".pq"):
+    if kind == "parquet":
         found = parquet_table(file, options, ledger)
         draft = None
         if found is not None:
@@ -133,7 +132,10 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
             draft = tidy(table, parts, options, file.stem, ledger)
     elif told_binary(file, options.encoding, ledger):
         return None
-    elif kind == SERIES:
+    elif kind == "trace":
+        check_no_marks(options, "traces of propositions")
+        return read_propositional(file, options, ledger)
+    elif kind == "ts":
         check_no_marks(options, "each row is a trace")
         return read_ts(file, options, ledger)
     else:

@@ -16,10 +16,11 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import DataError, UnsupportedError
+from .disguise import file_format, told_binary, told_special
 from .layout import is_tidy
 from .memory import shown
 from .options import Options, as_tuple
-from .problems import Ledger, counted
+from .problems import Ledger, counted, refusal
 from .roles import Roles, roles
 from .sniff import Start, has_header, start
 from .stretches import BYTEWISE, stretches
@@ -28,10 +29,6 @@ from .wide import headerless_roles
 
 PLAIN = ("ascii", "latin", "iso", "utf-8", "utf8", "cp", "windows")
 """How encodings begin in which delimiters and line ends are bytes of their own."""
-
-
-OTHERS = (".npz", ".parquet", ".pq", ".ts", ".trace")
-"""Endings of files that are no CSV."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +83,11 @@ def sampled(
             f"a sample is taken of one CSV file, {file} is a folder. Of folders of Parquet files, fernn learn takes a "
             "sample itself (--sample), and eval, check and watch read all"
         )
-    if file.suffix.lower() in OTHERS:
-        raise UnsupportedError(f"a sample is taken of CSV files, {file.name} is none")
+    if (kind := file_format(file)) != "text":
+        what = f"a sample is taken of tables as text (CSV), and the name says that this is a {kind} file"
+        raise refusal(
+            "not-text", what, "Convert it to CSV; of Parquet files, fernn learn takes a sample itself.", file=file.name
+        )
     found = _indexed(file, asked)
     chosen = _chosen(found, most, np.random.default_rng(seed))
     into.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,8 @@ def sampled(
 def _indexed(file: Path, options: Options) -> _Index:
     ledger = Ledger(file.name)
     try:
-        begin = start(file, options, ledger)
+        told = file.exists() and (told_special(file, ledger) or told_binary(file, options.encoding, ledger))
+        begin = None if told else start(file, options, ledger)
     except OSError as error:
         raise DataError(f"{file}: the file cannot be read ({error.strerror}). Check the path.") from None
     except (UnicodeError, csv.Error) as error:

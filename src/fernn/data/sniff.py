@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from ..plain import read_json
+from .disguise import told_other_format
 from .numbers import is_number
 from .options import Options, checked_note
 from .problems import Ledger
@@ -18,6 +19,7 @@ from .problems import Ledger
 DELIMITERS = "\t;,| :"  # the earlier one wins where two explain the lines equally well
 NOTE = "# fernn "
 PEEK = 50
+LONG = 1 << 20  # characters of the first lines that are enough
 NAMES = {"\t": "a tab", " ": "a space"}
 END = "\x03\x03\x03"  # a line put after the last, which an open quote swallows
 
@@ -54,7 +56,9 @@ class Start:
 def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
     """The beginning of the file, or None (and a problem) if nothing is in it."""
     with open_text(path, options.encoding) as handle:
-        lines = [line.rstrip("\r\n") for line in islice(handle, PEEK)]
+        lines = list(_first_lines(handle))
+    if told_other_format(lines, ledger):
+        return None
     skip, note = 0, {}
     while skip < len(lines) and lines[skip].startswith("#"):
         if lines[skip].startswith(NOTE):
@@ -66,12 +70,12 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
         return None
     sniffed = delimiter_of(body)
     delimiter = options.delimiter or ("," if note else sniffed) or ","
-    rows = list(split_rows([*body, END], delimiter))
+    rows = list(islice(split_rows([*body, END], delimiter), 4))
     if END in rows[0][-1]:
         what = "a quote opens in the first row and is not closed in the rows after it"
         ledger.add("unclosed-quote", "error", what, "Close it, or remove it.", line=skip + 1)
         return None
-    rows = rows[:-1]
+    rows = [row for row in rows if not row or END not in row[-1]][:3]
     if options.delimiter and sniffed and sniffed != delimiter and len(rows[0]) == 1:
         ledger.add(
             "wrong-delimiter",
@@ -91,6 +95,16 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
     first, second, third = [*rows[:3], [], []][:3]
     commented = bool(names) and options.header is None
     return Start(delimiter, [c.strip() for c in first], second, third, skip, note, commented)
+
+
+def _first_lines(handle: TextIO) -> Iterator[str]:
+    """Some lines to tell by: fifty, or fewer where they are long."""
+    length = 0
+    for number, line in enumerate(islice(handle, PEEK)):
+        length += len(line)
+        if number > 3 and length > LONG:
+            return
+        yield line.rstrip("\r\n")
 
 
 def _commented_names(comment: str, row: list[str], delimiter: str) -> list[str] | None:
@@ -124,7 +138,10 @@ def delimiter_of(lines: list[str]) -> str | None:
     best: tuple[float, bool] = (0.0, False)
     found = None
     for delimiter in DELIMITERS:
-        counts = [len(row) for row in split_rows(lines, delimiter)]
+        try:
+            counts = [len(row) for row in split_rows(lines, delimiter)]
+        except csv.Error:  # a line without this delimiter, longer than the longest field that csv takes
+            continue
         usual, times = Counter(counts).most_common(1)[0]
         score = (round(times / len(counts), 1), counts[0] == usual)
         if max(counts) > 1 and usual > 1 and score > best:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .dataset import Floats, Ints
-from .numbers import is_number, is_plain, number
+from .numbers import is_number, is_plain, number, overflows
 from .options import Options
 from .problems import SHOWN, Ledger, listed
 from .quotes import told_swallowed, told_unclosed
@@ -23,6 +23,7 @@ from .roles import Roles
 from .sniff import END, Start, open_text, split_rows
 
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
+CELLS = 200_000  # of a block at most; each takes some sixty bytes while it is text
 POOL = 100_000  # texts of ids that are kept so that a repeated one is one string
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
@@ -73,18 +74,25 @@ class Table:
         kind, severity = "text", options.severity_of_rows
         fix = options.row_fix("Fix the cell, choose other --channels, or pass --bad-rows skip.")
         other = "," if options.decimal == "." else "."
-        but = ""
         if all(other in cells[i] and number(cells[i], other) is not None for i in at[:SHOWN]):
             severity = "error"  # the whole file is meant otherwise, so no row of it is to be skipped
-            kind, fix = "decimal-comma", "Pass --decimal ','."
+            kind, mark, fix = "decimal-comma", "comma", "Pass --decimal ','."
             if other == ".":
-                kind, but = "decimal-point", " with a decimal comma"
+                kind, mark = "decimal-point", "point where a decimal comma was asked for"
                 fix = "Leave out --decimal ',', or write 1500 where 1.500 stands for it."
+            many = "1 cell uses" if at.size == 1 else f"{at.size:,} cells use"
+            what = f"{many} a decimal {mark}, first {cells[at[0]][:40]!r}"
+            line, case = int(self.lines[at[0]]), cases[at[0]] or None
+            name = self.header[column]
+            ledger.add(kind, severity, what, fix, line=line, column=name, case=case, count=int(at.size))
+            return
         for i in at[:SHOWN]:
-            what = f"{cells[i][:40]!r} is not a number{but}"
+            what = f"{cells[i][:40]!r} is not a number"
+            if overflows(cells[i], options.decimal):
+                what = f"{cells[i][:40]!r} is too large: numbers go up to about 1.8e308"
             line, case = int(self.lines[i]), cases[i] or None
             ledger.add(kind, severity, what, fix, line=line, column=self.header[column], case=case)
-        ledger.count(kind, severity, at.size - SHOWN)
+        ledger.count(kind, severity, at.size - SHOWN, self.header[column])
 
 
 def text_table(
@@ -120,7 +128,8 @@ def text_blocks(
         while header is not None and not start.commented and not any(next(reader)):
             continue
         line = start.skip + reader.line_num + 1
-        while block := list(islice(reader, BLOCK)):
+        at_once = rows_at_once(len(names))
+        while block := list(islice(reader, at_once)):
             after = start.skip + reader.line_num + 1
             if block[-1] == [END]:
                 block.pop()
@@ -136,6 +145,11 @@ def text_blocks(
                 for j, cells in enumerate(zip(*rows, strict=True))
             ]
             yield Table(names, tuple([c] for c in columns) or tuple([] for _ in names), np.array(at, dtype=np.int64))
+
+
+def rows_at_once(columns: int) -> int:
+    """Rows of a block: fewer where a row is wide."""
+    return max(min(BLOCK, CELLS // max(columns, 1)), 1)
 
 
 def joined(names: tuple[str, ...], tables: Iterable[Table]) -> Table:
@@ -219,8 +233,10 @@ def _block(cells: tuple[str, ...], options: Options) -> Floats | list[str]:
         if not is_plain(cells, options.decimal):
             return [c.strip() for c in cells]
         if options.decimal == ",":
-            return np.fromiter((float(c.replace(",", ".")) for c in cells), np.float64, len(cells))
-        return np.fromiter(map(float, cells), np.float64, len(cells))
+            found = np.fromiter((float(c.replace(",", ".")) for c in cells), np.float64, len(cells))
+        else:
+            found = np.fromiter(map(float, cells), np.float64, len(cells))
+        return [c.strip() for c in cells] if np.isinf(found).any() else found  # the word inf, or a number too large
     except ValueError:
         return [c.strip() for c in cells]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..data import Dataset
+from ..data.disguise import file_format
 from ..data.options import Options
 from ..data.problems import Ledger
 from ..data.sniff import has_header, start
@@ -16,16 +17,14 @@ from .files import Known
 from .reading import Reading
 
 MOST = 5000
-_OTHERS = (".npz", ".ts", ".trace", ".traces")  # files without a row of names
-_TABLES = (".parquet", ".pq")
 
 
 def kind(file: Known) -> Literal["text", "parquet", "other"]:
     """Whether it has columns to choose among, and a way in which they are written; `other` has neither."""
-    ending = Path(file.path).suffix.lower()
-    if file.origin == "made" or ending in _OTHERS:
+    if file.origin == "made":
         return "other"
-    return "parquet" if ending in _TABLES else "text"
+    form = file_format(Path(file.path))
+    return form if form in ("text", "parquet") else "other"
 
 
 def columns(file: Known, reading: Reading, data: Dataset | None) -> list[str]:

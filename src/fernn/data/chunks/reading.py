@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UnsupportedError
 from ..parquet import polars, readable
 from ..problems import Ledger
-from ..table import BLOCK, Table, joined, text_blocks
+from ..table import Table, joined, rows_at_once, text_blocks
 from .pieces import Frame, Piece, Rows, texts
 from .source import Source
 
@@ -25,7 +25,9 @@ CELL = 16
 
 def usual_rows(source: Source) -> int:
     """Rows of a piece where nobody asks for a number."""
-    return max(BUDGET // (CELL * len(source.header)), 1_000)
+    limit = source.options.memory_limit
+    budget = BUDGET if limit is None else min(BUDGET, limit // 8)
+    return max(budget // (CELL * len(source.header)), 1 if source.begin is None else rows_at_once(len(source.header)))
 
 
 LAST = 1
@@ -140,7 +142,7 @@ def _of_text(source: Source, ledger: Ledger, rows: int | None) -> Iterator[Rows]
     file: Path = source.files[0]
     assert source.begin is not None
     blocks = text_blocks(file, source.begin, source.names, source.roles, source.options, ledger)
-    at_once = max((rows or usual_rows(source)) // BLOCK, 1)
+    at_once = max((rows or usual_rows(source)) // rows_at_once(len(source.header)), 1)
     called, name = source.called(file), source.case_of(file)
     while some := list(islice(blocks, at_once)):
         table = joined(source.header, some)

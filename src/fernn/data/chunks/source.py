@@ -16,10 +16,10 @@ import numpy as np
 
 from ...errors import DataError
 from ...plain import shortened
-from ..disguise import told_binary, told_special
+from ..disguise import file_format, told_binary, told_special
 from ..heading import heading
 from ..leftovers import without_leftovers
-from ..memory import most
+from ..memory import HALF, most, text_memory, told_long_line
 from ..options import Options, as_tuple
 from ..parquet import check_bytes, frame_table, polars, readable
 from ..problems import Ledger, Problem, listed, refusal
@@ -27,9 +27,8 @@ from ..roles import Roles, roles
 from ..sniff import Start, start
 from ..table import Table, text_blocks
 
-PARQUET = (".parquet", ".pq")
-WHOLE = (".npz", ".ts", ".trace", ".traces")
-"""Endings of files that are only read as a whole."""
+WHOLE = ("npz", "ts", "trace")
+"""Formats of files that are only read as a whole."""
 PACKED = 50  # Parquet files are this much smaller than their columns, at most, but for odd ones
 LOOK = 1_000  # rows by which columns of words are told
 TRIAL = """
@@ -80,20 +79,26 @@ class Source:
 def can_stream(path: str | PathLike[str]) -> bool:
     """Whether this is a file that can be read in pieces, or a folder."""
     file = Path(path)
-    return file.is_dir() or (file.is_file() and file.suffix.lower() not in WHOLE)
+    return file.is_dir() or (file.is_file() and file_format(file) not in WHOLE)
 
 
 def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
-    """Whether it is a folder, or a file with more than `limit` bytes, a quarter of the free memory when None."""
+    """Whether it is a folder, or a file that takes more than `limit` bytes of memory to read as a whole.
+
+    When None, text may take half of the free memory, and columns of Parquet files a quarter.
+    """
     file = Path(path)
     if not can_stream(file):
         return False
     if file.is_dir():
         return True
     allowed = most(limit)
+    if file_format(file) == "text":
+        room = most(limit, HALF)
+        return room is not None and max(file.stat().st_size, text_memory(file)) > room
     if allowed is None or file.stat().st_size > allowed:
         return allowed is not None
-    if file.suffix.lower() not in PARQUET or file.stat().st_size * PACKED < allowed:
+    if file.stat().st_size * PACKED < allowed:
         return False
     try:
         ((rows, names),) = _looked_at((file,), {file: file.name})
@@ -134,11 +139,11 @@ def _source(file: Path, options: Options, ledger: Ledger) -> Source | None:
     told_special(file, ledger)
     if ledger.failed:
         return None
-    if file.suffix.lower() in WHOLE:
+    if file_format(file) in WHOLE:
         what = f"{file.suffix} files are read as a whole, not in pieces"
         ledger.add("not-in-pieces", "error", what, "Leave out --stream, or convert it to Parquet or CSV.")
         return None
-    if file.suffix.lower() in PARQUET:
+    if file_format(file) == "parquet":
         return _parquet(file, (file,), options, ledger)
     try:
         return _text(file, options, ledger)
@@ -156,7 +161,7 @@ def _inside(folder: Path) -> tuple[Path, ...]:
     found = sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix.lower() in PARQUET
+        if file_format(path) == "parquet"
         and path.is_file()
         and not any(part[0] in "._" for part in path.relative_to(folder).parts)
     )
@@ -233,7 +238,7 @@ def _looked_at(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tupl
 
 
 def _text(file: Path, options: Options, ledger: Ledger) -> Source | None:
-    if told_binary(file, options.encoding, ledger):
+    if told_binary(file, options.encoding, ledger) or told_long_line(file, options.memory_limit, ledger):
         return None
     begin = start(file, options, ledger)
     if begin is None:
