@@ -36,6 +36,8 @@ Step = Annotated[float | None, typer.Option("--dt", help="Time between samples; 
 """Of commands that take a formula and no file."""
 Unit = Annotated[str | None, typer.Option(help="Unit of the times.")]
 
+TOLD = 10
+"""Warnings about the data that are told in words."""
 READING: dict[str, Any] = {
     "label": Annotated[str, typer.Option(help="Column of the labels; '' for none.")],
     "case_column": Annotated[str | None, typer.Option(help="Column of the case ids.")],
@@ -54,7 +56,7 @@ READING: dict[str, Any] = {
     "dt": Annotated[float | None, typer.Option(help="Time between samples.")],
     "unit": Annotated[str | None, typer.Option(help="Unit of the times.")],
     "steps": Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")],
-    "memory_limit": Annotated[int | None, typer.Option(help="Largest file to read, in bytes.")],
+    "memory_limit": Annotated[int | None, typer.Option(help="Memory that reading may take, in bytes.")],
 }
 _DEFAULTS: dict[str, Any] = {
     "label": "label", "label_kind": "auto", "layout": "auto", "decimal": ".",
@@ -108,9 +110,13 @@ def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], No
 
 
 def warned(again: str, problems: tuple[Problem, ...]) -> None:
-    """Says that there are warnings, and by which command to see them."""
-    number = sum(problem.count for problem in problems if problem.severity != "error")
-    complain(f"{counted(number, 'warning')} about the data; to see {'it' if number == 1 else 'them'}: {again}")
+    """The warnings in words, as `fernn check` has them; of many, the first, and by which command to see the others."""
+    found = [problem for problem in problems if problem.severity != "error"]
+    for problem in found[:TOLD]:
+        complain(f"warning: {problem}")
+    if len(found) > TOLD:
+        number = sum(problem.count for problem in found)
+        complain(f"{counted(number, 'warning')} about the data; to see all of them: {again}")
 
 
 def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:

@@ -214,8 +214,6 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
     if len(traces) == 0:
         raise DataError("a dataset needs at least one trace, got none.")
     for trace in traces:
-        if trace.dtype.kind not in "fiub":
-            raise DataError(f"traces are real numbers, found an array of {trace.dtype}. Convert it to float first.")
         if trace.ndim != 2 or not trace.size:
             raise DataError(
                 f"a trace is a (channel, time) array with at least one sample, got shape {trace.shape}. "

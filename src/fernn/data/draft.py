@@ -52,9 +52,12 @@ def tell_gap(
     kind = "missing" if np.isnan(value) else "infinite"
     subject = "the value" if sample is None else f"sample {sample}"
     what = f"{subject} is missing" if kind == "missing" else f"{subject} is {value}"
-    fix = f"Passed over by --nonfinite {options.nonfinite}."
-    if options.nonfinite == "error":
-        fix = "Fix the cell, or pass --nonfinite hold, interpolate or drop_case."
+    fix = {
+        "error": "Fix the cell, or pass --nonfinite hold, interpolate or drop_case.",
+        "hold": "It is filled in with the last value.",
+        "interpolate": "It is filled in by interpolation.",
+        "drop_case": "The case is left out.",
+    }[options.nonfinite]
     ledger.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
 
 

@@ -1,12 +1,16 @@
-"""Columns that nobody asked for: without a name, or of words where no labels are read."""
+"""Columns that nobody asked for and that are no channels: without a name, or of words.
+
+A column is of words if fewer than half of its cells are numbers; where more are, those that are none are errors.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
-from .numbers import number
+from .numbers import number, overflows
 from .options import Options
 from .problems import Ledger
 from .roles import Roles
@@ -16,14 +20,19 @@ from .table import MISSING, Table
 def without_leftovers(table: Table, roles: Roles, options: Options, ledger: Ledger, *, wide: bool = False) -> Roles:
     """The parts without columns that cannot be meant as channels; each is told."""
     _tell_unnamed(table, roles, ledger)
-    if options.label is not None or (options.channels is not None and not wide):
+    if options.channels is not None and not wide:
         return roles
-    words = [i for i in roles.channels if _is_words(table, i)]
+    words = {i: cells for i in roles.channels if (cells := _words(table, i)) is not None}
     if not words or len(words) == len(roles.channels):
         return roles
-    for i in words:
+    for i, (example, numbers, count) in words.items():
         fix = "Pass --label with its name if it is the label, or list the channels with --channels."
-        what = "the column holds words, so it is left out"
+        what = f"the column holds words, such as {example[:40]!r}, so it is left out"
+        if numbers:
+            what = (
+                f"most cells of the column are words, such as {example[:40]!r} ({numbers:,} of {count:,} are numbers), "
+            )
+            what += "so it is left out"
         ledger.add("text-column", "warning", what, fix, column=table.header[i])
     return replace(roles, channels=tuple(i for i in roles.channels if i not in words))
 
@@ -38,10 +47,21 @@ def _tell_unnamed(table: Table, roles: Roles, ledger: Ledger) -> None:
             ledger.add("unnamed-column", "warning", what, "Name it to use it, or remove it.")
 
 
-def _is_words(table: Table, column: int) -> bool:
-    """No cell is a number, with a decimal point or comma, and some cell is a word."""
-    blocks = table.columns[column]
-    cells = {cell for block in blocks if isinstance(block, list) for cell in block}
-    if not all(isinstance(block, list) for block in blocks) or all(c.casefold() in MISSING for c in cells):
-        return False
-    return all(number(c) is None and number(c, ",") is None for c in cells if c.casefold() not in MISSING)
+def _words(table: Table, column: int) -> tuple[str, int, int] | None:
+    """A word, how many cells are numbers, and how many there are; None where half of them or more are numbers."""
+    numbers = count = 0
+    example = None
+    for block in table.columns[column]:
+        if not isinstance(block, list):
+            known = int(np.isfinite(block).sum())
+            numbers, count = numbers + known, count + known
+            continue
+        for cell, times in Counter(block).items():
+            if cell.casefold() in MISSING:
+                continue
+            count += times
+            if number(cell) is not None or number(cell, ",") is not None or overflows(cell) or overflows(cell, ","):
+                numbers += times
+            elif example is None:
+                example = cell
+    return None if example is None or 2 * numbers >= count else (example, numbers, count)

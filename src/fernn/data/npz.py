@@ -24,6 +24,7 @@ from .draft import Draft, finished, tell_gap
 from .marks import marks
 from .options import Options
 from .problems import Ledger, did_you_mean, listed, refusal
+from .times import EVEN
 from .unbroken import unbroken
 
 SCHEMA = 1
@@ -100,6 +101,9 @@ def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: Options, led
         dt=_step(arrays),
         unit=next(iter(_words(arrays, "time_unit") or ()), None),
     )
+    if options.dt is not None and draft.dt is not None and abs(options.dt - draft.dt) > EVEN * draft.dt:
+        what = f"the file says that samples are {draft.dt:g} apart, --dt says {options.dt:g}, which is taken"
+        ledger.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):
             tell_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))

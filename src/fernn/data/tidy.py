@@ -62,7 +62,7 @@ def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
     found = gathered(table, roles, options, name, ledger)
     dt = None
     if found.rows.time is not None:
-        dt = sampling(found.rows.time, found.bounds, found.names, found.rows.line, ledger)
+        dt = sampling(found.rows.time, found.bounds, found.names, found.rows.line, options, ledger)
     return Draft(
         found.traces, found.names, channel_names(table.header, roles), found.labels, found.groups, dt, found.unit
     )
@@ -139,7 +139,7 @@ def _tell(
     for i in at[:SHOWN]:
         line, case = int(table.lines[i]), (ids[i] or None) if ids else None
         ledger.add(kind, options.severity_of_rows, what, fix, line=line, column=table.header[column], case=case)
-    ledger.count(kind, options.severity_of_rows, at.size - SHOWN)
+    ledger.count(kind, options.severity_of_rows, at.size - SHOWN, table.header[column])
 
 
 def _tell_gaps(
@@ -157,7 +157,7 @@ def _tell_gaps(
         at = np.flatnonzero(gaps)
         for i in at[:SHOWN]:
             tell_gap(float(values[i]), options, ledger, int(table.lines[i]), table.header[column], ids[i])
-        ledger.count(kind, options.severity_of_gaps, at.size - SHOWN)
+        ledger.count(kind, options.severity_of_gaps, at.size - SHOWN, table.header[column])
 
 
 def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bool, ledger: Ledger) -> Rows:

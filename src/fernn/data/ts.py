@@ -23,7 +23,7 @@ from .arrays import default_channels
 from .dataset import Dataset, Floats
 from .draft import Draft, finished, tell_gap
 from .labels import good_last, named
-from .numbers import is_plain, number
+from .numbers import is_plain, number, overflows
 from .options import Options
 from .problems import Ledger, counted, did_you_mean, listed
 from .sniff import open_text
@@ -166,7 +166,7 @@ def _trace(parts: list[str], head: Head) -> tuple[Floats | None, tuple[str, str]
         values = _values(cells)
         if values is None:
             place, cell = next((i, c.strip()) for i, c in enumerate(cells) if c.strip() != "?" and number(c) is None)
-            what = f"channel {k}, value {place}: {cell[:40]!r} is not a number"
+            what = f"channel {k}, value {place}: {cell[:40]!r} is {'too large' if overflows(cell) else 'not a number'}"
             timed = "(" in cell
             fix = (
                 "fernn reads files without time stamps." if timed else "Fix it; a value that is not known is written ?."
@@ -184,7 +184,8 @@ def _values(cells: list[str]) -> Floats | None:
     """The numbers in the cells, NaN for a ?; None where a cell is something else."""
     try:
         if is_plain(tuple(cells), "."):
-            return np.array([cell.replace("?", "nan") for cell in cells], dtype=np.float64)
+            found = np.array([cell.replace("?", "nan") for cell in cells], dtype=np.float64)
+            return None if np.isinf(found).any() and any(map(overflows, cells)) else found
     except ValueError:
         pass
     return None

@@ -28,7 +28,7 @@ class Ending:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.pace = Pace()
+        self.pace = Pace(dt=source.options.dt)
         self.cases = self.lost = 0
         self.dropped: list[str] = []
         self._units: dict[str | None, tuple[str, int]] = {}  # with the first place of each
@@ -37,7 +37,7 @@ class Ending:
     @property
     def dt(self) -> float | None:
         """The time between samples, so far."""
-        return self.pace.dt if self.source.options.dt is None else self.source.options.dt
+        return self.pace.step if self.source.options.dt is None else self.source.options.dt
 
     @property
     def unit(self) -> str | None:

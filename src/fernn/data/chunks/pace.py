@@ -12,7 +12,7 @@ import numpy as np
 from ...plain import number, text, whole
 from ..dataset import Floats, Ints
 from ..problems import Ledger
-from ..times import EVEN
+from ..times import EVEN, tell_other_step, tell_uneven
 
 
 @dataclass
@@ -23,6 +23,11 @@ class Pace:
     total: float = 0.0
     shortest: tuple[float, str, int, str] = (inf, "", 0, "")
     longest: tuple[float, str, int, str] = (-inf, "", 0, "")
+    dt: float | None = None
+    """The step that was asked for."""
+    below: int = 0
+    above: int = 0
+    """Steps that are shorter than that, and longer."""
 
     def take(self, time: Floats, bounds: Ints, cases: list[str], lines: Ints | int, where: str) -> bool:
         """The rows of whole cases; `lines` are theirs, or that of the first. False where times do not rise."""
@@ -43,6 +48,9 @@ class Pace:
             better = min if name == "shortest" else max
             found = (float(steps[at]), where, line, case)
             setattr(self, name, better(getattr(self, name), found, key=lambda step: step[0]))
+        if self.dt is not None:
+            self.below += int((steps < self.dt * (1 - EVEN)).sum()) - len(between)
+            self.above += int((steps > self.dt * (1 + EVEN)).sum())
         self.steps += count
         self.total += float((time[bounds[1:] - 1] - time[bounds[:-1]]).sum())
         return True
@@ -51,6 +59,7 @@ class Pace:
         """With the steps of later rows."""
         self.steps += later.steps
         self.total += later.total
+        self.below, self.above = self.below + later.below, self.above + later.above
         self.shortest = min(self.shortest, later.shortest, key=lambda step: step[0])
         self.longest = max(self.longest, later.longest, key=lambda step: step[0])
 
@@ -60,10 +69,12 @@ class Pace:
     @staticmethod
     def from_json(told: Mapping[str, Any]) -> Pace:
         """Any of `plain.BROKEN` where that is not what was told."""
-        return Pace(whole(told["steps"]), number(told["total"]), _end(told["shortest"]), _end(told["longest"]))
+        dt = None if told["dt"] is None else number(told["dt"])
+        ends = _end(told["shortest"]), _end(told["longest"])
+        return Pace(whole(told["steps"]), number(told["total"]), *ends, dt, whole(told["below"]), whole(told["above"]))
 
     @property
-    def dt(self) -> float | None:
+    def step(self) -> float | None:
         """The step, the same everywhere; None where steps vary or there are none."""
         return float(f"{self.mean:.9g}") if self.steps and self.is_even else None
 
@@ -77,14 +88,18 @@ class Pace:
         return not any(abs(step - self.mean) > EVEN * abs(self.mean) for step in ends)
 
     def tell(self, ledger: Ledger) -> None:
-        """A warning where steps vary."""
-        if not self.steps or self.is_even:
+        """A warning where steps vary; an error where their median is not the `dt` that was asked for."""
+        if not self.steps:
             return
-        worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
-        what = f"sampling is irregular: the mean step is {self.mean:g}, here it is {worst[0]:g}"
-        fix = "Rules will count samples, not time. Resample, or pass --dt if the steps are meant to be even."
-        before, ledger.file = ledger.file, worst[1]
-        ledger.add("irregular", "warning", what, fix, line=worst[2], case=worst[3])
+        before = ledger.file
+        if self.dt is not None and 2 * max(self.below, self.above) > self.steps:
+            ledger.file = self.shortest[1]
+            tell_other_step(self.dt, self.mean, ledger, self.shortest[2], self.shortest[3])
+        if not self.is_even:
+            worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
+            ledger.file = worst[1]
+            what = f"sampling is irregular: the mean step is {self.mean:g}, here it is {worst[0]:g}"
+            tell_uneven(what, self.dt, ledger, worst[2], worst[3])
         ledger.file = before
 
 
