@@ -31,8 +31,8 @@ def test_npz_gives_back_an_equal_dataset(data):
 def test_the_note_yields_to_what_is_asked_for(tmp_path):
     data = from_arrays([[1.0, 2.0], [3.0, 4.0]], ["a", "b"], good="b", dt=0.5, name="first")
     path = write_csv(data, tmp_path / "x.csv")
-    again = read(path, good="a", name="second", dt=2.0)
-    assert (again.classes, again.name, again.dt) == (("b", "a"), "second", 2.0)
+    again = read(path, good="a", name="second", dt=0.502)
+    assert (again.classes, again.name, again.dt) == (("b", "a"), "second", 0.502)
 
 
 def test_a_written_file_is_plain_csv_below_its_first_line(tmp_path):

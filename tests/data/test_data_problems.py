@@ -240,7 +240,7 @@ def test_repeated_problems_are_counted_after_the_fifth(file):
     text = HEAD + FINE + "".join(f"b,{i},?,bad\n" for i in range(2, 44))
     missing = [p for p in told(file("x.csv", text)) if p.kind == "missing"]
     assert [p.line for p in missing] == [6, 7, 8, 9, 10, None]
-    assert str(missing[-1]) == "x.csv: and 37 more like this."
+    assert str(missing[-1]) == "x.csv, column 'v': and 37 more like this, 42 in this column."
     assert sum(p.count for p in missing) == 42
 
 

@@ -76,13 +76,14 @@ def told_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
     """Whether the file is not text, which is an error."""
     with open(path, "rb") as handle:
         head = handle.read(4096)
+    is_text = head.isascii() and not any(byte < 9 for byte in head)
     for magic, what, fix in MAGIC:
-        if head.startswith(magic):
+        if head.startswith(magic) and (not is_text or magic == b"%PDF-"):  # PAR1 may be the name of a column
             if magic == b"PK\x03\x04" and b"[Content_Types].xml" in head:
                 what, fix = "an Excel workbook or another office document", "Save the sheet as CSV."
             ledger.add("binary", "error", f"this is {what}, not text", fix)
             return True
-    if head.isascii() and not any(byte < 9 for byte in head):
+    if is_text:
         return False
     wide = encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32"))
     if wide or head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" not in head:
