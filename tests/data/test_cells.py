@@ -207,3 +207,33 @@ def test_dt_of_an_archive_that_is_replaced_is_told(tmp_path):
     data, problems = inspect(tmp_path / "x.npz", dt=5)
     assert data.dt == 5
     assert told(problems, "other-dt")[0].what == "the file says that samples are 0.1 apart, --dt says 5, which is taken"
+
+
+def test_thousands_are_not_called_fractions(file):
+    text = HEAD + 'a,0,"1,000",good\na,1,"12,500",good\nb,0,3,bad\nb,1,4,bad\n'
+    (problem,) = told(inspect(file("x.csv", text))[1], "decimal-comma")
+    assert problem.fix == "Write 1000 if that is meant; pass --decimal ',' if it is a fraction."
+
+
+def test_a_spreadsheets_line_on_separators_is_no_row(file):
+    rows = "case;time;v;label\na;0;1;good\na;1;2;good\nb;0;3;bad\nb;1;x;bad\n"
+    data, problems = inspect(file("x.csv", "sep=;\r\n" + rows.replace("x", "4").replace("\n", "\r\n")))
+    assert data.values.tolist() == [[[1.0, 2.0]], [[3.0, 4.0]]]
+    assert not problems
+    assert inspect(file("x.csv", "sep=;\n" + rows))[1][0].line == 6
+
+
+def test_a_case_that_comes_back_without_times_is_told(file):
+    text = "case,v,label\na,1,good\na,2,good\nb,3,bad\na,4,good\n"
+    data, problems = inspect(file("x.csv", text))
+    assert data.lengths.tolist() == [3, 1]
+    (problem,) = told(problems, "scattered-case")
+    assert (problem.line, problem.case, problem.severity) == (5, "a", "warning")
+    timed = "case,time,v,label\na,0,1,good\na,1,2,good\nb,0,3,bad\na,2,4,good\n"
+    assert not told(inspect(file("x.csv", timed))[1], "scattered-case")
+
+
+def test_labels_that_differ_in_capitals_are_told(file):
+    text = HEAD + "a,0,1,good\nb,0,3,bad\nc,0,2,Good\n"
+    (problem,) = told(inspect(file("x.csv", text))[1], "similar-labels")
+    assert problem.what == "the labels 'Good' and 'good' differ only in capitals, and are two classes"

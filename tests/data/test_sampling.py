@@ -92,7 +92,7 @@ def test_what_cannot_be_sampled_is_told_and_nothing_is_written(tmp_path):
         sampled(path, into, label="verdict")
     with pytest.raises(UnsupportedError, match="convert it first"):
         sampled(path, into, encoding="utf-16")
-    with pytest.raises(DataError, match="x.npz: a sample is taken of tables as text"):
+    with pytest.raises(DataError, match=r"x\.npz: a sample is taken of tables as text"):
         sampled(tmp_path / "x.npz", into)
     path.write_text("case,time,x,label\n")
     with pytest.raises(DataError, match="no row under it"):

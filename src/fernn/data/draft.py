@@ -108,6 +108,7 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
             labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)
+            _tell_alike(classes, ledger)
         if ledger.failed:
             return None
         return Dataset(
@@ -127,6 +128,16 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
         else:
             ledger.add("invalid", "error", str(error).rstrip("."), "")
         return None
+
+
+def _tell_alike(classes: tuple[str, ...], ledger: Ledger) -> None:
+    """Labels that differ in capitals alone are two classes, which may not be meant."""
+    known: dict[str, str] = {}
+    for name in classes:
+        other = known.setdefault(name.casefold(), name)
+        if other != name:
+            what = f"the labels {other!r} and {name!r} differ only in capitals, and are two classes"
+            ledger.add("similar-labels", "warning", what, "Write them alike if they mean the same.")
 
 
 def _held(row: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ NOTE = "# fernn "
 PEEK = 50
 LONG = 1 << 20  # characters of the first lines that are enough
 NAMES = {"\t": "a tab", " ": "a space"}
+SEPARATOR = re.compile(r'"?sep=([\t;,| :])"?')  # a first line by which spreadsheets say what separates fields
 END = "\x03\x03\x03"  # a line put after the last, which an open quote swallows
 
 
@@ -60,6 +62,9 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
     if told_other_format(lines, ledger):
         return None
     skip, note = 0, {}
+    said = SEPARATOR.fullmatch(lines[0]) if lines else None
+    if said is not None:
+        skip = 1
     while skip < len(lines) and lines[skip].startswith("#"):
         if lines[skip].startswith(NOTE):
             note = _note(lines[skip])
@@ -69,7 +74,7 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
         ledger.add("empty", "error", "the file is empty", "Check the path and how the file was written.")
         return None
     sniffed = delimiter_of(body)
-    delimiter = options.delimiter or ("," if note else sniffed) or ","
+    delimiter = options.delimiter or (said and said[1]) or ("," if note else sniffed) or ","
     rows = list(islice(split_rows([*body, END], delimiter), 4))
     if END in rows[0][-1]:
         what = "a quote opens in the first row and is not closed in the rows after it"
@@ -86,7 +91,7 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
             line=skip + 1,
         )
         return None
-    names = _commented_names(lines[skip - 1], rows[0], delimiter) if skip and not note else None
+    names = _commented_names(lines[skip - 1], rows[0], delimiter) if skip and not note and said is None else None
     if names and options.header is None:
         what = f"the comment {lines[skip - 1][:40]!r} is taken for the header"
         fix = "Pass --no-header (header=False) if the columns have no names."

@@ -6,6 +6,7 @@ at cell by cell, to say where. So a clean file is read fast and a bad one is exp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise
@@ -25,6 +26,7 @@ from .sniff import END, Start, open_text, split_rows
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
 CELLS = 200_000  # of a block at most; each takes some sixty bytes while it is text
 POOL = 100_000  # texts of ids that are kept so that a repeated one is one string
+GROUPS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)  # 1,000 may be a thousand
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
 
@@ -77,6 +79,8 @@ class Table:
         if all(other in cells[i] and number(cells[i], other) is not None for i in at[:SHOWN]):
             severity = "error"  # the whole file is meant otherwise, so no row of it is to be skipped
             kind, mark, fix = "decimal-comma", "comma", "Pass --decimal ','."
+            if other == "," and all(GROUPS.fullmatch(cells[i]) for i in at):
+                fix = f"Write {cells[at[0]].replace(',', '')} if that is meant; pass --decimal ',' if it is a fraction."
             if other == ".":
                 kind, mark = "decimal-point", "point where a decimal comma was asked for"
                 fix = "Leave out --decimal ',', or write 1500 where 1.500 stands for it."

@@ -71,6 +71,8 @@ def tidy(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger
 def gathered(table: Table, roles: Roles, options: Options, name: str, ledger: Ledger) -> Gathered:
     """The same before anything is said of all cases together."""
     rows, cases, unit = _rows(table, roles, options, name, ledger)
+    if rows.time is None and roles.case is not None:
+        _tell_scattered(rows, cases, ledger)
     by_time = (rows.code,) if rows.time is None else (rows.time, rows.code)
     order = np.lexsort(by_time)  # stable: without times the order of the file stays
     if (order[1:] < order[:-1]).any():
@@ -158,6 +160,19 @@ def _tell_gaps(
         for i in at[:SHOWN]:
             tell_gap(float(values[i]), options, ledger, int(table.lines[i]), table.header[column], ids[i])
         ledger.count(kind, options.severity_of_gaps, at.size - SHOWN, table.header[column])
+
+
+def _tell_scattered(rows: Rows, cases: list[str], ledger: Ledger) -> None:
+    """Without times, rows of a case that come in several places may be of several runs."""
+    begins = np.flatnonzero(np.diff(rows.code, prepend=-1))
+    met: set[int] = set()
+    for i in begins.tolist():
+        code = int(rows.code[i])
+        if code in met:
+            what = "rows of the case come again here, after rows of other cases, and are taken to go on with its trace"
+            fix = "If it is another run, give it another id; a time column would tell the order."
+            ledger.add("scattered-case", "warning", what, fix, line=int(rows.line[i]), case=cases[code])
+        met.add(code)
 
 
 def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bool, ledger: Ledger) -> Rows:
