@@ -132,7 +132,7 @@ def test_arrays_of_any_byte_order_become_native_floats(tmp_path, kind):
 def test_arrays_that_are_no_real_numbers_are_refused(values):
     with pytest.raises(DataError, match="found an array of"):
         Dataset(values)
-    with pytest.raises(DataError, match="found an array of|what is no number"):
+    with pytest.raises(DataError, match=r"found an array of|what is no number"):
         from_arrays(values)
 
 
