@@ -29,6 +29,26 @@ def chromium():
         pytest.skip("chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=PATIENCE)
+        yield _patient(browser)
         browser.close()
+
+
+PATIENCE = 180_000
+"""Milliseconds that a page is waited for: what a busy machine may need, not what a page should."""
+
+
+def _patient(browser):
+    """Whatever is opened in it has this patience."""
+
+    def opening(opens):
+        def opened(**options):
+            made = opens(**options)
+            made.set_default_timeout(PATIENCE)
+            made.set_default_navigation_timeout(PATIENCE)
+            return made
+
+        return opened
+
+    browser.new_context, browser.new_page = opening(browser.new_context), opening(browser.new_page)
+    return browser

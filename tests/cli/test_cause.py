@@ -146,7 +146,7 @@ def test_an_interrupt_keeps_the_best(tmp_path):
         if ": error" in line:
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "interrupted, the best so far is kept" in out
     assert "->" in out

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -38,13 +39,13 @@ def begun(folder, **environment):
 
 @pytest.mark.parametrize("manners", [{}, {"SLOW_RUDE": "1"}])
 def test_one_interrupt_keeps_the_best_and_the_run_goes_on(here, manners):
-    process = begun(here, SLOW_STEPS="30", **manners)
+    process = begun(here, SLOW_STEPS="30", SLOW_HOLD="4", **manners)
     for line in process.stderr:
         if "restart" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "->" in out
     assert "interrupted, the best so far is kept; to go on: fernn learn --resume --out run" in out
@@ -61,10 +62,11 @@ def test_one_interrupt_keeps_the_best_and_the_run_goes_on(here, manners):
 
 
 def test_a_second_interrupt_quits_at_once_and_breaks_nothing(here):
-    process = begun(here, SLOW_PAUSE="60")  # nothing is told for a minute
+    process = begun(here, SLOW_PAUSE="600")  # nothing is told for ten minutes
     while not (here / "run" / "settings.json").exists():
         assert process.poll() is None
-    for _ in range(200):
+        time.sleep(0.01)
+    for _ in range(2000):
         process.send_signal(signal.SIGINT)
         try:
             process.wait(0.1)

@@ -62,9 +62,13 @@ def answers(engine, task, data, units, **more):
 
 def test_there_are_two_workers_and_both_work(engine):
     assert engine.workers == 2
-    found = answers(engine, "who", None, [Unit({"seconds": 0.2}, seed) for seed in range(8)])
-    assert len({answer.found for answer in found}) == 2
-    assert os.getpid() not in {answer.found for answer in found}
+    pids = set()
+    for _ in range(300):  # on a busy machine one may be done with a good deal before the other has begun
+        pids |= {answer.found for answer in answers(engine, "who", None, [Unit({"seconds": 0.1}, s) for s in range(4)])}
+        if len(pids) > 1:
+            break
+    assert len(pids) == 2
+    assert os.getpid() not in pids
 
 
 def test_data_arrive_as_they_are(engine, data):

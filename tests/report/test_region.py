@@ -79,7 +79,7 @@ def test_one_number_has_both_errors_along_it(data):
 
 
 def test_three_numbers_are_slices_through_the_recommended_point(data):
-    found = parameter_set("G[?a,?b] (v <= ?c)", data, 0.1, 0.1, time_limit=20)
+    found = parameter_set("G[?a,?b] (v <= ?c)", data, 0.1, 0.1, time_limit=600)
     figure = region(found)
     assert [(axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes] == [("a", "b"), ("a", "c"), ("b", "c")]
     axes = figure.axes[1]
@@ -106,6 +106,6 @@ def test_what_is_undecided_is_grey_and_said(data):
 
 
 def test_many_numbers_without_a_recommended_point_are_refused(data):
-    found = parameter_set("G[?a,?b] (v <= ?c)", data, 0.1, 0.1, time_limit=20)
+    found = parameter_set("G[?a,?b] (v <= ?c)", data, 0.1, 0.1, time_limit=600)
     with pytest.raises(UnsupportedError, match=r"3 open numbers.*Fill in all numbers but two"):
         region(replace(found, boxes=(), picked=None))

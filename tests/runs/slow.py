@@ -16,6 +16,8 @@ from fernn.learners import Entry, Fit, Front, Progress, silent
 
 FOUND = ((1, 2, 0.5, 40), (3, 2, 0.3, 35), (6, 4, 0.2, 33), (9, 5, 0.1, 34))
 """(step, length, error, threshold): what is found when."""
+HOLD = float(os.environ.get("SLOW_HOLD", "inf"))
+"""The step at which it stays until it is interrupted, however long that takes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Slow:
                 state = {"step": step, "seconds": took, "bulk": "x" * (self.bulk * step // self.steps)}
                 progress = Progress(took, step / self.steps, step, front_at(step), state)
                 watch(progress)
+                while step >= HOLD:
+                    time.sleep(0.02)
+                    watch(progress)
                 if self.time_limit is not None and took - seconds >= self.time_limit:
                     ended = "time limit"
                     break

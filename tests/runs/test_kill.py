@@ -15,13 +15,13 @@ from slow import FOUND, front_at
 from fernn.runs import Run
 
 SCRIPT = """
-import sys
+import sys, time
 from pathlib import Path
 from slow import Slow
 from fernn.data import load
 from fernn.runs import Run, learned, run as module
 
-folder, steps, pause, every = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+folder, steps, pause, every, last = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
 module.EVERY = every
 data = load("cruise", cases=5)
 if Path(folder).exists():
@@ -30,13 +30,21 @@ if Path(folder).exists():
 else:
     run = Run.create(folder, {"method": "slow"}, data)
 learner = Slow(steps=steps, pause=pause, bulk=2_000_000 if every == 0 else 1000)
-fit = learned(learner, data, run, lambda progress: print(progress.restarts, flush=True))
+
+
+def watch(progress):
+    print(progress.restarts, flush=True)
+    if progress.restarts >= last:  # to be killed, and not at its end before that comes
+        time.sleep(600)
+
+
+fit = learned(learner, data, run, watch)
 run.finish(fit, [0.0] * len(fit.front))
 """
 
 
-def start(folder, steps, pause, every):
-    words = [sys.executable, "-c", SCRIPT, str(folder), str(steps), str(pause), str(every)]
+def start(folder, steps, pause, every, last=float("inf")):
+    words = [sys.executable, "-c", SCRIPT, str(folder), str(steps), str(pause), str(every), str(last)]
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path})
 
@@ -65,7 +73,7 @@ def whole(folder):
 def test_killed_again_and_again_while_it_writes_all_the_time(tmp_path):
     folder = tmp_path / "run"
     for at in (1, 4, 9, 17):
-        reached = killed(start(folder, 30, 0, 0), at)
+        reached = killed(start(folder, 30, 0, 0, at + 5), at)
         assert reached - 1 <= whole(folder) <= reached + 1, "the state of the last step, or the one in work"
     end = start(folder, 30, 0, 0)
     steps = [int(line) for line in end.stdout]

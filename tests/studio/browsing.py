@@ -21,7 +21,6 @@ class Window:
         self.context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
         )
-        self.context.set_default_timeout(30_000)
         self.asked, self.failures = [], []
         self.context.on("request", lambda request: self.asked.append(request.url))
         self.context.on("weberror", lambda error: self.failures.append(str(error.error)))
@@ -60,7 +59,7 @@ class Window:
         self.page.locator("#learn select[name=method]").select_option(method)
         self.page.get_by_label("length", exact=True).fill(str(length))
         self.page.get_by_role("button", name="Learn", exact=True).click()
-        self.page.locator("#open-report").wait_for(timeout=180_000)
+        self.page.locator("#open-report").wait_for()
 
     def strangers(self):
         """Requests that went elsewhere."""

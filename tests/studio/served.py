@@ -24,6 +24,10 @@ CSV = "case,time,v,w,label\n" + "".join(
 """Two dozen traces: v stays under 27 in the good ones."""
 
 
+PATIENT = 300.0
+"""Seconds that are waited for what must come to pass, on however busy a machine."""
+
+
 class Served:
     """A running studio with a client that has its cookie."""
 
@@ -37,7 +41,7 @@ class Served:
         self.thread.start()
         while not self.server.started:
             time.sleep(0.01)
-        self.client = httpx.Client(base_url=self.address, headers={"X-Fernn": "1"}, timeout=120)
+        self.client = httpx.Client(base_url=self.address, headers={"X-Fernn": "1"}, timeout=PATIENT)
         self.session = self.access.open_session()
         self.client.cookies.set(f"fernn-{self.port}", self.session)
 
@@ -52,7 +56,7 @@ class Served:
     def look(self, file, **options):
         return self.client.post(f"/api/files/{file}/look", json=options).json()
 
-    def job(self, name, until=("done", "failed"), seconds=120):
+    def job(self, name, until=("done", "failed"), seconds=PATIENT):
         """The job once it is in one of these states."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -65,5 +69,5 @@ class Served:
     def close(self):
         self.client.close()
         self.server.should_exit = True
-        self.thread.join(60)
+        self.thread.join(PATIENT)
         self.socket.close()

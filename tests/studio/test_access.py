@@ -9,15 +9,17 @@ import stat
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
-from served import Served
+from served import PATIENT, Served
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 
 from fernn.studio.access import Access, SecretFiles
 
+get, post = partial(httpx.get, timeout=PATIENT), partial(httpx.post, timeout=PATIENT)
 FERNN = [sys.executable, "-c", "from fernn.cli import main; main()", "studio"]
 
 
@@ -61,7 +63,7 @@ def test_other_words_are_no_secret(given):
 
 def test_an_address_opened_a_second_time_says_that_it_was_used(served):
     address = served.opening
-    with httpx.Client() as first, httpx.Client() as second:
+    with httpx.Client(timeout=PATIENT) as first, httpx.Client(timeout=PATIENT) as second:
         assert first.get(address).status_code == 200
         assert first.get(f"{served.address}/api/hello").status_code == 200
         answer = second.get(address)
@@ -73,17 +75,17 @@ def test_an_address_opened_a_second_time_says_that_it_was_used(served):
 
 def test_scripts_come_in_with_their_token_and_without_a_cookie(served):
     token = {"Authorization": f"Bearer {served.access.script_token}"}
-    assert httpx.get(f"{served.address}/api/hello", headers=token).status_code == 200
+    assert get(f"{served.address}/api/hello", headers=token).status_code == 200
     export = {"formula": "G (v <= 1)", "to": "text"}
-    assert httpx.post(f"{served.address}/api/export", headers=token, json=export).json()["text"] == "G (v <= 1)\n"
+    assert post(f"{served.address}/api/export", headers=token, json=export).json()["text"] == "G (v <= 1)\n"
     other = {"Authorization": f"Bearer {served.session}"}
-    assert httpx.get(f"{served.address}/api/hello", headers=other).status_code == 401
+    assert get(f"{served.address}/api/hello", headers=other).status_code == 401
     foreign = token | {"Origin": "http://evil.example"}
-    assert httpx.get(f"{served.address}/api/hello", headers=foreign).status_code == 403
-    address = httpx.post(f"{served.address}/api/address", headers=token).json()["address"]
-    assert httpx.get(address).status_code == 200
-    assert httpx.get(address).status_code == 401
-    assert httpx.post(f"{served.address}/api/address", headers={"X-Fernn": "1"}).status_code == 401
+    assert get(f"{served.address}/api/hello", headers=foreign).status_code == 403
+    address = post(f"{served.address}/api/address", headers=token).json()["address"]
+    assert get(address).status_code == 200
+    assert get(address).status_code == 401
+    assert post(f"{served.address}/api/address", headers={"X-Fernn": "1"}).status_code == 401
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
@@ -139,14 +141,14 @@ def test_the_command_line_of_the_browser_holds_no_token(tmp_path, end):
         assert address != printed
         token = address.partition("token=")[2]
         assert token not in line
-        with httpx.Client(base_url=host, timeout=120) as client:
+        with httpx.Client(base_url=host, timeout=PATIENT) as client:
             assert client.get(address).status_code == 200
             assert client.get("/api/hello").status_code == 200
             assert token not in client.cookies.values()
-        assert httpx.get(address, timeout=120).status_code == 401
+        assert get(address).status_code == 401
         script = Path(said[2].split()[-1]).read_text().strip()
         assert token != script
-        scripted = httpx.get(f"{host}/api/hello", headers={"Authorization": f"Bearer {script}"}, timeout=120)
+        scripted = get(f"{host}/api/hello", headers={"Authorization": f"Bearer {script}"})
         assert scripted.status_code == 200
     finally:
         process.send_signal(end)
@@ -171,7 +173,7 @@ def test_enter_prints_another_address(tmp_path):
         os.write(ours, b"\n")
         again = process.stdout.readline().split()[-1]
         assert again != said[0].split()[-1]
-        assert httpx.get(again, timeout=120).status_code == 200
+        assert get(again).status_code == 200
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
@@ -198,7 +200,7 @@ def test_a_browser_comes_in_through_the_file_and_stays_in(chromium, tmp_path):
         studio.close()
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition, seconds=300):
     pause = threading.Event()
     for _ in range(20 * seconds):
         if condition():

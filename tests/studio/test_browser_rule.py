@@ -10,13 +10,14 @@ import pytest
 from fernn.studio import child, jobs
 
 COMPILES = f"""
-import json, time
+import json, signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 first = {{"seconds": 1.0, "share": 0.0, "tried": 0}}
 for said in ({{"ready": True}}, {{"note": {child.COMPILING!r}}}, {{"progress": first}}):
     print(json.dumps(said), flush=True)
 time.sleep(600)
 """
-"""A process that has told of its compiling and of a progress that is none yet."""
+"""A process that has told of its compiling and of a progress that is none yet, and does not listen to a first stop."""
 PARTS = (".sentence", ".errors", "#traces")
 
 
@@ -94,6 +95,7 @@ def test_a_change_can_be_undone_after_a_reload(window):
 
 def test_learning_that_compiles_first_says_so(window, monkeypatch):
     monkeypatch.setattr(jobs, "COMMAND", [sys.executable, "-c", COMPILES])
+    monkeypatch.setattr(jobs, "PATIENCE", 600.0)  # it is there until it is stopped at once, however slow the page is
     page = (seen := window()).page
     seen.upload()
     page.get_by_role("button", name="Learn", exact=True).click()

@@ -13,7 +13,7 @@ from served import Served
 from fernn.studio.connections import ConnectionLimits
 from fernn.studio.files import Known
 
-LONG = 120.0  # seconds that a test waits for what must come to pass
+LONG = 300.0  # seconds that a test waits for what must come to pass
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,18 @@ import pytest
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
+from functools import partial
+
+from served import PATIENT
+
 from fernn.studio.guard import POLICY
+
+get = partial(httpx.get, timeout=PATIENT)
 
 
 def asked(served, method, path, headers, body=b""):
     """A request with exactly these headers and this path, as no client would send them."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENT)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in headers:
         connection.putheader(name, value)
@@ -35,7 +41,7 @@ def mine(served, host=None):
 
 
 def test_the_printed_address_gives_a_cookie_that_scripts_cannot_read_and_leads_to_the_page(served):
-    with httpx.Client(base_url=served.address) as stranger:
+    with httpx.Client(base_url=served.address, timeout=PATIENT) as stranger:
         first = stranger.get(served.opening)
         assert first.status_code == 200
         assert 'http-equiv="refresh" content="0; url=/"' in first.text
@@ -47,14 +53,14 @@ def test_the_printed_address_gives_a_cookie_that_scripts_cannot_read_and_leads_t
 
 @pytest.mark.parametrize("path", ["/", "/api/hello", "/api/files", "/api/runs", "/index.html", "/nothing"])
 def test_nothing_is_shown_without_the_cookie(served, path):
-    answer = httpx.get(served.address + path)
+    answer = get(served.address + path)
     assert answer.status_code == 401
     assert "address" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=of-yesterday", "/api/runs/a/report"])
 def test_a_browser_without_the_cookie_is_told_in_words_what_to_open(served, path):
-    answer = httpx.get(served.address + path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    answer = get(served.address + path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
     assert answer.status_code == 401
     assert answer.headers["content-type"].startswith("text/html")
     assert "open the address that it prints" in answer.text.replace("\n", " ")
@@ -63,7 +69,7 @@ def test_a_browser_without_the_cookie_is_told_in_words_what_to_open(served, path
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "a" * 40, "%ff%fe", "é"])
 def test_another_token_is_refused(served, token):
-    assert httpx.get(f"{served.address}/?token={token}").status_code == 401
+    assert get(f"{served.address}/?token={token}").status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -151,5 +157,5 @@ def test_there_is_no_page_of_documentation_that_loads_from_elsewhere(client):
 
 def test_cookies_of_other_applications_do_no_harm(served):
     jar = f'prefs={{"a": 1}}; fernn-{served.port}={served.session}; x'
-    with httpx.Client(base_url=f"http://127.0.0.1:{served.port}") as client:
+    with httpx.Client(base_url=served.address, timeout=PATIENT) as client:
         assert client.get("/api/hello", headers={"Cookie": jar, "X-Fernn": "1"}).status_code == 200

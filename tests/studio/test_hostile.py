@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from served import Served
+from served import PATIENT, Served
 
 from fernn.formula import parse
 from fernn.learners import Entry, Fit, Front
@@ -138,7 +138,7 @@ def target(tmp_path_factory):
     path = served.studio.files.find(served.file).path
     run = Run.create(served.studio.folder / "mine", plan(path, {}), known)
     run.finish(Fit(Front((Entry(parse("G (v <= 27)"), 2, 0.0, nan, nan, inf),), 0), 1.0, "done", {}))
-    served.line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
+    served.line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENT)
     yield served
     served.line.close()
     served.close()
@@ -205,7 +205,7 @@ def test_every_formula_is_read_or_refused_with_its_place(target, field, formula)
 @settings(max_examples=20, **MANY)
 @given(value=st.text(st.characters(min_codepoint=33, max_codepoint=255), max_size=50))
 def test_no_header_makes_it_fail(target, name, value):
-    line = http.client.HTTPConnection("127.0.0.1", target.port, timeout=30)
+    line = http.client.HTTPConnection("127.0.0.1", target.port, timeout=PATIENT)
     line.putrequest("GET", "/api/hello")
     line.putheader(name, value.encode("latin-1"))
     line.endheaders()

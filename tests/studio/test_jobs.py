@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from served import CSV, Served
+from served import CSV, PATIENT, Served
 
 from fernn.runs import Run
 from fernn.studio import jobs
@@ -41,7 +41,7 @@ def started(served, **settings):
 
 def under_way(served, name):
     """The job once it has a formula; `told` are its lines until then."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENT
     while time.monotonic() < end:
         job = served.client.get(f"/api/jobs/{name}").json()
         if job["front"]:
@@ -56,8 +56,8 @@ def child_of(served, name):
 
 
 def gone(pid):
-    """Whether the process ends within a minute."""
-    end = time.monotonic() + 60
+    """Whether the process ends."""
+    end = time.monotonic() + PATIENT
     while time.monotonic() < end:
         try:
             os.kill(pid, 0)
@@ -158,6 +158,7 @@ def test_a_stop_before_the_process_is_ready_is_not_lost(fresh):
 def test_a_process_that_does_not_listen_is_ended_by_a_second_stop(fresh, monkeypatch):
     name = started(fresh)
     under_way(fresh, name)
+    monkeypatch.setattr(jobs, "PATIENCE", 600.0)
     process = child_of(fresh, name)
     os.kill(process.pid, signal.SIGSTOP)
     fresh.client.post(f"/api/jobs/{name}/stop")

@@ -1,7 +1,7 @@
 """A difference is one, by the semantics; where there is none, none is found."""
 
 from itertools import product
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_a_question_that_is_too_hard_is_an_error_in_time():
     names = [f"x{k}" for k in range(10)]
     some = " | ".join(f"{name} >= 1" for name in names)
     once = " & ".join(f"G ({name} < 1 | G[1,inf) ({name} < 1))" for name in names)
-    start = perf_counter()
+    start = process_time()  # which a busy machine does not stretch
     with pytest.raises(FernnError, match=r"within 0\.5 s.*larger time_limit"):  # eleven pigeons, ten holes
         difference(f"G ({some}) & {once}", "false", 11, names, time_limit=0.5)
-    assert perf_counter() - start < 3
+    assert process_time() - start < 3

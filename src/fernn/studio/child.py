@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..learners import Progress
     from ..runs import Job
 
-GRACE = 15.0
+GRACE = 60.0
 """Seconds to end in, once nobody listens any more."""
 
 

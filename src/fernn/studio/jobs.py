@@ -24,7 +24,7 @@ from .earlier import find, rows
 
 State = Literal["running", "stopping", "done", "failed"]
 COMMAND = [sys.executable, "-P", "-m", "fernn.studio.child"]
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that a process has to end in, once it is told to."""
 NOTHING: dict[str, Any] = {
     "seconds": 0.0, "share": 0.0, "seconds_left": None, "tried": 0, "unit": "restart", "front": [], "picked": None,

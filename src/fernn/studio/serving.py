@@ -73,7 +73,7 @@ def configured(studio: Studio, port: int, access: Access, limits: ConnectionLimi
     app = application(studio, port, access)
     return uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
-        timeout_graceful_shutdown=3, h11_max_incomplete_event_size=64_000, http=limited(limits),
+        timeout_graceful_shutdown=3, timeout_keep_alive=60, h11_max_incomplete_event_size=64_000, http=limited(limits),
     )  # fmt: skip
 
 
