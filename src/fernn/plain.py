@@ -8,8 +8,10 @@ small functions here take one thing out of such data and raise a TypeError or a 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields as fields_of
+from itertools import islice
 from math import inf, isfinite
 from typing import Any
 
@@ -123,3 +125,33 @@ def _wrong(wanted: str, value: Any) -> TypeError:
     except (ValueError, RecursionError):  # a number of too many digits, a tree too deep
         found = type(value).__name__
     return TypeError(f"{wanted} was expected, found {found}")
+
+
+MOST_LETTERS = 1400
+"""Of what `short_repr` says of all fields together."""
+
+
+def short_repr(self: Any) -> str:
+    """`__repr__` of a dataclass in a few lines, whatever it holds: long values are cut, large ones counted."""
+    names = [each.name for each in fields_of(self) if each.repr]
+    room = max(24, MOST_LETTERS // max(len(names), 1))
+    return f"{type(self).__name__}({', '.join(f'{name}={_brief(getattr(self, name), room)}' for name in names)})"
+
+
+def _brief(value: Any, room: int, deep: bool = False) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype") and bool(value.shape):
+        return f"<{value.dtype} array of {' x '.join(map(str, value.shape))}>"
+    if isinstance(value, str) and len(value) > room:
+        return f"{value[: max(room - 20, 8)]!r}... {len(value)} letters"
+    if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_fields"):
+        shown = ", ".join(_brief(each, room // 3, True) for each in islice(value, 2))
+        whole = f"[{shown}]" if len(value) <= 2 else f"[{shown}, ... {len(value)} in all]"
+        return whole if len(whole) <= room and not (deep and len(value) > 2) else f"<{len(value)} in all>"
+    if isinstance(value, Mapping):
+        shown = ", ".join(
+            f"{_brief(key, 20)}: {_brief(each, room // 3, True)}" for key, each in islice(value.items(), 3)
+        )
+        whole = f"{{{shown}}}" if len(value) <= 3 else f"{{{shown}, ... {len(value)} in all}}"
+        return whole if len(whole) <= room else f"<{len(value)} entries>"
+    text = f"'{value}'" if type(value).__module__.startswith("fernn.formula.") else repr(value)
+    return text if len(text) <= room else f"{text[: max(room - 4, 8)]} ..."

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..formula import Formula, parse
 from ..formula.holes import without_holes
-from ..plain import text
+from ..plain import short_repr, text
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +29,8 @@ class Question:
     """The formulas left that say good."""
     bad: tuple[Formula, ...]
 
+    __repr__ = short_repr
+
     @property
     def is_made(self) -> bool:
         return bool(self.changed)
@@ -40,6 +42,8 @@ class Answered:
 
     question: Question
     answer: bool | None
+
+    __repr__ = short_repr
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads back."""

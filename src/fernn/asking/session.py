@@ -13,6 +13,7 @@ from ..data import Dataset
 from ..data.problems import unknown_channel
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula, channels, direction
+from ..plain import short_repr
 from ..semantics import satisfied
 from .making import Made, made
 from .proving import Unknown, difference
@@ -38,6 +39,8 @@ class Asked:
     as they have them."""
     disagreements: int
     """Answers with which those left do not agree."""
+
+    __repr__ = short_repr
 
     @property
     def formula(self) -> Formula:
@@ -68,6 +71,8 @@ class Session:
     is_proved: bool = False
     _known: list[Mask] = field(default_factory=list)
     """For each answer, which formulas disagree with it."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if not self.formulas:

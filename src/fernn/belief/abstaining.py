@@ -19,6 +19,7 @@ from ..data import Dataset
 from ..data.dataset import Floats
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula, parse
+from ..plain import short_repr
 from ..semantics import robustness
 
 Said = Literal["good", "bad", "cannot say"]
@@ -32,6 +33,8 @@ class Abstaining:
     good: Floats
     bad: Floats
     alpha: float
+
+    __repr__ = short_repr
 
     @property
     def lowest_good(self) -> float:

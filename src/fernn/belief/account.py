@@ -11,6 +11,7 @@ from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import Formula
 from ..learners import Learner
+from ..plain import short_repr
 from ..runs import Job
 from ..runs.methods import is_weighed, learner_of
 from ..runs.rivals import candidates
@@ -44,6 +45,12 @@ class Account:
     """Share of the rarer class among all traces: the error of a guess."""
     slack: tuple[Slack, ...]
     nearest: tuple[Nearest, ...]
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """The rule, and all that speaks for and against it."""
+        return "\n".join([str(self.formula), *self.lines()])
 
     @property
     def refusal(self) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..data import Dataset
 from ..learners import Learner
+from ..plain import short_repr
 from .repeats import Told, repeats
 
 SHUFFLES = 99
@@ -28,6 +29,8 @@ class Chance:
 
     error: float
     shuffled: tuple[float, ...]
+
+    __repr__ = short_repr
 
     @property
     def as_good(self) -> int:

@@ -22,6 +22,7 @@ from ..data.problems import unknown_channel
 from ..engine import Where
 from ..errors import DataError
 from ..formula import Formula, channels
+from ..plain import short_repr
 from ..runs.parted import Heard, judged_by_parts, silent
 from ..semantics import robustness, satisfied
 from ..semantics.chunks import settled, verdicts
@@ -50,6 +51,8 @@ class Seen:
     strange: float
     """Log of the capital won by betting that traces lie elsewhere than they did."""
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Alarm:
@@ -62,6 +65,8 @@ class Alarm:
     """The trace from which on the case against it was built."""
     case: str
     file: str
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         what = (

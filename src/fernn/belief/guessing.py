@@ -24,6 +24,7 @@ from ..formula import Formula, parse
 from ..learners.baselines import BASELINES
 from ..learners.classes.rules import known_labels
 from ..learners.labels import losses
+from ..plain import short_repr
 from ..semantics import score
 from .interval import as_many_as, clopper_pearson
 
@@ -52,6 +53,8 @@ class Tested:
     """The same of verdicts that are all right: where this is not rare, there are too few traces to tell."""
     weighed: bool = False
     """Whether classes count differently for the learner: then more errors than the guess are no reproach."""
+
+    __repr__ = short_repr
 
     @property
     def error(self) -> float:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..formula import FALSE, TRUE, Atom, Constant, Formula, Once, direction, interval, length, parse, simplify
 from ..formula.nodes import children, rebuilt
+from ..plain import short_repr
 from ..semantics import robustness, satisfied
 from ..semantics.quiet import quiet
 
@@ -28,6 +29,8 @@ class Part:
     formula: Formula
     path: Path
     said: str
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return self.said

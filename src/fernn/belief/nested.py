@@ -19,6 +19,7 @@ from ..data.split import blocks
 from ..formula import parse
 from ..learners import Learner
 from ..learners.labels import losses
+from ..plain import short_repr
 from ..semantics.quiet import quiet
 from .interval import LEVEL, as_many_as, clopper_pearson
 from .repeats import Repeat, Told, repeats
@@ -35,6 +36,8 @@ class Nested:
     cases: tuple[int, ...]
     size: float
     """How many traces, each by itself, would tell as much; all of them unless they come in groups."""
+
+    __repr__ = short_repr
 
     @property
     def error(self) -> float:

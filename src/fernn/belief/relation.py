@@ -14,6 +14,7 @@ from typing import Any
 from ..data.dataset import Floats
 from ..errors import FernnError
 from ..formula import FALSE, And, Formula, Not, channels, parse, simplify
+from ..plain import short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class Relation:
     channels: tuple[str, ...]
     only_first: Floats | None
     only_second: Floats | None
+
+    __repr__ = short_repr
 
     @property
     def is_equivalent(self) -> bool:

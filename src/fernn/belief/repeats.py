@@ -29,7 +29,7 @@ from ..formula import parse
 from ..formula.holes import without_holes
 from ..learners import Learner
 from ..learners.recipe import engine_for, made, read_formula, recipe
-from ..plain import BROKEN, mapping, number, read_json, whole
+from ..plain import BROKEN, mapping, number, read_json, short_repr, whole
 from ..runs.atomic import append
 from ..runs.learning import error
 from ..semantics.quiet import quiet
@@ -49,6 +49,8 @@ class Repeat:
     test: float | None = None
     cases: int = 0
     """Tested on."""
+
+    __repr__ = short_repr
 
 
 Asked = tuple[Kind, int]

@@ -17,6 +17,7 @@ from ..errors import UnsupportedError
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
 from ..formula.show import number, weighted_sum
 from ..learners.prior import signed_atoms
+from ..plain import short_repr
 from ..semantics import satisfied
 from . import senses
 from .senses import Senses
@@ -36,6 +37,8 @@ class Group:
     meanings: int | None = None
     """How many of them differ on some trace, recorded or not; None where that was not asked or not found out."""
 
+    __repr__ = short_repr
+
     @property
     def formula(self) -> Formula:
         return self.formulas[0]
@@ -48,6 +51,8 @@ class Shared:
     what: str
     share: float
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class Rivalry:
@@ -59,6 +64,11 @@ class Rivalry:
     """Whether it is known that the space which was searched has no others."""
     senses: Senses | None = None
     """By what they mean; None where that was not asked."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        return self.told()
 
     def __len__(self) -> int:
         return sum(len(group.formulas) for group in self.groups)

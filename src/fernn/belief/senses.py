@@ -19,7 +19,7 @@ from typing import Any, Literal
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula, simplify, walk
-from ..plain import BROKEN, mapping, read_json, rows, whole
+from ..plain import BROKEN, mapping, read_json, rows, short_repr, whole
 from ..runs.atomic import write
 from .relation import related
 
@@ -41,6 +41,8 @@ class Senses:
     """Who was asked; `laws` where z3 is not installed."""
     is_settled: bool
     """Whether those in different classes are known to differ."""
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.classes)

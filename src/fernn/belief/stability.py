@@ -17,6 +17,7 @@ import numpy as np
 from ..data import Dataset
 from ..formula import Formula, channels, parse
 from ..learners import Learner
+from ..plain import short_repr
 from ..semantics import satisfied
 from .repeats import Told, repeats
 from .rivalry import shape
@@ -34,6 +35,8 @@ class Stability:
     """For each, the share of the recorded traces that it judges as the rule does."""
     tested: tuple[float | None, ...]
     """For each, its error on the traces that were not drawn."""
+
+    __repr__ = short_repr
 
     @property
     def same(self) -> float:

@@ -18,6 +18,7 @@ from ..data import Dataset
 from ..data.dataset import Floats, Ints
 from ..formula import Atom, Formula, parse, thresholds, walk, with_thresholds
 from ..formula.show import number
+from ..plain import short_repr
 from ..semantics import robustness, satisfied
 from ..semantics.quiet import quiet
 
@@ -34,6 +35,8 @@ class Slack:
     low: float | None
     high: float | None
 
+    __repr__ = short_repr
+
     def __str__(self) -> str:
         ends = [None if end is None else float(f"{end:.6g}") for end in (self.low, self.high)]
         low = "anything below" if ends[0] is None else number(ends[0])
@@ -48,6 +51,8 @@ class Nearest:
     case: str
     robustness: float
     holds: bool
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         side = "satisfies" if self.holds else "violates"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..formula import Formula, parse
+from ..plain import short_repr
 from .judging import everywhere
 from .marked import Flags, Marked, runs
 
@@ -24,6 +25,8 @@ class RuleAccount:
     """Of these, those at which no other rule does."""
     false_alarms: int
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Episode:
@@ -36,6 +39,8 @@ class Episode:
     """The number, from 0, of the rule that holds first; None where none does until the fault is over."""
     delay: int | None
     """Samples from the onset to where it holds."""
+
+    __repr__ = short_repr
 
     @property
     def detected(self) -> bool:
@@ -54,6 +59,8 @@ class Account:
     healthy: int
     missed: int
     false_alarms: int
+
+    __repr__ = short_repr
 
     @property
     def error(self) -> float:

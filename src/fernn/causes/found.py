@@ -8,6 +8,7 @@ from typing import Any
 
 from ..formula import Formula, length, to_sentence
 from ..learners.fit import Fit
+from ..plain import short_repr
 from .account import Account
 from .marked import Marked
 
@@ -26,6 +27,11 @@ class CauseFit(Fit):
     data: Marked | None = None
     remarks: tuple[str, ...] = ()
     """What else a person should know."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        return self.told()
 
     @property
     def proved(self) -> bool:

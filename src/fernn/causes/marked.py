@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..data import Dataset, folds, from_arrays, split, write_csv
 from ..data.split import blocks
 from ..errors import DataError
+from ..plain import short_repr
 
 Flags = npt.NDArray[np.bool_]
 CLASSES = ("faulty", "healthy")
@@ -31,6 +32,8 @@ class Marked:
 
     data: Dataset
     faulty: tuple[Flags, ...]
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         rows = tuple(np.array(row, dtype=bool) for row in self.faulty)

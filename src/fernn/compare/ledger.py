@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..errors import FernnError, RunError
-from ..plain import BROKEN, read_json, text, whole
+from ..plain import BROKEN, read_json, short_repr, text, whole
 from ..runs.atomic import append, write
 from ..runs.folders import Lock
 from .unit import Found, Unit, read_found
@@ -33,6 +33,8 @@ class Ledger:
     keep: bool = False
     runs: dict[Unit, Found] = field(default_factory=dict)
     _lock: Lock | None = None
+
+    __repr__ = short_repr
 
     @classmethod
     def opened(cls, folder: Path, source: str, keep: bool = False) -> Ledger:

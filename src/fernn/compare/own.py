@@ -11,6 +11,7 @@ from typing import Any
 from ..data import Dataset, load, save
 from ..errors import DataError, UnsupportedError
 from ..learners.baselines import BASELINES
+from ..plain import short_repr
 from ..runs.atomic import write
 from .cells import cell, spread
 from .drawing import by_method
@@ -44,6 +45,8 @@ class Comparison:
     seeds: tuple[str, ...]
     failed: tuple[str, ...]
     interrupted: bool
+
+    __repr__ = short_repr
 
     def rows(self) -> Iterator[list[str]]:
         """Method, mean error and standard deviation by length, seconds, and the formula of the first split."""

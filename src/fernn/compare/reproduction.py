@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..plain import short_repr
 from ..runs.atomic import write
 from .drawing import drawn
 from .experiments import EXPERIMENTS, planned
@@ -36,6 +37,8 @@ class Reproduction:
     """Runs that gave no result, and why."""
     notes: tuple[str, ...]
     interrupted: bool
+
+    __repr__ = short_repr
 
 
 def reproduce(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from ..data import Dataset
+from ..plain import short_repr
 from .ledger import Ledger
 from .methods import settings
 from .unit import Found, Unit
@@ -31,6 +32,8 @@ class Step:
     total: int
     seconds: float
 
+    __repr__ = short_repr
+
     @property
     def seconds_left(self) -> float:
         """At this pace."""
@@ -49,6 +52,8 @@ class Outcome:
     made: int = 0
     seconds: float = 0.0
     """How many units were made, and how long all of that took."""
+
+    __repr__ = short_repr
 
 
 def silent(step: Step) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..formula import parse
 from ..formula.holes import without_holes
-from ..plain import mapping, number, text, whole
+from ..plain import mapping, number, short_repr, text, whole
 
 Found = dict[str, Any]
 """What came of a unit, as plain data."""
@@ -25,6 +25,8 @@ class Unit:
     """`"paper"`, or the seed of a split that keeps copies and groups together."""
     method: str
     length: int
+
+    __repr__ = short_repr
 
     @property
     def key(self) -> str:

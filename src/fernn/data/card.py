@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..plain import short_repr
 from .copies import copies, forced_errors
 from .dataset import Dataset, check_dataset
 from .problems import counted
@@ -47,6 +48,8 @@ class Card:
     floor: float
     groups: int | None
     fingerprint: str
+
+    __repr__ = short_repr
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""

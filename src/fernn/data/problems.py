@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from ..errors import LONGEST_LINE, DataError, excerpt
-from ..plain import mapping, text, whole
+from ..plain import mapping, short_repr, text, whole
 
 Severity = Literal["error", "warning"]
 
@@ -39,6 +39,8 @@ class Problem:
     case: str | None = None
     count: int = 1
     choices: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def where(self) -> str:

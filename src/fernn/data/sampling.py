@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import DataError, UnsupportedError
+from ..plain import short_repr
 from .disguise import file_format, told_binary, told_special
 from .layout import is_tidy
 from .memory import shown
@@ -40,6 +41,8 @@ class Sample:
     met: dict[str, int]
     size: int
     """Bytes of the file it is taken from."""
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import EngineError, EngineWarning, FernnError
-from ..plain import BROKEN, mapping, read_json, text, told
+from ..plain import BROKEN, mapping, read_json, short_repr, text, told
 from .seam import Engine, Lost, Overtime, Unit
 
 TRIES = 3
@@ -29,6 +29,8 @@ class Answer:
     found: Any = None
     problem: str | None = None
     tries: int = 1
+
+    __repr__ = short_repr
 
     @property
     def failure(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..data import Dataset
+from ..plain import short_repr
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,8 @@ class Unit:
 
     settings: dict[str, Any]
     seed: int
+
+    __repr__ = short_repr
 
 
 class Lost(Exception):

@@ -25,7 +25,7 @@ from ..formula.holes import atoms_open, expanded, filled, windows_open, without_
 from ..formula.interval import ALL_TIME, Interval
 from ..formula.measures import facing, node_count
 from ..formula.nodes import AnyAtom, AnyOf, children, rebuilt
-from ..plain import refusing
+from ..plain import refusing, short_repr
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
 from .atoms import columns
@@ -73,6 +73,8 @@ class Audit:
         if not self.certain:
             return "claims nothing"
         return "stands" if self.at_floor or (self.whole and self.looked_at > 0) else "not refuted"
+
+    __repr__ = short_repr
 
     @property
     def stands(self) -> bool:

@@ -20,7 +20,7 @@ from ..data import Dataset
 from ..data.options import checked_reading
 from ..errors import DataError
 from ..formula import Formula, length, mirror
-from ..plain import fields, finite, mapping, refusing, rows, text, truth, whole
+from ..plain import fields, finite, mapping, refusing, rows, short_repr, text, truth, whole
 from ..semantics import satisfied
 from .exploring import LONGEST, LONGEST_TEMPLATE, Exploration
 
@@ -61,6 +61,11 @@ class Certificate:
     """Plain data: which space was searched on which data, what became of every formula, and what follows."""
 
     content: Mapping[str, Any]
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        return self.statement
 
     @property
     def holds(self) -> bool:

@@ -16,6 +16,7 @@ from ..formula import Atom, Formula, length
 from ..formula.holes import atoms_open, windows_open
 from ..formula.interval import Interval, OpenInterval
 from ..formula.nodes import AnyAtom, Relation
+from ..plain import short_repr
 from . import atoms as at
 from .ground import Ground
 from .hits import Hits, hits
@@ -51,6 +52,8 @@ class Space:
     every: bool = False
     """Whether thresholds between values of one class are tried too."""
     differences: bool = False
+
+    __repr__ = short_repr
 
     @property
     def longest(self) -> int:
@@ -109,6 +112,8 @@ class Exploration:
     bounds: Floats = field(default_factory=lambda: np.empty(0))
     best: dict[int, float] = field(default_factory=dict)
     """Least weighted error by length, where it is less than that of all shorter ones."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         self.columns = self.columns or at.columns(self.ground.data, self.space.differences)

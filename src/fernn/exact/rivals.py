@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..formula import Formula
+from ..plain import short_repr
 from .exploring import Exploration
 from .scoring import EPS
 
@@ -24,6 +25,8 @@ class Rival:
     count: int
     """How many formulas of this length judge so, as far as they were told apart."""
 
+    __repr__ = short_repr
+
     @property
     def formula(self) -> Formula:
         return self.formulas[0]
@@ -37,6 +40,8 @@ class Rivals:
     tolerance: float
     complete: bool
     """Whether these are all: False where there were more than could be kept, or the search was not complete."""
+
+    __repr__ = short_repr
 
     def __iter__(self) -> Any:
         return iter(self.entries)

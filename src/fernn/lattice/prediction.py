@@ -12,6 +12,7 @@ from ..data import Dataset
 from ..errors import FormulaError
 from ..formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
 from ..formula.interval import Interval, interval
+from ..plain import short_repr
 from ..semantics import satisfied
 
 Mask = npt.NDArray[np.bool_]
@@ -26,6 +27,8 @@ class Forecast:
     kept: Mask
     """Whether the effect followed each of them."""
 
+    __repr__ = short_repr
+
     def share(self, which: Mask) -> float:
         """Of these traces, where a cause was seen: how often the effect followed. NaN where none was."""
         seen = self.cause & which
@@ -39,6 +42,8 @@ class Reactive:
     when: Interval
     cause: Formula
     effect: Formula
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, formula: Formula) -> Reactive:

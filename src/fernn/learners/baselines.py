@@ -23,6 +23,7 @@ from ..data import Dataset, folds
 from ..data.dataset import Floats
 from ..data.split import blocks
 from ..errors import DataError, UnsupportedError
+from ..plain import short_repr
 
 Bools = npt.NDArray[np.bool_]
 
@@ -42,6 +43,8 @@ class Baseline:
     fitted: Callable[[Dataset, Dataset, int], Bools]
     package: str = ""
     """What it needs besides."""
+
+    __repr__ = short_repr
 
     @property
     def is_here(self) -> bool:

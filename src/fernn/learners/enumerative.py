@@ -19,6 +19,7 @@ from ..exact.ground import ground
 from ..exact.rivals import Rivals, rivals
 from ..exact.windows import ENDS, tried
 from ..formula import Formula, direction, length
+from ..plain import short_repr
 from .clock import Clock
 from .enumeration import Enumeration
 from .fit import Fit, Watch, silent
@@ -44,6 +45,8 @@ class ExactFit(Fit):
     certificate: Certificate | None = None
     rivals: Rivals | None = None
     """None where the search was cut off before they were gathered."""
+
+    __repr__ = short_repr
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from ..data import Dataset
 from ..errors import FernnError
 from ..formula import Formula
-from ..plain import refusing
+from ..plain import refusing, short_repr
 from .front import Front
 
 
@@ -29,6 +29,8 @@ class Progress:
     unit: str = "restart"
     what: str = ""
     """What is being learned, where that is a part of a whole: a class."""
+
+    __repr__ = short_repr
 
     @property
     def seconds_left(self) -> float:
@@ -82,6 +84,12 @@ class Fit:
     """What else there is to keep, by the name of its file: plain JSON data."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     """Where the data contradict what was known before."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """The formulas from simple to accurate, and how the search ended."""
+        return f"{self.front}\n{self.ended}, after {self.seconds:.1f} s"
 
     @property
     def formula(self) -> Formula:

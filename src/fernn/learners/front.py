@@ -12,7 +12,7 @@ from ..errors import FernnError
 from ..formula import Constant, Formula, Interval, parse, simplify, walk
 from ..formula.holes import without_holes
 from ..formula.simplify import trim_windows
-from ..plain import mapping, number, refusing, rows, whole
+from ..plain import mapping, number, refusing, rows, short_repr, whole
 
 SCHEMA = 1
 
@@ -33,6 +33,8 @@ class Entry:
     """One standard error of `validation`."""
     margin: float
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True)
 class Front:
@@ -40,6 +42,8 @@ class Front:
 
     entries: tuple[Entry, ...]
     pick: int
+
+    __repr__ = short_repr
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

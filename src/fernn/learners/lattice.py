@@ -25,6 +25,7 @@ from ..lattice.parameters import END, Field, Window
 from ..lattice.prediction import Reactive, needed, told
 from ..lattice.saved import plain, restored
 from ..lattice.sweep import Windows
+from ..plain import short_repr
 from .clock import Clock
 from .fit import Fit, Watch, silent
 from .front import Entry, Front
@@ -45,6 +46,8 @@ class LatticeFit(Fit):
     """Structures with their parameters; `fernn.lattice.graph.edges` has their order."""
     said: str = ""
     """What the picked formula predicts."""
+
+    __repr__ = short_repr
 
     @property
     def notes(self) -> tuple[str, ...]:

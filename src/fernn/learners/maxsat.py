@@ -14,6 +14,7 @@ from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
 from ..formula.holes import without_holes
 from ..formula.measures import facing
+from ..plain import short_repr
 from .clock import Clock
 from .fit import Fit, Watch, silent
 from .front import Entry, Front
@@ -34,6 +35,8 @@ class MaxSatFit(Fit):
     """The length up to which all formulas were looked through."""
     least: bool = True
     """Whether for formulas that err least, not only for such as do not err at all."""
+
+    __repr__ = short_repr
 
     @property
     def notes(self) -> tuple[str, ...]:

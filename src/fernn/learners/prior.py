@@ -26,7 +26,7 @@ from ..errors import DataError, FernnError, FormulaError
 from ..formula import Atom, Formula, direction, parse
 from ..formula.holes import without_holes
 from ..formula.nodes import AnyAtom, Implies, Not, Relation, children
-from ..plain import mapping, number, read_json, refusing, text, told
+from ..plain import mapping, number, read_json, refusing, short_repr, text, told
 
 Way = Literal["larger is worse", "larger is better"]
 
@@ -38,6 +38,8 @@ class Range:
     low: float = -inf
     high: float = inf
     unit: str | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if isnan(self.low) or isnan(self.high) or not self.low < self.high:
@@ -56,6 +58,8 @@ class Prior:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     monotone: Mapping[str, Way] = field(default_factory=dict)
     template: Formula | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for formula in self.must_hold:

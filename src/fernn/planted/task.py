@@ -15,6 +15,7 @@ from ..data.sources.wander import NAMES, SHORTEST, check_channels, wandering
 from ..errors import FernnError
 from ..formula import Formula, direction, exactly_length, simplify
 from ..formula import length as length_of
+from ..plain import short_repr
 from ..semantics import robustness, satisfied
 from .drawing import Draw
 from .needs import has_window, shorter, wider
@@ -36,6 +37,8 @@ class Planted:
     formula: Formula
     train: Dataset
     fresh: Dataset
+
+    __repr__ = short_repr
 
     @property
     def has_intervals(self) -> bool:

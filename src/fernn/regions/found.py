@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..formula import Formula
+from ..plain import short_repr
 from .ranges import Box, Range, hull
 from .rates import Point, Profile
 from .reading import structure
@@ -48,6 +49,13 @@ class ParameterSet:
     """Whether there are no fewer."""
     profiles: tuple[Profile, ...] = ()
     """How the rates vary along each parameter through `picked`, or `nearest`."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """`G (v <= ?c): 1 box of values; take G (v <= 34.3)`"""
+        boxes = "no values" if self.is_empty else f"{len(self.boxes)} box{'es' * (len(self.boxes) != 1)} of values"
+        return f"{self.text}: {boxes}" + ("" if self.picked is None else f"; take {self.picked.formula}")
 
     @cached_property
     def structure(self) -> Structure:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..formula.show import number
+from ..plain import short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Range:
     high: float = inf
     low_closed: bool = False
     high_closed: bool = False
+
+    __repr__ = short_repr
 
     def __contains__(self, value: float) -> bool:
         above = self.low <= value if self.low_closed else self.low < value

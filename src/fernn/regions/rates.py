@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..formula import parse
+from ..plain import short_repr
 from ..semantics import score
 from .corners import Corners, Turns
 from .grid import Axis, Grid
@@ -31,6 +32,8 @@ class Point:
     misses: float
     """The share of the bad traces that satisfy it."""
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -40,6 +43,8 @@ class Profile:
     values: tuple[float, ...]
     false_alarms: tuple[float, ...]
     misses: tuple[float, ...]
+
+    __repr__ = short_repr
 
 
 def point(structure: Structure, values: Mapping[str, float], data: Dataset) -> Point:

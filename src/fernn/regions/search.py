@@ -18,6 +18,7 @@ from time import monotonic
 import numpy as np
 import numpy.typing as npt
 
+from ..plain import short_repr
 from .boxes import merged, tightened
 from .corners import NEVER, Corners, Turns
 from .grid import Cells
@@ -35,6 +36,8 @@ class Progress:
     boxes: int
     undecided: float
     seconds: float
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)

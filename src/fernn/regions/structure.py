@@ -11,6 +11,7 @@ from ..errors import FormulaError
 from ..formula.interval import Interval, interval
 from ..formula.nodes import Always, Atom, Formula, Historically, Implies, Not, Since, Until, children, rebuilt
 from ..formula.words import TIMED
+from ..plain import short_repr
 
 Kind = Literal["threshold", "end"]
 Ends = tuple[int | None, int | None]
@@ -23,6 +24,8 @@ class Parameter:
 
     name: str
     kind: Kind
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Structure:
     parameters: tuple[Parameter, ...]
     thresholds: tuple[int | None, ...]
     ends: tuple[Ends, ...]
+
+    __repr__ = short_repr
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from ..errors import RunError, UnsupportedError
 from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from ..learners.fit import LIMITED
+from ..plain import short_repr
 from .folders import check_vacant, new_folder, resume_command
 from .job import Job, plan
 from .methods import Method, settled
@@ -43,6 +44,12 @@ class RulesOutcome:
     seconds: float
     cases: tuple[int, int]
     """Learned on, tested on."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """The rules, and how learning ended."""
+        return f"{self.rules}\n{self.ended}, after {self.seconds:.1f} s"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from ..data import Dataset, Problem, is_named, ordered, recorded, suggest_command
 from ..errors import RunError
 from ..learners import Front, Prior, Watch, silent
+from ..plain import short_repr
 from .certifying import with_origin
 from .folders import check_vacant, new_folder, resume_command
 from .learning import error, learned, parts
@@ -27,6 +28,8 @@ class Job:
     file: str
     reading: dict[str, Any]
     run: Run | None = None
+
+    __repr__ = short_repr
 
     @cached_property
     def parts(self) -> tuple[Dataset, Dataset | None]:
@@ -53,6 +56,12 @@ class Outcome:
     """Learned on, tested on."""
     notes: tuple[str, ...] = ()
     """What the method has to say of its result."""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """The formulas from simple to accurate, and how learning ended."""
+        return f"{self.front}\n{self.ended}, after {self.seconds:.1f} s"
 
 
 def plan(

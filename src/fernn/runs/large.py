@@ -20,6 +20,7 @@ from ..data.chunks.joining import Joining
 from ..engine import Where
 from ..formula import Formula, parse
 from ..learners import Front
+from ..plain import short_repr
 from ..semantics.chunks import settled
 from ..semantics.critical import Counts
 from ..semantics.tally import Tally
@@ -44,6 +45,8 @@ class OnAll:
     complete: bool = True
     tried: int = 0
     """Values of thresholds, beside those that were learned."""
+
+    __repr__ = short_repr
 
     def to_json(self) -> dict[str, Any]:
         return {

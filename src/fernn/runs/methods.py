@@ -16,6 +16,7 @@ from ..formula import Formula, channels, parse
 from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
 from ..learners.recipe import is_setting
 from ..learners.recipe import plain as as_plain
+from ..plain import short_repr
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Method:
     kind: type[Any]
     line: str
     names: Mapping[str, str] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
     @property
     def defaults(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..data.chunks.portion import portion, with_portion
 from ..engine import Unit, Where, engine_of, results
 from ..errors import DataError, EngineError, FernnError
 from ..formula import Formula, parse
-from ..plain import BROKEN
+from ..plain import BROKEN, short_repr
 from ..plain import told as told_of
 from ..semantics.chunks import check_channels, settled
 from ..semantics.parts import Rows, judged_part
@@ -46,6 +46,8 @@ class Parted:
     ending: Ending
     rows: int
     complete: bool = True
+
+    __repr__ = short_repr
 
 
 def parts(

@@ -22,6 +22,7 @@ from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
 from ..formula.parse import parse
+from ..plain import short_repr
 from .again import UNIFORM
 from .batch import Batch
 from .robustness import At, both
@@ -37,6 +38,8 @@ class Verdicts:
     lot: Lot
     robustness: npt.NDArray[Any]
     satisfied: npt.NDArray[np.bool_]
+
+    __repr__ = short_repr
 
     @property
     def tally(self) -> Tally:

@@ -34,6 +34,7 @@ from ..formula.nodes import (
     Until,
 )
 from ..formula.parse import parse
+from ..plain import short_repr
 from .batch import Nonfinite, Traces
 from .robustness import Values, signals
 
@@ -49,6 +50,8 @@ class Deciding:
     robustness: float
     """Of the whole formula: the atom's own, or minus it below an odd number of negations."""
     path: tuple[tuple[Formula, int], ...]
+
+    __repr__ = short_repr
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.dataset import check_dataset
 from ..formula.nodes import Formula
+from ..plain import short_repr
 from .robustness import satisfied
 
 
@@ -21,6 +22,8 @@ class Score:
     false_good: int
     true_bad: int
     false_bad: int
+
+    __repr__ = short_repr
 
     @property
     def count(self) -> int:

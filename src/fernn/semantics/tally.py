@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..data.labels import LabelKind, labelled
 from ..errors import DataError
-from ..plain import number, text, truth, whole
+from ..plain import number, short_repr, text, truth, whole
 from .score import Score
 
 CLOSEST = 20
@@ -53,6 +53,8 @@ class Tally:
     """Traces judged by an empty window."""
     real: bool = False
     """Whether there were too many labels for classes, so that they are not told apart any longer."""
+
+    __repr__ = short_repr
 
     @property
     def satisfied(self) -> int:
@@ -166,6 +168,8 @@ class Judged:
     classes: tuple[str, ...] = ()
     of: Mapping[str, str] = field(default_factory=dict)
     """The class of each label."""
+
+    __repr__ = short_repr
 
     @property
     def score(self) -> Score | None:

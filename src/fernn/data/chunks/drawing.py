@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...plain import short_repr
 from ..dataset import Dataset, Floats
 from ..draft import Draft, finished
 from ..problems import Ledger
@@ -30,6 +31,8 @@ class Drawn:
     kept: dict[str, int]
     met: dict[str, int]
     samples: int
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import DataError
+from ...plain import short_repr
 from ..dataset import Floats, Ints
 from ..steps import SUFFIX
 
@@ -26,6 +27,8 @@ class Lot:
     channels: tuple[str, ...]
     labels: list[str] | None = None
     groups: list[str] | None = None
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.cases)

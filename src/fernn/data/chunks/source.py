@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
-from ...plain import shortened
+from ...plain import short_repr, shortened
 from ..disguise import file_format, told_binary, told_special
 from ..heading import heading
 from ..leftovers import without_leftovers
@@ -62,6 +62,8 @@ class Source:
     """The number of the first of `files` in the folder, of which others may have been left out (`portion`)."""
     goes_on: bool = False
     """Whether the folder has files after these."""
+
+    __repr__ = short_repr
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from ...data import Dataset
 from ...errors import FernnError
 from ...formula import Formula, parse, to_sentence
 from ...formula.notebook import code, html
+from ...plain import short_repr
 from ...semantics import satisfied
 from ...semantics.batch import Traces
 from ..labels import Floats
@@ -37,6 +38,8 @@ class Tight:
     excluded: float
     kinds: Mapping[str, float]
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class Envelope:
@@ -49,6 +52,8 @@ class Envelope:
 
     kind: ClassVar[str] = "one"
     classes: ClassVar[tuple[str, ...]] = ("outside", "inside")
+
+    __repr__ = short_repr
 
     @property
     def formula(self) -> Formula:

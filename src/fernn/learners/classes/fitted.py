@@ -10,6 +10,7 @@ import numpy as np
 
 from ...data import Dataset
 from ...errors import DataError, UnsupportedError
+from ...plain import short_repr
 from ..fit import LIMITED, Ended
 from ..labels import Floats, is_real
 from .rules import Decides
@@ -27,6 +28,8 @@ class RulesFit:
     state: dict[str, Any]
     papers: Mapping[str, Any] = field(default_factory=dict)
     """What else there is to keep, by the name of its file: plain JSON data."""
+
+    __repr__ = short_repr
 
     @property
     def notes(self) -> tuple[str, ...]:

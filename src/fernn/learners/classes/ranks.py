@@ -15,6 +15,7 @@ from ...errors import FernnError
 from ...exact.atoms import between
 from ...formula import Formula, to_sentence
 from ...formula.notebook import html
+from ...plain import short_repr
 from ...semantics import robustness
 from ...semantics.batch import Traces
 from ..front import Front, plain, read_back
@@ -37,6 +38,8 @@ class RankRule:
     cuts: tuple[tuple[float, ...], ...]
 
     kind: ClassVar[str] = "ranked"
+
+    __repr__ = short_repr
 
     @property
     def formula(self) -> Formula:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...errors import DataError, FernnError
 from ...formula import Formula
+from ...plain import short_repr
 from ...semantics import robustness, satisfied
 from ...semantics.batch import Traces
 from ..front import Front, plain, read_back
@@ -32,6 +33,8 @@ class Rule:
     front: Front
     scale: float = 1.0
     """The typical size of the formula's robustness on the training traces, in its own unit."""
+
+    __repr__ = short_repr
 
     @property
     def formula(self) -> Formula:
@@ -66,6 +69,8 @@ class Rules(ABC):
     otherwise: str | None = None
 
     kind: ClassVar[str]
+
+    __repr__ = short_repr
 
     @abstractmethod
     def classify(self, X: Traces, channels: Sequence[str] | None = None) -> Ints:
@@ -130,6 +135,8 @@ class PerClass(Rules):
 
     kind: ClassVar[str] = "each"
 
+    __repr__ = short_repr
+
     def scores(self, X: Traces, channels: Sequence[str] | None = None) -> Floats:
         """Robustness over scale, `[case, rule]`; above 0 exactly where the formula holds."""
         return np.stack([signed(rule.formula, X, channels) / rule.scale for rule in self.rules], axis=1)
@@ -158,6 +165,8 @@ class RuleList(Rules):
     """If the first formula holds, the first class; else if the second holds, the second; else `otherwise`."""
 
     kind: ClassVar[str] = "list"
+
+    __repr__ = short_repr
 
     def decided_by(self, X: Traces, channels: Sequence[str] | None = None) -> Ints:
         """The number of the first rule that holds, `[case]`; of none, the number of rules."""
