@@ -57,7 +57,11 @@ def test_a_proof_tells_apart_what_the_data_cannot(either):
 
 
 def test_there_is_something_to_say_of_one_formula_and_of_none(either):
-    assert rivalry(RULES[:1], either, complete=True).told().startswith("No rival is known: one formula")
+    assert (
+        rivalry(RULES[:1], either, complete=True)
+        .told()
+        .startswith("No other equally good rule was found; there are no others")
+    )
     assert rivalry(RULES[:1], either).decisive() is None
     with pytest.raises(UnsupportedError):
         rivalry([], either)

@@ -243,7 +243,15 @@ def test_formulas_combine_with_python_operators():
         ("x > 1", "At the first sample, x is above 1."),
         (
             "G (x > 1 -> F[0,10] (y < 2))",
-            "At all times, if x is above 1, then at some time within the next 10 samples y is below 2.",
+            "Whenever x is above 1, then at some time within the next 10 samples y is below 2.",
+        ),
+        (
+            "G (flow <= 31.5 | F[0,10] (y < 2))",
+            "Whenever flow is above 31.5, then at some time within the next 10 samples y is below 2.",
+        ),
+        (
+            "H (O[0,10] (y < 2) | flow >= 31.5)",
+            "Whenever flow is below 31.5, then at some time within the last 10 samples y is below 2.",
         ),
         ("!(x > 1 U y > 2)", "It is not so that x is above 1 until y is above 2."),
         ("!F (x > 1)", "At all times, x is at most 1."),

@@ -25,7 +25,7 @@ def test_a_bad_file_says_what_is_wrong_where_and_what_to_do_and_can_be_read_anot
     assert "broken.csv line 4, column 'v'" in told
     assert "problem" in page.locator("#spoken").inner_text()
     assert page.get_by_role("button", name="Learn", exact=True).count() == 0
-    page.get_by_label("bad rows").select_option("skip")
+    page.get_by_label("if rows cannot be read").select_option("skip")
     page.locator(".f-panel").first.wait_for()
     assert page.get_by_role("button", name="Learn", exact=True).is_visible()
 

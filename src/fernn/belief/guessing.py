@@ -85,17 +85,18 @@ class Tested:
         guess = f"always saying the more common class errs in {self.guessed}"
         if self.luck is None:
             return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
-        lots = f"labels drawn by lot agree with verdicts as well in {_percent(self.luck)}"
+        lots = f"random labels would do as well {_percent(self.luck)} of the time"
         if self.least is not None and self.least > RARE and self.wrong < self.guessed:
             few = f"{self.count} traces kept for the test are too few to tell even a rule without errors from chance"
-            return f"Nothing better than chance can be shown: {few} ({_percent(self.least)}). Record more."
+            by_chance = f"random labels would do as well {_percent(self.least)} of the time"
+            return f"Nothing better than chance can be shown: {few} ({by_chance}). Record more."
         if self.luck <= RARE:
             return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
         return f"Nothing better than chance is shown: {counted}, {guess}, and {lots}. {DO_NOT}"
 
     def __str__(self) -> str:
         low, high = self.interval
-        lots = "" if self.luck is None else f", labels drawn by lot agree as well in {_percent(self.luck)}"
+        lots = "" if self.luck is None else f"; random labels would do as well {_percent(self.luck)} of the time"
         return (
             f"error {self.error:.4f} on {self.count} traces kept for the test (95% from {low:.4f} to {high:.4f}); "
             f"saying the more common class errs in {self.guess:.4f}{lots}"
@@ -151,8 +152,7 @@ def _sum(ways: Sequence[float], among: float) -> float:
 
 
 def _percent(share: float) -> str:
-    """`3 of 100 cases`, or of as many as it takes."""
-    for among in (100, 10_000, 1_000_000):
-        if share * among >= 1:
-            return f"{share * among:.0f} of {among:,} cases"
-    return "less than 1 of 1,000,000 cases"
+    """`58 %`, with more digits where it is small."""
+    if share < 1e-6:
+        return "less than 0.0001 %"
+    return f"{share:.0%}".replace("%", " %") if share >= 0.1 else f"{share * 100:.2g} %"

@@ -113,7 +113,8 @@ class Rivalry:
         """How much is agreed on, in a few sentences."""
         least = "" if self.complete else "at least "
         if len(self) == 1:
-            return f"No rival is known: {least}one formula explains the traces learned from this well."
+            more = "there are no others in the space that was searched" if self.complete else "there may be more"
+            return f"No other equally good rule was found; {more}."
         ways = "all judge the recorded traces alike" if len(self.groups) == 1 else f"{len(self.groups)} behaviours"
         lines = [f"{least}{len(self)} formulas explain the traces learned from as well: {ways}.".capitalize()]
         if self.disputed:

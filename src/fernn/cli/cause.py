@@ -30,7 +30,9 @@ def cause(
     file: Annotated[str, typer.Argument(help="CSV, Parquet or NPZ, a row a sample.", metavar="FILE")],
     label_per_sample: Annotated[str, typer.Option(help="Column that says on each row whether there is a fault.")],
     faulty: Annotated[str | None, typer.Option(help="What that column says of a fault; 1, true, fault, ...")] = None,
-    max_length: Annotated[int, typer.Option(help="Most atoms and operators in a rule.", min=1)] = 4,
+    max_length: Annotated[
+        int, typer.Option(help="Most conditions such as v <= 3, and operators, in a rule.", min=1)
+    ] = 4,
     max_rules: Annotated[int, typer.Option(help="Most rules, joined by or.", min=1)] = 3,
     template: Annotated[list[str] | None, typer.Option(help="Try only rules of this form; may be given again.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Learn windows, as in O[3,9].")] = True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import as_json, counted, table
+from .output import as_json, counted, percent, table
 from .progress import clock
 from .reading import Json, warned
 
@@ -125,7 +125,7 @@ def _notes(done: RulesOutcome) -> list[str]:
     learned, tested = done.cases
     lines = [f"learned on {counted(learned, 'trace')} in {clock(done.seconds)}"]
     lines[0] += f", tested on {tested} others" if tested else "; no test error is known (--test 0)"
-    error = "share of traces with another class than theirs"
+    error = "share of traces misclassified"
     if done.rules.kind == "one":
         error = "share on the wrong side (the bad belong outside)" if done.job.data.classes[1:] else "share outside"
     test = "" if done.test is None else f", test {done.test:.4f}"
@@ -139,7 +139,8 @@ def _notes(done: RulesOutcome) -> list[str]:
         tight: Any = done.rules
         kinds = tight.entries[tight.pick].kinds
         told = ", ".join(f"{name} {share:.0%}" for name, share in kinds.items())
-        lines.append(f"excluded: share of traces made up from these ({told}); see docs/classes.md")
+        whole = percent(tight.entries[tight.pick].excluded)
+        lines.append(f"rejects {whole} of artificial variants, which are not real faults ({told}); see docs/classes.md")
     lines += done.notes
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")

@@ -51,7 +51,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 @reads_a_file
 def learn(
     file: LearnFile = None,
-    max_length: Annotated[int | None, typer.Option(help="Most atoms and operators in a formula (6).", min=1)] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="Most conditions such as v <= 3, and operators, in a formula (6).", min=1)
+    ] = None,
     method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
     template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
     prior: Annotated[
@@ -91,7 +93,7 @@ def learn(
         ),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Of more than two: each (a rule a class), list (in order) or ranked.")
+        str | None, typer.Option(help="Of more than two: each (one rule per class), list (in order) or ranked.")
     ] = None,
     order: Annotated[str | None, typer.Option(help="Classes from low to high, separated by commas.")] = None,
     one_class: Annotated[

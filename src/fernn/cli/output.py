@@ -77,6 +77,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
+def percent(share: float) -> str:
+    """`1.7 %`, `38 %`."""
+    return f"{share * 100:.2g} %" if share < 0.995 else "100 %"
+
+
 def short(value: float) -> str:
     """Six digits: enough to read, not to compute with."""
     return f"{value + 0.0:.6g}"  # -0 becomes 0

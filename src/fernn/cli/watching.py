@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .interrupt import INTERRUPTED
-from .output import as_json, complain, counted, table
+from .output import as_json, complain, counted, percent, table
 from .reading import Json, warn_of_windows, warned
 from .streaming import InPieces, PieceRows, is_streamed
 from .streaming import followed as progress
@@ -102,7 +102,9 @@ def _printed(followed: Watched) -> str:
                      f"{sum(each.holds for each in part) / len(part):.2f}"])  # fmt: skip
     lines = [str(followed.formula), "", table(["traces", "from", "error", "least margin", "satisfied"], rows), ""]
     if followed.error is not None:
-        lines.append(f"error {followed.error:.4f}; up to {followed.allowed:.4f} is as it was tested")
+        side = "below" if followed.error <= followed.allowed else "above"
+        signal = f"the {percent(followed.allowed)} that would signal a change"
+        lines.append(f"error {percent(followed.error)}; {side} {signal}")
     first = followed.broken_by
     if first is not None:
         lines.append(f"the first trace that it misjudges: {first.case} in {first.file}")

@@ -89,7 +89,7 @@ class Card:
             return "labels: none"
         shown = ", ".join(f"{name} {count}" for name, count in self.classes[:MOST])
         rest = f" and {len(self.classes) - MOST} more" if len(self.classes) > MOST else ""
-        return f"classes: {shown}{rest}" + (" (the last is positive)" if len(self.classes) == 2 else "")
+        return f"classes: {shown}{rest}" + (f"; good = {self.classes[1][0]!r}" if len(self.classes) == 2 else "")
 
 
 def card(dataset: Dataset) -> Card:

@@ -11,7 +11,7 @@ from ..errors import DataError, UnsupportedError
 from .checks import check
 from .dataset import Dataset
 from .options import flags, suggest_command
-from .problems import Ledger, Problem
+from .problems import Ledger, Problem, counted
 from .read import inspect
 from .sources import SOURCES, inspect_series, is_named, load
 from .steps import with_steps
@@ -44,7 +44,9 @@ def recorded(
     dataset, problems = looked_at(file, options, forgiving)
     if dataset is None:
         errors = [str(p) for p in problems if p.severity == "error"]
-        raise DataError("\n".join([*errors, f"For all problems at once: {again}"]), problems)
+        shown, total = sum(p.severity == "error" and p.count == 1 for p in problems), sum(p.count for p in problems)
+        more = f"{shown} of {counted(total, 'problem')} shown; to look it over: {again}"
+        raise DataError("\n".join([*errors, more]), problems)
     if problems and warned is not None:
         warned(again, problems)
     return dataset

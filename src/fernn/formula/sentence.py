@@ -61,6 +61,9 @@ def _outermost(formula: Formula, clock: _Clock) -> str:
     match formula:
         case Eventually(a, over):
             return f"at some time{_from_start(over, clock)}, {_inside(a, clock)}"
+        case Always(a, over) | Historically(a, over) if over.is_all_time and _reaction(a) is not None:
+            cause, effect = _reaction(a) or (a, a)
+            return f"whenever {_inside(cause, clock)}, then {_inside(effect, clock)}"
         case Always(a, over):
             return f"at all times{_from_start(over, clock)}, {_inside(a, clock)}"
         case Once(a, over):
@@ -78,6 +81,16 @@ def _outermost(formula: Formula, clock: _Clock) -> str:
     if direction(formula) == "now" and not isinstance(formula, Constant):
         return f"at the first sample, {_inside(formula, clock)}"
     return _inside(formula, clock)
+
+
+def _reaction(formula: Formula) -> tuple[Formula, Formula] | None:
+    """Cause and effect: of `p -> q`, and of `p | F q`, where one side is a plain condition that excuses the other."""
+    match formula:
+        case Implies(a, b):
+            return a, b
+        case Or(Atom() as a, b) | Or(b, Atom() as a) if not isinstance(b, (Atom, Constant, Or)):
+            return negated(a), b
+    return None
 
 
 def _inside(formula: Formula, clock: _Clock) -> str:

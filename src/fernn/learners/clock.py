@@ -28,7 +28,7 @@ class Clock:
         """That of a fit which goes on from a state, or from nothing."""
         if state is None:
             return cls(0.0, limit)
-        with refusing(FernnError, "this state is damaged, so it cannot be gone on from; begin anew"):
+        with refusing(FernnError, "this checkpoint is damaged, so it cannot be resumed; begin anew"):
             return cls(number(state["seconds"]), limit)
 
     @property

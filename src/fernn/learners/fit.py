@@ -66,9 +66,9 @@ def check_schema(state: dict[str, Any], schema: int) -> None:
 
 
 def going_on() -> AbstractContextManager[None]:
-    """What breaks inside breaks because of the state that is gone on from."""
+    """Errors raised here come from the checkpoint being resumed."""
     return refusing(
-        FernnError, "this state was changed by hand or is damaged, so it cannot be gone on from; begin anew"
+        FernnError, "this checkpoint was changed by hand or is damaged, so it cannot be resumed; begin anew"
     )
 
 

@@ -102,7 +102,7 @@ class Growing(Underway):
         found = list(self.found())
         most = inf if self.settings.max_length is None else self.settings.max_length
         if not found:
-            raise FernnError("nothing was found; the state that was gone on from is damaged. Begin anew.")
+            raise FernnError("nothing was found; the checkpoint being resumed is damaged. Begin anew.")
         short = [entry for entry in found if entry.length <= most]
         if not short:
             least = min(entry.length for entry in found)

@@ -37,7 +37,7 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    "fernn": Method(Fernn, "networks whose weights are formulas, trained from many starts; any length, real labels"),
+    "fernn": Method(Fernn, "The default. Searches by training small networks; also predicts numbers."),
     "enumerative": Method(Enumerative, "every formula of a space, with a certificate that none errs less"),
     "lattice": Method(Lattice, "reactive rules, F (cause -> effect), along their order; can predict the effect"),
     "tree": Method(Tree, "a decision tree of short formulas, read as one formula; several trees can vote"),

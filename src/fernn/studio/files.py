@@ -99,7 +99,7 @@ class Files:
                     digest.update(part)
                     size += len(part)
             if not size:
-                raise Refused(f"{safe} is empty: no byte came.")
+                raise Refused(f"{safe}: the file is empty.")
             place = home / digest.hexdigest()[:16]
             place.mkdir(exist_ok=True)
             os.replace(temporary, place / safe)

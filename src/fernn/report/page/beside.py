@@ -43,8 +43,12 @@ def _baseline(name: str, train: Dataset, held: Dataset, seed: int) -> dict[str, 
     return told | {"interval": of_error(lost, held), "wrong": int(lost.sum()), "count": len(held)}
 
 
+SHOWN = {"majority": "always the commonest class", "1-NN": "nearest neighbour"}
+"""What baselines are called on the page."""
+
+
 def _told(name: str, what: str, error: float | None) -> dict[str, Any]:
-    return {"name": name, "what": what, "error": error, "interval": None}
+    return {"name": SHOWN.get(name, name), "what": what, "error": error, "interval": None}
 
 
 def rivals(job: Job) -> dict[str, Any] | None:

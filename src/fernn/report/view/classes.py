@@ -45,7 +45,12 @@ def choices(rules: Any, data: Dataset) -> list[Choice]:
         alone = replace(data, labels=np.ones(len(data), np.int64), classes=INSIDE)
         judged = data if len(data.classes) == 2 else alone
         return [
-            Choice(f"length {each.length}", each.formula, judged, note=f"excludes {each.excluded:.1%} of what was made")
+            Choice(
+                f"length {each.length}",
+                each.formula,
+                judged,
+                note=f"rejects {each.excluded:.1%} of artificial variants (not real faults)",
+            )
             for each in rules.entries
         ]
     bare = replace(data, labels=None, classes=())

@@ -15,7 +15,7 @@
       number.textContent = kind === "wrong" ? "" : count(kind, null);
       return [kind, { button, number }];
     }));
-    const reset = Fernn.el("button.f-plain", { type: "button", hidden: true, onclick: () => bar.onReset() }, "show all of the time");
+    const reset = Fernn.el("button.f-plain", { type: "button", hidden: true, onclick: () => bar.onReset() }, "reset zoom");
     const bar = {
       node: Fernn.el("div.f-bar", null,
         Fernn.el("div.f-choice", { role: "group", "aria-label": "which traces" }, [...buttons.values()].map((each) => each.button)), reset),

@@ -4,7 +4,7 @@
 
   const el = (...all) => Fernn.el(...all); // which may come later
   const TITLES = {
-    each: "A rule a class: a trace is of the class whose rule holds; where several hold, or none, of the one that holds by most.",
+    each: "One rule per class: a trace is of the class whose rule holds; where several hold, or none, the class whose rule holds with the largest margin.",
     list: "A list: the first rule that holds decides.",
     one: "What the recorded traces have in common, from short to tight.",
     ranked: "The class follows from the robustness of the rule.",

@@ -7,7 +7,7 @@
 
   report.classes = function (facts, state, rate, choose) {
     const told = facts.classes, table = el("div"), rule = facts.rules[state.rule];
-    const many = { each: "A rule a class", list: "The rules, in their order", one: "What they have in common", ranked: "The rule of the ranks" }[told.kind];
+    const many = { each: "One rule per class", list: "The rules, in their order", one: "What they have in common", ranked: "The rule of the ranks" }[told.kind];
     Fernn.classes(table, told, { rate, chosen: rule ? state.rule : null, onChoose: choose });
     const left = el("div", null, el("h2", null, many), table,
       rule && el("p.r-math", { "aria-label": rule.formula }, rule.symbols.map(([kind, text]) => el(`span.${kind}`, null, text))),
@@ -25,7 +25,7 @@
       facts.guess !== null && `Always saying the most common class: ${rate(facts.guess)}.`,
       tested ? `In training, on ${Fernn.counted(learned, "trace")}: ${rate(told.error.train)}.` : "No traces were kept for the test, so how it does on new ones is not known; this number flatters.",
     ];
-    return el("div.r-figure", null, el("div.big", null, rate(error)), el("p", null, `${isOne ? "on the wrong side" : "get another class than theirs"}, of ${on}`), el("p.f-note", null, notes.filter(Boolean).join(" ")));
+    return el("div.r-figure", null, el("div.big", null, rate(error)), el("p", null, `${isOne ? "on the wrong side" : "misclassified"}, of ${on}`), el("p.f-note", null, notes.filter(Boolean).join(" ")));
   }
 
   report.matrix = function (host, facts) {

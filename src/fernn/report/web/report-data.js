@@ -31,7 +31,7 @@
   };
 
   report.sensitivityLead = (facts) => facts.measure === "share"
-    ? "The error as one threshold moves and the others stay. In the shaded range no verdict changes."
+    ? "The error as one threshold moves and the others stay. Any threshold in the shaded range gives the same verdicts."
     : "The error as one threshold moves and the others stay.";
 
   // A rule of another behaviour can be chosen where its verdicts are on this page; what z3 and a longer search would add is told.
@@ -58,7 +58,7 @@
     const step = card.dt === null ? "" : `, one every ${Fernn.plain(card.dt)} ${card.time_unit || "time units"}`;
     const classes = card.classes.map((each, k) => `${each.name} ${number(each.count)}${k === card.classes.length - 1 && !facts.classes ? " (good)" : ""}`).join(", ");
     const list = [
-      ["traces", `${number(card.cases)}, of which ${number(card.distinct)} differ`],
+      ["traces", card.distinct === card.cases ? `${number(card.cases)}, no duplicates` : `${number(card.cases)}, ${number(card.distinct)} of them distinct`],
       ["each", span + step],
       card.label_range ? ["labels", `real numbers, ${Fernn.short(card.label_range[0])} to ${Fernn.short(card.label_range[1])}`] : ["classes", classes],
       card.contradictions ? ["contradictions", `${number(card.contradictions)} traces are in several classes; no rule errs less than ${Fernn.percent(card.floor)}`] : null,

@@ -69,7 +69,7 @@
     section("data", "The data", null, "Data").append(...report.data(facts));
     const learned = section("history", "How it was learned", report.historyLead(facts), "Learning");
     if (!facts.classes) learned.append(...report.history(facts, rate));
-    section("again", "To make it again", report.againLead(facts), "Again").append(...report.again(facts));
+    section("again", "Reproduce", report.againLead(facts), "Reproduce").append(...report.again(facts));
     page.append(el("footer.r-foot", null, `Written by fernn ${facts.run.versions.fernn || ""}. Everything is in this one file; nothing is fetched and nothing is sent.`));
     theme();
     follow.forEach((draw) => draw());

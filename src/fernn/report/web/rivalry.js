@@ -21,8 +21,9 @@
     const ways = found.behaviours === 1 ? "all of them judge every trace of this data alike" : `on the traces of this data they behave in ${found.behaviours} different ways`;
     const meant = found.senses ? `; they have ${found.senses.told}` : "; too many to prove which of them mean the same";
     const all = found.complete ? "There are no others in the space that was searched." : "There may be more: these are those that the search met.";
-    const errors = found.groups.map((group) => group.error.train), well = Math.max(...errors) > Math.min(...errors) ? "as well, or nearly as well," : "as well";
-    return `${Fernn.counted(found.count, "rule")} explain the training traces ${well} as the picked one; ${ways}${meant}. ${all}`;
+    const errors = found.groups.map((group) => group.error.train), apart = Math.max(...errors) - Math.min(...errors);
+    const well = apart ? `err in training by at most ${Fernn.points(apart)} more than the best` : "explain the training traces as well as the picked one";
+    return `${Fernn.counted(found.count, "rule")} ${well}; ${ways}${meant}. ${all}`;
   }
 
   // A row a formula; those of one behaviour stand together, and of these those of one meaning.
@@ -75,7 +76,7 @@
     Fernn.pair(place, question.lanes, question.formulas.map((formula, k) => `${k ? bad : good}, says ${formula}`), clock);
     return [el("h3", null, "What would decide"),
       el("p.f-note", null, `A trace that was not recorded: ${question.origin}, with ${Fernn.counted(question.changed, "sample")} changed. ${Fernn.counted(question.good, "behaviour")} would call it ${good}, ${question.bad} ${bad}. ` +
-        "Whoever knows what it is knows more about the rule; fernn ask RUN asks such questions until one behaviour is left."), place];
+        "If you can say which class this trace is, that decides; fernn ask RUN asks such questions until one behaviour is left."), place];
   }
 
   // One trace under two rules, side by side.

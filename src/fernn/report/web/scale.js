@@ -35,6 +35,12 @@
   // All digits that count: the shortest text of the number, without what computing it in binary has left at its end.
   Fernn.plain = (value) => String(+(+value).toPrecision(12)).replace("-", "−");
 
+  // 25.6 points: a difference of two rates, which is no percentage of either.
+  Fernn.points = (rate) => {
+    const points = Fernn.percent(rate).slice(0, -1);
+    return `${points} ${points === "1" ? "point" : "points"}`;
+  };
+
   // 12.5 s: a time of the axis, with its unit where the data have one.
   Fernn.moment = (time, clock) => Fernn.plain(time) + (clock && clock.unit ? ` ${clock.unit}` : "");
 

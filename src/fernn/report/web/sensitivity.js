@@ -26,12 +26,11 @@
   function said(each) {
     if (!each.flat) return "";
     const [low, high] = each.flat.map((end) => (end === null ? null : rounded(end)));
-    if (!low && !high) return "No verdict depends on it.";
+    if (!low && !high) return "Any threshold gives the same verdicts.";
     const from = low && `${low.side > 0 ? "above" : "from"} ${low.text}`, to = high && `${high.side < 0 ? "below" : "up to"} ${high.text}`;
-    if (!low) return `No verdict changes ${to}.`;
-    if (!high) return `No verdict changes ${from}${low.side > 0 ? "" : " on"}.`;
-    if (!low.side && !high.side) return `No verdict changes between ${low.text} and ${high.text}.`;
-    return `No verdict changes ${from} and ${to}.`;
+    if (!low) return `Any threshold ${to} gives the same verdicts.`;
+    if (!high) return `Any threshold ${from}${low.side > 0 ? "" : " on"} gives the same verdicts.`;
+    return `Any threshold ${from} ${high.side < 0 ? `and ${to}` : to} gives the same verdicts.`;
   }
 
   const ROUND = 12; // digits: a number of fewer was written by somebody

@@ -42,7 +42,7 @@
       ["samples", `${span}${step}`], ["channels", list(card.channels)],
       ["label", card.label_range ? `real, ${card.label_range.map((x) => Fernn.short(x)).join(" to ")}` : card.classes.length ? null : "none"],
       card.groups && ["groups", String(card.groups)],
-      card.contradictions && ["forced", `${Fernn.counted(card.contradictions, "trace")} in both classes: no rule errs less than ${Fernn.percent(card.floor)}`],
+      card.contradictions && ["contradictory labels", `${Fernn.counted(card.contradictions, "trace")} in both classes: no rule errs less than ${Fernn.percent(card.floor)}`],
     ].filter((fact) => fact && fact[1]);
     const isTwo = card.classes.length === 2;
     const classes = card.classes.slice(0, 12).map(({ name, count }, k) => Fernn.el("span.class", null,

@@ -2,7 +2,7 @@
 (function (Studio) {
   "use strict";
 
-  const AUTO = "as it looks";
+  const AUTO = "automatic";
   const DELIMITERS = [["", AUTO], [",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"], [" ", "space"], [":", "colon :"]];
   const ENCODINGS = [["utf-8", "UTF-8"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"], ["utf-16", "UTF-16"]];
 
@@ -15,8 +15,8 @@
     const column = (title, key) => select(title, [["", AUTO], ...named(columns, reading[key])], reading[key] || "", (value) => Studio.reread({ [key]: value || undefined }));
     const label = select("label", [["", "none"], ...named(columns, reading.label)], reading.label || "", (value) => Studio.reread({ label: value || null, good: undefined }));
     const more = [
-      select("missing values", [["error", "are an error"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
-      select("bad rows", [["error", "are an error"], ["skip", "skip them"]], reading.bad_rows, (value) => Studio.reread({ bad_rows: value }))];
+      select("if values are missing", [["error", "stop"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
+      select("if rows cannot be read", [["error", "stop"], ["skip", "skip them"]], reading.bad_rows, (value) => Studio.reread({ bad_rows: value }))];
     host.replaceChildren(
       Fernn.el("div.pair", null, label, good(reading, card, problems), isTable && column("case column", "case"), isTable && column("time column", "time")),
       channels(columns, reading, card), Fernn.el("div.pair", null, more), isTable ? written(reading, kind, !card) : "");
