@@ -220,6 +220,8 @@ class Outcome:
     certain: int
     """Up to which length that is known."""
 
+    __repr__ = short_repr
+
 
 def derive_outcome(content: Mapping[str, Any]) -> Outcome:
     """From the lengths gone through, what was dropped, the best error and the one that cannot be avoided."""
