@@ -125,6 +125,8 @@ def _code() -> int:
         error.show()
         if "No such option" in str(error) and any(word[:1] == "-" and " " in word for word in sys.argv):
             complain("A formula that begins with '-' goes behind --, as in: fernn simplify -- '-x >= 1'")
+        if "--json" in sys.argv:
+            print(as_json({"error": error.format_message(), "exit": BAD_USAGE}))
         return BAD_USAGE
     except typer.Exit as leave:
         if leave.exit_code == INTERRUPTED:  # what some versions of typer make of a Ctrl-C
