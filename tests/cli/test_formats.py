@@ -111,5 +111,12 @@ def test_learn_tells_the_warnings_that_check_tells(called, tmp_path):
     for words in (["learn", "x.csv", "--method", "enumerative", "--max-length", "2"], ["eval", "G (v <= 5)", "x.csv"]):
         told = [line for line in called(*words).err.splitlines() if line.startswith("warning: ")]
         assert told == warned
+    pieces = [line for line in called("check", "x.csv", "--stream").out.splitlines() if line.startswith("warning: ")]
+    sampled = called(
+        "learn", "x.csv", "--method", "enumerative", "--max-length", "2", "--sample", "1", "--out", "two"
+    ).err
+    told = [line for line in sampled.splitlines() if line.startswith("warning: ")]
+    assert [line for line in pieces if "traces have" not in line] == told
+    assert "learning from all of its 4 traces" in sampled
     assert called("check", "x.csv", "--dt", "5").code == 2
     assert called("check", "x.csv", "--dt", "5", "--stream").code == 2

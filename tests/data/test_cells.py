@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernn.data import Dataset, from_arrays, inspect, read
+from fernn.data import Dataset, from_arrays, inspect, read, sampled
 from fernn.errors import DataError
 
 HEAD = "case,time,v,label\n"
@@ -193,6 +193,13 @@ def test_dt_that_contradicts_the_times_is_an_error(file):
     assert read(file("x.csv", HEAD + STEPS), dt=0.1005, quiet=True).dt == 0.1005
 
 
+def test_dt_that_contradicts_the_names_of_wide_columns_is_an_error(file):
+    text = "0.0,0.1,0.2,label\n1,2,3,good\n3,4,5,bad\n"
+    assert told(inspect(file("x.csv", text), dt=5)[1], "other-dt")[0].severity == "error"
+    assert read(file("x.csv", text), dt=0.1).dt == 0.1
+    assert read(file("x.csv", text.replace("0.0,0.1,0.2", "0,1,2")), dt=5).dt == 5  # counted, not timed
+
+
 def test_the_warning_of_uneven_times_knows_what_was_passed(file):
     text = HEAD + STEPS + "b,0.9,9,bad\n"
     (plain,) = told(inspect(file("x.csv", text))[1], "irregular")
@@ -237,3 +244,36 @@ def test_labels_that_differ_in_capitals_are_told(file):
     text = HEAD + "a,0,1,good\nb,0,3,bad\nc,0,2,Good\n"
     (problem,) = told(inspect(file("x.csv", text))[1], "similar-labels")
     assert problem.what == "the labels 'Good' and 'good' differ only in capitals, and are two classes"
+
+
+@pytest.mark.parametrize("y", [["a", None, "b"], [0.0, float("nan"), 1.0], np.array(["a", None, "b"], object)])
+def test_a_missing_label_is_no_class(tmp_path, y):
+    X = np.arange(9.0).reshape(3, 3)
+    with pytest.raises(DataError, match="y has no label for case number 1"):
+        from_arrays(X, y, good="b" if isinstance(y[0], str) else None)
+    if isinstance(y[0], float):
+        np.savez(tmp_path / "x.npz", X=X, y=np.array(y))
+        with pytest.raises(DataError, match="case '1': the case has no label"):
+            read(tmp_path / "x.npz")
+
+
+def test_a_label_that_reads_like_a_missing_one_is_told(file):
+    text = HEAD + "a,0,1,good\nb,0,3,bad\nc,0,2,NaN\n"
+    for good in (None, "good"):
+        (problem,) = told(inspect(file("x.csv", text), good=good)[1], "odd-label")
+        assert problem.what == "the label 'NaN' is taken for the name of a class"
+
+
+def test_names_and_labels_in_bytes_are_texts(tmp_path):
+    np.savez(
+        tmp_path / "x.npz", X=np.arange(6.0).reshape(2, 3), y=np.array([b"bad", b"good"]), cases=np.array([b"a", b"b"])
+    )
+    data = read(tmp_path / "x.npz")
+    assert data.classes == ("bad", "good")
+    assert data.cases == ("a", "b")
+
+
+def test_a_sample_of_a_line_without_end_is_refused(tmp_path):
+    (tmp_path / "line.csv").write_bytes(b"case,v\n" + b"1," * 10_000_000)
+    with pytest.raises(DataError, match="come without a line end"):
+        sampled(tmp_path / "line.csv", tmp_path / "part.csv")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .output import complain
+from .reading import warned
 from .streaming import followed
 from .where import by_file, is_parted
 
@@ -21,17 +22,26 @@ def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed:
     """Whole traces, the same share of each label; what there is to say of it goes to standard error."""
     from ..data.chunks import opened
     from ..data.chunks.drawing import drawn
+    from ..data.options import suggest_command
 
     source = opened(file, options)
     with followed("sampling") as wants_end:
-        found = drawn(source, int((megabytes or MEGABYTES) * 1e6), seed, watch=wants_end)
+        found = drawn(source, _bytes(megabytes, options.get("memory_limit")), seed, watch=wants_end)
         stopped = wants_end.stop is not None and wants_end.stop.asked
     if stopped:
         raise KeyboardInterrupt
     why = "is larger than memory allows" if Path(file).is_file() else "is a folder, which is read in pieces"
     why = why if megabytes is None else "is sampled, as --sample asks"
+    if found.problems:
+        warned(suggest_command("check", [file], options), found.problems)
     complain(f"{file} {why}: learning from {found}")
     return found
+
+
+def _bytes(megabytes: float | None, limit: int | None) -> int:
+    """The size of the sample: as asked, or what learning has room for within a memory limit."""
+    most = int((megabytes or MEGABYTES) * 1e6)
+    return most if megabytes is not None or limit is None else max(min(most, limit // 4), 1)
 
 
 def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:

@@ -51,7 +51,10 @@ def from_arrays(
         if classes is not None and given.dtype.kind in "iu":
             labels, names = given.astype(np.int64), tuple(classes)
         else:
-            labels, names = labelled(spelled(given), good=good, kind=label_kind, classes=classes)
+            texts = spelled(given)
+            if "" in texts:
+                raise DataError(f"y has no label for case number {texts.index('')}. Give every case one, or drop it.")
+            labels, names = labelled(texts, good=good, kind=label_kind, classes=classes)
     return Dataset(
         values=traces,
         labels=labels,
@@ -93,5 +96,13 @@ def default_channels(n: int) -> list[str]:
 
 
 def spelled(given: npt.NDArray[np.generic]) -> list[str]:
-    """Labels as a file would spell them; floats keep every digit."""
-    return [repr(x) if isinstance(x, float) else str(x).strip() for x in given.tolist()]
+    """Labels as a file would spell them; floats keep every digit, and what is missing is empty."""
+    return [_spelled(x) for x in given.tolist()]
+
+
+def _spelled(x: object) -> str:
+    if isinstance(x, bytes):
+        return x.decode("utf-8", "replace").strip()
+    if x is None or x != x or type(x).__name__ in ("NAType", "NaTType"):
+        return ""
+    return repr(x) if isinstance(x, float) else str(x).strip()

@@ -8,10 +8,13 @@ import numpy as np
 
 from ..errors import DataError
 from .dataset import Dataset, Floats, Ints
-from .labels import labelled
+from .labels import MANY, labelled
 from .numbers import is_number
 from .options import Options
 from .problems import Ledger, listed
+
+NO_LABEL = frozenset({"nan", "na", "n/a", "null", "?"})
+"""What often stands for a label that is missing."""
 
 
 @dataclass
@@ -108,7 +111,8 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
             labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)
-            _tell_alike(classes, ledger)
+            if options.classes is None and len(set(texts)) <= MANY:
+                _tell_odd_labels(sorted(set(texts)), ledger)
         if ledger.failed:
             return None
         return Dataset(
@@ -130,14 +134,19 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
         return None
 
 
-def _tell_alike(classes: tuple[str, ...], ledger: Ledger) -> None:
-    """Labels that differ in capitals alone are two classes, which may not be meant."""
+def _tell_odd_labels(labels: list[str], ledger: Ledger) -> None:
+    """Labels that differ in capitals alone are two classes, and NaN is one; neither may be meant."""
     known: dict[str, str] = {}
-    for name in classes:
+    for name in labels:
         other = known.setdefault(name.casefold(), name)
         if other != name:
             what = f"the labels {other!r} and {name!r} differ only in capitals, and are two classes"
             ledger.add("similar-labels", "warning", what, "Write them alike if they mean the same.")
+        if name.casefold() in NO_LABEL:
+            what = f"the label {name!r} is taken for the name of a class"
+            ledger.add(
+                "odd-label", "warning", what, "If it stands for a missing label, give these cases one or drop them."
+            )
 
 
 def _held(row: Floats) -> Floats:

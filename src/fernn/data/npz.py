@@ -202,6 +202,7 @@ def _words(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> list[str] | None
     if key not in arrays:
         return None
     try:
-        return [str(word) for word in np.atleast_1d(arrays[key])]
+        words = np.atleast_1d(arrays[key])
+        return [word.decode("utf-8", "replace") if isinstance(word, bytes) else str(word) for word in words]
     except SystemError as error:  # a number that stands for no letter
         raise refusal("npz", f"{key} holds what is no text", "Save the names as an array of texts.") from error

@@ -19,7 +19,7 @@ from ..errors import DataError, UnsupportedError
 from ..plain import short_repr
 from .disguise import file_format, told_binary, told_special
 from .layout import is_tidy
-from .memory import shown
+from .memory import shown, told_long_line
 from .options import Options, as_tuple
 from .problems import Ledger, counted, refusal
 from .roles import Roles, roles
@@ -107,7 +107,11 @@ def sampled(
 def _indexed(file: Path, options: Options) -> _Index:
     ledger = Ledger(file.name)
     try:
-        told = file.exists() and (told_special(file, ledger) or told_binary(file, options.encoding, ledger))
+        told = file.exists() and (
+            told_special(file, ledger)
+            or told_binary(file, options.encoding, ledger)
+            or told_long_line(file, options.memory_limit, ledger)
+        )
         begin = None if told else start(file, options, ledger)
     except OSError as error:
         raise DataError(f"{file}: the file cannot be read ({error.strerror}). Check the path.") from None

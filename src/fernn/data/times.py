@@ -71,7 +71,7 @@ def sampling(
     return None
 
 
-def tell_other_step(dt: float, usual: float, ledger: Ledger, line: int, case: str) -> None:
+def tell_other_step(dt: float, usual: float, ledger: Ledger, line: int, case: str | None) -> None:
     """The time column and what was asked for contradict each other."""
     what = f"dt is {dt:g} (--dt), but the times in the file are {usual:g} apart"
     fix = (

@@ -12,6 +12,7 @@ from .problems import SHOWN, Ledger
 from .roles import Roles
 from .sniff import Start
 from .table import Table
+from .times import EVEN, tell_other_step
 
 
 def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
@@ -23,6 +24,7 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
     for k, column in enumerate(roles.channels):
         values[:, k], words = table.numbers(column, options, ledger, cases)
         skip |= words
+    _check_step(table, roles, options, ledger)
     filled = ~np.isnan(values)
     lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
     for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
@@ -44,6 +46,17 @@ def wide(table: Table, roles: Roles, options: Options, ledger: Ledger) -> Draft:
         labels=labels,
         groups=_column(table, roles.group, kept),
     )
+
+
+def _check_step(table: Table, roles: Roles, options: Options, ledger: Ledger) -> None:
+    """Columns called 0.0, 0.1, 0.2 tell the step too, which may be another than the one asked for."""
+    names = [number(table.header[column]) for column in roles.channels]
+    if options.dt is None or len(names) < 2 or None in names:
+        return
+    steps = np.diff(np.array(names, dtype=np.float64))
+    usual = float(np.median(steps))
+    if usual > 0 and usual != 1 and np.ptp(steps) <= EVEN * usual < abs(options.dt - usual):
+        tell_other_step(options.dt, usual, ledger, 1, None)
 
 
 def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles | None:

@@ -16,7 +16,7 @@ import numpy as np
 from ...plain import short_repr
 from ..dataset import Dataset, Floats
 from ..draft import Draft, finished
-from ..problems import Ledger
+from ..problems import Ledger, Problem, counted
 from .source import Source
 from .stream import Stream
 
@@ -31,10 +31,14 @@ class Drawn:
     kept: dict[str, int]
     met: dict[str, int]
     samples: int
+    problems: tuple[Problem, ...] = ()
+    """Warnings about all that was read."""
 
     __repr__ = short_repr
 
     def __str__(self) -> str:
+        if self.kept == self.met:
+            return f"all of its {counted(sum(self.met.values()), 'trace')}"
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)
         return f"a sample of {sum(self.kept.values())} of {sum(self.met.values())} traces ({parts})"
 
@@ -92,7 +96,7 @@ def drawn(
             break
     chosen = sorted({one.number: one for one in (*kept, *least.values())}.values(), key=lambda one: one.number)
     data = _dataset(chosen, source, stream)
-    return Drawn(data, dict(Counter(one.label for one in chosen)), dict(met), stream.rows)
+    return Drawn(data, dict(Counter(one.label for one in chosen)), dict(met), stream.rows, stream.problems())
 
 
 def _fewer(kept: list[_One], size: int) -> tuple[list[_One], int, float]:
