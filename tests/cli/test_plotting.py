@@ -50,6 +50,7 @@ def words(file):
     ],
 )
 def test_a_run_is_drawn(fernn, tmp_path, words_given, says):
+    (tmp_path / "made").mkdir()
     done = fernn("plot", "run", *words_given, "-o", "made/picture.svg")
     assert done.code == 0, done.err
     assert "wrote made/picture.svg" in done.err

@@ -22,6 +22,7 @@ def test_learning_ends_with_a_report_and_says_where(called, drive, tmp_path):
     assert done.code == 0, done.err
     assert "report: runs/data-1/report.html" in done.out.splitlines()
     page = (tmp_path / "runs" / "data-1" / "report.html").read_text()
+    (tmp_path / "elsewhere").mkdir()
     again = called("report", "runs/data-1", "-o", "elsewhere/again.html")
     assert again.out == "report: elsewhere/again.html\n"
     assert (tmp_path / "elsewhere" / "again.html").read_text() == page

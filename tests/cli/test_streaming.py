@@ -231,8 +231,9 @@ def test_a_sample_of_a_folder_is_refused_with_the_commands_that_take_one(called,
 def test_a_file_that_cannot_be_written_is_called_by_its_own_name(called, cruise):
     for stream in ("--stream", "--no-stream"):
         done = called("eval", RULE, "cruise.csv", "--out", "nodir/x.csv", stream)
-        assert done.code == 2
-        assert done.err.splitlines()[-1] == "No such file or directory: nodir/x.csv"
+        assert done.code == 3
+        said = "nodir/x.csv cannot be written: there is no folder nodir. Make it, or name another file."
+        assert done.err.splitlines()[-1] == said
 
 
 @pytest.mark.parametrize("stream", ["--stream", "--no-stream"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from .output import as_json, complain, counted
+from .output import as_json, check_output, complain, counted
 from .reading import Json, recording, warn_of_windows, warned
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def ask(
     from ..runs.asking import forget_last, keep_answer, keep_outcome, transcript
     from ..runs.rivals import candidates
 
+    check_output(output)
     job = reopened(run, warned=warned)
     found, (train, _) = job.run, job.parts
     assert found is not None

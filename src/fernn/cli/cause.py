@@ -62,7 +62,7 @@ def cause(
     from ..causes import Cause, account
     from ..causes.compiled import is_compiled
     from ..errors import UnsupportedError
-    from ..runs.folders import check_vacant
+    from ..runs.folders import check_vacant, make_folder, remove_made
 
     if test is not None and not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
@@ -82,9 +82,14 @@ def cause(
     settings = replace(settings, templates=read)
     train, held, why = _parts(marked, test, seed)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-    with watched(quiet, is_compiled()) as watch:
-        fit = settings.fit(train, watch)
+        make_folder(out)
+    try:
+        with watched(quiet, is_compiled()) as watch:
+            fit = settings.fit(train, watch)
+    except BaseException:
+        if out is not None:
+            remove_made(out)
+        raise
     tested = None if held is None else [account([entry.formula], held, tolerance).error for entry in fit.front]
     on_held = None if held is None else account(fit.rules, held, tolerance)
     told = _told(fit, on_held, tested, (len(train), 0 if held is None else len(held)), marked.data, options)

@@ -95,13 +95,14 @@ def compare(
     from ..compare.methods import lacking
     from ..compare.own import LIMIT, PLAIN
     from ..compare.own import compare as put_beside
+    from ..runs.folders import folder_name
 
     given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
     if not methods:
         for line in lacking(PLAIN, given).values():
             complain(f"left out: {line}")
     data = recording(file, options)
-    folder = out if out is not None else Path("comparison") / data.name
+    folder = out if out is not None else Path("comparison") / folder_name(data.name)
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _unbroken(), _shown(quiet) as watch:
         done = put_beside(

@@ -59,6 +59,7 @@ class Spool:
 @contextmanager
 def rows_to(out: Path | None) -> Iterator[Write]:
     """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
+    from ..data.sniff import escape_cell
     from ..data.unbroken import unbroken
 
     if out is None:
@@ -69,9 +70,9 @@ def rows_to(out: Path | None) -> Iterator[Write]:
         writer.writerow(["case", "robustness", "satisfied", "label"])
 
         def write(cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
-            words = labels if labels is not None else [""] * len(cases)
+            words = map(escape_cell, labels) if labels is not None else [""] * len(cases)
             numbers = (map(repr, (values + 0.0).tolist()), holds.astype(int).tolist())
-            writer.writerows(zip(cases, *numbers, words, strict=True))
+            writer.writerows(zip(map(escape_cell, cases), *numbers, words, strict=True))
 
         yield write
 

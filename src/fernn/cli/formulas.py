@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import as_json
+from .output import as_json, check_output
 from .reading import FormulaText, Json, Step, TimeUnits, Unit, note_windows, read_formula
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def export(
     from ..errors import UnsupportedError
     from ..formula import FORMATS, export_formula
 
+    check_output(output)
     if to not in FORMATS:
         raise UnsupportedError(f"--to is one of {', '.join(FORMATS)}; found {to!r}")
     rule = _given(formula, dt, unit, time_units)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .interrupt import Interrupt
 from .output import complain
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..learners import Progress, Watch
     from ..runs import Job, Outcome, RulesOutcome
 
-Done = TypeVar("Done")
+Done = TypeVar("Done", bound=Any)
 COMPILING = "compiling (first run only, ~20 s)"
 FAILURES = 5
 """Failures of an engine that are told one by one."""
@@ -44,12 +45,18 @@ def _displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
     told_off: list[str] = []
 
     def broken(problem: OSError) -> None:
-        told_off.append(f"warning: the run could not be written ({problem.strerror}: {problem.filename})")
+        told_off.append(f"{problem.strerror}: {problem.filename or (job.run and job.run.folder)}")
 
     with watched(quiet, is_compiled(job.settings["method"])) as watch:
         done = work(job, watch, broken)
-    if told_off:
-        complain(told_off[-1])
+    if not told_off:
+        return done
+    run = job.run
+    if run is not None and run.is_new and run.is_empty:
+        run.discard()
+        complain(f"warning: the run could not be kept ({told_off[-1]}). Choose another folder with --out.")
+        return replace(done, job=replace(job, run=None))
+    complain(f"warning: the run could not be written ({told_off[-1]})")
     return done
 
 

@@ -160,7 +160,7 @@ def _begun(
     from ..errors import UnsupportedError
     from ..learners import read_prior
     from ..runs import begun, plan, rules_begun, rules_plan
-    from ..runs.folders import check_vacant, new_folder
+    from ..runs.folders import check_vacant, new_folder, writable
     from ..runs.large import SAMPLE, kept_sample, planned_sample
 
     if file is None:
@@ -196,12 +196,14 @@ def _begun(
     if taken is not None and out is not None:
         planned, file = planned_sample(planned, taken, file, out), str(out / SAMPLE)
     job = begun(data, planned, file, out) if kind is None else rules_begun(data, planned, file, out)
-    if taken is not None and out is not None:
-        kept_sample(data, out)
+    assert job.run is not None
     try:
+        if taken is not None and out is not None:
+            job.run.own = (SAMPLE,)
+            with writable(out):
+                kept_sample(data, out)
         return carried_out(job, quiet) if kind is None else rules_learned(job, quiet)
     except Exception:
-        assert job.run is not None
         job.run.discard()
         raise
 

@@ -143,9 +143,10 @@ def _code() -> int:
 
 def _told(error: Exception, code: int) -> int:
     """The error on standard error, and as JSON on standard output for those who asked for JSON."""
-    text = (
-        f"{error.strerror}: {excerpt(str(error.filename), LONGEST_LINE)}" if isinstance(error, OSError) else str(error)
-    )
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        named = "" if error.filename is None else f": {excerpt(str(error.filename), LONGEST_LINE)}"
+        text = f"{error.strerror}{named}"
     complain(text)
     if "--json" in sys.argv:
         print(as_json({"error": text, "exit": code}))

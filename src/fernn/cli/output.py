@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -33,6 +34,20 @@ class Warnings:
         more = len(self._seen) - self.MOST
         if more > 0:
             complain(f"and {counted(more, 'warning')} more of this kind")
+
+
+def check_output(path: Path | None) -> None:
+    """That a file can be written there, as far as that is known before any work is done."""
+    from ..errors import UnsupportedError
+
+    if path is None:
+        return
+    if path.is_dir():
+        raise UnsupportedError(f"{path} is a folder; name the file to write")
+    if not path.parent.is_dir():
+        raise UnsupportedError(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another file."
+        )
 
 
 def as_json(value: Any) -> str:

@@ -11,7 +11,7 @@ import typer
 from .allowed import next_command, told
 from .interrupt import Interrupt
 from .job import STOPPING
-from .output import as_json, complain
+from .output import as_json, check_output, complain
 from .progress import Redrawn, Silent, can_redraw, clock
 from .reading import (
     File,
@@ -57,6 +57,8 @@ def params(
     from ..regions import structure as read
     from ..runs.atomic import write
 
+    check_output(out)
+    check_output(picture)
     if not time_units:
         read(structure)  # a slip is told before a long file is read
     if picture is not None and picture.suffix.lower() != ".svg":
@@ -84,10 +86,10 @@ def params(
         seconds = inf if time_limit is None else time_limit
         found = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
     if out is not None:
-        write(out, as_json(found.to_json()) + "\n")
+        write(out, as_json(found.to_json()) + "\n", follow_links=True)
         complain(f"wrote the set to {out}")
     if picture is not None:
-        write(picture, to_svg(found))
+        write(picture, to_svg(found), follow_links=True)
         complain(f"wrote the picture to {picture}")
     if json:
         typer.echo(as_json(found.to_json()))

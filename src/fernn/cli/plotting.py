@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import as_json, complain
+from .output import as_json, check_output, complain
 from .reading import Json, TimeUnits, read_formula, warn_of_compiling, warned
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def plot(
 
 def _check(kind: str, part: str | None, case: str | None, formula: str | None, output: Path) -> None:
     """What can be told before anything is read."""
+    check_output(output)
     if kind not in KINDS:
         raise typer.BadParameter(f"--kind is one of {', '.join(KINDS)}; found {kind!r}")
     if part is not None and part not in PARTS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .interrupt import INTERRUPTED
-from .output import as_json, complain, counted
+from .output import as_json, check_output, complain, counted
 from .reading import FileOrFolder, Json, reads_a_file
 from .streaming import InPieces, PieceRows, followed, is_streamed
 from .where import EngineName, by_file, is_parted
@@ -96,6 +96,7 @@ def sample(
     from ..data import sampled, suggest_command
     from ..errors import UnsupportedError
 
+    check_output(output)
     if output.exists() and file.exists() and output.samefile(file):
         raise UnsupportedError(f"{output} is the recording itself; name another file with -o")
     taken = sampled(file, output, int(megabytes * 1e6), seed, **options)
@@ -118,6 +119,7 @@ def generate(
     from ..data import load, save, suggest_command, write_csv
     from ..errors import UnsupportedError
 
+    check_output(output)
     if name == "tank":
         return _tank(output, cases, seed, json)
     makers, writers = ("cruise", "intervals"), {".csv": write_csv, ".npz": save}

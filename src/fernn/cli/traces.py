@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UnsupportedError
 from .evaluating import counts_text, evaluated, place_of, rows_to, score_json
-from .output import as_json, short, table
+from .output import as_json, check_output, short, table
 from .reading import File, FileOrFolder, FormulaText, Json, TimeUnits, judged, reads_a_file
 from .streaming import InPieces, PieceRows, is_streamed
 from .where import EngineName
@@ -41,6 +41,7 @@ def evaluate(
 
     A folder of Parquet files, and a file larger than memory, is read in pieces. Ctrl-C then gives what was counted.
     """
+    check_output(out)
     if is_streamed(file, options, stream):
         if every:
             raise UnsupportedError(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isnan
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..data.unbroken import remove_link
 from ..errors import UnsupportedError
 from ..formula import Formula, parse
 from ..report import against, bars, save
@@ -23,6 +26,13 @@ FIGURES = "figures"
 SHOWN = ("fernn", "exact", "paper", "paper, early stopping", "enumerative", "lattice")
 Floats = npt.NDArray[np.float64]
 Cells = dict[str, dict[str, tuple[float, float]]]
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Through no symbolic link, since others may have made the folder."""
+    for each in (path.parent, path):
+        remove_link(each)
+    save(figure, path)
 
 
 def drawn(ledger: Ledger, names: Sequence[str]) -> list[str]:
@@ -45,8 +55,8 @@ def by_method(
     errors, times = _measured(ledger, data, methods, lengths, seeds)
     try:
         if errors:
-            save(bars(errors, "test error", xlabel="length"), ledger.folder / FIGURES / "errors.png")
-            save(bars(times, "seconds", log=True, xlabel="length"), ledger.folder / FIGURES / "seconds.png")
+            _save(bars(errors, "test error", xlabel="length"), ledger.folder / FIGURES / "errors.png")
+            _save(bars(times, "seconds", log=True, xlabel="length"), ledger.folder / FIGURES / "seconds.png")
     except UnsupportedError as missing:
         return [f"no figures: {missing}"]
     return []
@@ -60,12 +70,12 @@ def _by_length(ledger: Ledger, name: str) -> None:
         method: {str(n): found.mcr for n in LENGTHS if (found := in_paper(method, name, n)) is not None}
         for method in errors
     }
-    save(bars(errors, "test error", theirs, title=name, xlabel="length"), folder / f"{name}-error.png")
+    _save(bars(errors, "test error", theirs, title=name, xlabel="length"), folder / f"{name}-error.png")
     took = {
         method: {str(n): found.seconds for n in LENGTHS if (found := in_paper(method, name, n)) and found.seconds}
         for method in errors
     }
-    save(bars(times, "seconds", took, log=True, title=name, xlabel="length"), folder / f"{name}-seconds.png")
+    _save(bars(times, "seconds", took, log=True, title=name, xlabel="length"), folder / f"{name}-seconds.png")
 
 
 def _measured(
@@ -91,7 +101,7 @@ def _against(ledger: Ledger, name: str) -> None:
     formulas = dict(_formulas(ledger, name))
     if formulas:
         test = task(name, PAPER).test
-        save(
+        _save(
             against(test, formulas, title=f"{name}: test traces of the paper's split"),
             ledger.folder / FIGURES / f"{name}.png",
         )

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ..data.sniff import escape_cell
 from ..errors import FernnError, RunError
 from ..plain import BROKEN, read_json, short_repr, text, whole
 from ..runs.atomic import append, write
-from ..runs.folders import Lock
+from ..runs.folders import Lock, make_folder, writable
 from .unit import Found, Unit, read_found
 
 RUNS, TABLE = "runs.jsonl", "runs.csv"
@@ -39,8 +40,9 @@ class Ledger:
     @classmethod
     def opened(cls, folder: Path, source: str, keep: bool = False) -> Ledger:
         """With what earlier runs left; the folder is made where it is not there."""
-        folder.mkdir(parents=True, exist_ok=True)
-        ledger = cls(folder, source, keep, _lock=Lock(folder))
+        make_folder(folder)
+        with writable(folder):
+            ledger = cls(folder, source, keep, _lock=Lock(folder))
         path = folder / RUNS
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):
@@ -102,7 +104,9 @@ class Ledger:
         out = io.StringIO()
         writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        writer.writerows({**found, **asdict(unit)} for unit, found in self._sorted())
+        for unit, found in self._sorted():
+            cells = {**found, **asdict(unit)}
+            writer.writerow({k: escape_cell(v) if isinstance(v, str) else v for k, v in cells.items()})
         path = self.folder / TABLE
         write(path, out.getvalue())
         return path

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..data import Dataset, load, save
-from ..errors import DataError, UnsupportedError
+from ..data.unbroken import remove_link
+from ..errors import DataError, RunError, UnsupportedError
 from ..learners.baselines import BASELINES
 from ..plain import short_repr
 from ..runs.atomic import write
+from ..runs.folders import remove_made, writable
 from .cells import cell, spread
 from .drawing import by_method
 from .ledger import Ledger
@@ -142,5 +144,11 @@ def _kept(data: Dataset, path: Path) -> None:
     if path.is_file():
         if load(path).fingerprint != data.fingerprint:
             raise DataError(f"{path.parent} holds a comparison on other data. Name another folder with --out.")
-    else:
-        save(data, path)
+        return
+    remove_link(path)
+    try:
+        with writable(path.parent):
+            save(data, path)
+    except RunError:
+        remove_made(path.parent)
+        raise

@@ -35,7 +35,8 @@ def answered(
     try:
         for answer in results(engine, TASK, data, work, tries=TRIES, read=lambda unit, found: read_found(found)):
             unit = named[Unit(**answer.unit.settings["unit"]).key]
-            yield unit, answer.found if answer.problem is None else {"problem": answer.failure}
+            problem = answer.problem if answer.tries == 1 else answer.failure
+            yield unit, answer.found if answer.problem is None else {"problem": problem}
     finally:
         if own:
             engine.close()

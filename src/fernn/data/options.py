@@ -98,7 +98,11 @@ def checked_note(note: object) -> dict[str, object]:
         if key in ("case", "time", "group", "unit", "name", "label_kind", "layout") and isinstance(value, str):
             if value in CHOICES.get(key, (value,)):
                 good[key] = value
-        elif (key == "label" and (value is None or isinstance(value, str))) or (key == "dt" and _is_above_0(value)):
+        elif (
+            (key == "label" and (value is None or isinstance(value, str)))
+            or (key == "dt" and _is_above_0(value))
+            or (key == "escaped" and isinstance(value, bool))
+        ):
             good[key] = value
         elif key in ("classes", "channels") and isinstance(value, list) and all(isinstance(c, str) for c in value):
             good[key] = tuple(value)

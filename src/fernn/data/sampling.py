@@ -93,7 +93,6 @@ def sampled(
         )
     found = _indexed(file, asked)
     chosen = _chosen(found, most, np.random.default_rng(seed))
-    into.parent.mkdir(parents=True, exist_ok=True)
     with file.open("rb") as source, unbroken(into) as part, part.open("wb") as target:
         target.write(source.read(found.head))
         for case, first, last in zip(found.case, found.first, found.last, strict=True):

@@ -26,6 +26,29 @@ SEPARATOR = re.compile(r'"?sep=([\t;,| :])"?')  # a first line by which spreadsh
 END = "\x03\x03\x03"  # a line put after the last, which an open quote swallows
 
 
+ESCAPED = "escaped"
+"""The entry of a note that says that cells are written by `escape_cell`."""
+_ACTIVE = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def _is_active(text: str) -> bool:
+    """Whether a spreadsheet may run a cell that begins so, but for apostrophes."""
+    bare = text.lstrip("'")
+    return bare.startswith(_ACTIVE) and _NUMBER.fullmatch(bare) is None
+
+
+def escape_cell(text: str) -> str:
+    """A text as a cell of a CSV file that people open: a spreadsheet would run what begins with = and the like, so an
+    apostrophe goes before it, and before what has some already. Numbers stay as they are."""
+    return f"'{text}" if _is_active(text) else text
+
+
+def unescape_cell(text: str) -> str:
+    """The text that `escape_cell` wrote."""
+    return text[1:] if text.startswith("'") and _is_active(text) else text
+
+
 class Reader(Protocol):
     """What `csv.reader` gives back."""
 
@@ -49,6 +72,8 @@ class Start:
     skip: int
     note: dict[str, object]
     commented: bool = False
+    is_escaped: bool = False
+    """Whether its texts are to be read by `unescape_cell`."""
 
     @property
     def header_line(self) -> int:
@@ -99,7 +124,12 @@ def start(path: Path, options: Options, ledger: Ledger) -> Start | None:
         rows.insert(0, names)
     first, second, third = [*rows[:3], [], []][:3]
     commented = bool(names) and options.header is None
-    return Start(delimiter, [c.strip() for c in first], second, third, skip, note, commented)
+    cells = [c.strip() for c in first]
+    is_escaped = bool(note.pop(ESCAPED, False))
+    return Start(
+        delimiter, [unescape_cell(c) for c in cells] if is_escaped else cells, second, third, skip, note, commented,
+        is_escaped,
+    )  # fmt: skip
 
 
 def _first_lines(handle: TextIO) -> Iterator[str]:

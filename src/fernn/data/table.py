@@ -21,7 +21,7 @@ from .options import Options
 from .problems import SHOWN, Ledger, listed
 from .quotes import told_swallowed, told_unclosed
 from .roles import Roles
-from .sniff import END, Start, open_text, split_rows
+from .sniff import END, Start, open_text, split_rows, unescape_cell
 
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
 CELLS = 200_000  # of a block at most; each takes some sixty bytes while it is text
@@ -123,6 +123,7 @@ def text_blocks(
     """The same a block of rows at a time."""
     names = _names(header, start)
     keep = frozenset(roles.words)
+    plain = unescape_cell if start.is_escaped else str
     pool: dict[str, str] = {}  # a repeated id is one string
     wanted = "the header has" if header else "the first row has"
     with open_text(path, options.encoding) as handle:
@@ -145,7 +146,9 @@ def text_blocks(
             if len(pool) > POOL:
                 pool.clear()
             columns: list[Floats | list[str]] = [
-                [pool.setdefault(c, c) for c in map(str.strip, cells)] if j in keep else _block(cells, options)
+                [pool.setdefault(c, c) for c in map(plain, map(str.strip, cells))]
+                if j in keep
+                else _block(cells, options)
                 for j, cells in enumerate(zip(*rows, strict=True))
             ]
             yield Table(names, tuple([c] for c in columns) or tuple([] for _ in names), np.array(at, dtype=np.int64))

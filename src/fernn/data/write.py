@@ -1,19 +1,21 @@
 """Datasets as tidy CSV, which reads back to an equal dataset.
 
 The first line is a note that a spreadsheet shows as text and `read` understands: what the columns are
-and what the rows cannot say (class order, dt, unit, name). The rest is plain CSV.
+and what the rows cannot say (class order, dt, unit, name). The rest is plain CSV, in which no cell is run by a
+spreadsheet: see `escape_cell`.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
 from .dataset import Dataset
-from .sniff import NOTE
+from .sniff import ESCAPED, NOTE, escape_cell
 from .unbroken import unbroken
 
 
@@ -38,15 +40,22 @@ def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
     note |= {"group": group} if has_group else {}
     note |= {"unit": dataset.time_unit} if dataset.time_unit else {}
     header = [case, *[time] * has_time, *dataset.channels, *[label] * has_label, *[group] * has_group]
+    texts = {*header, *dataset.cases, *dataset.classes, *(dataset.groups or ())}
+    note |= {ESCAPED: True} if any(escape_cell(text) != text for text in texts) else {}
     target = Path(path)
     with unbroken(target) as part, open(part, "w", encoding="utf-8", newline="") as handle:
-        handle.write(f"{NOTE}{json.dumps(note, ensure_ascii=True)}\n")
+        handle.write(f"{NOTE}{_as_one_cell(json.dumps(note, ensure_ascii=True))}\n")
         writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(header)
+        writer.writerow(map(escape_cell, header))
         for i, trace in enumerate(dataset.values):
-            tail = [*_label(dataset, i), *([dataset.groups[i]] if dataset.groups is not None else [])]
-            writer.writerows(_rows(dataset.cases[i], dataset.dt, trace.T.tolist(), tail))
+            tail = [*_label(dataset, i), *([escape_cell(dataset.groups[i])] if dataset.groups is not None else [])]
+            writer.writerows(_rows(escape_cell(dataset.cases[i]), dataset.dt, trace.T.tolist(), tail))
     return target
+
+
+def _as_one_cell(note: str) -> str:
+    """JSON whose texts have nothing at which a spreadsheet takes a line apart: what follows would be a cell."""
+    return re.sub(r'"(?:[^"\\]|\\.)*"', lambda text: text[0].replace(",", "\\u002c").replace(";", "\\u003b"), note)
 
 
 def _rows(case: str, dt: float | None, samples: list[list[float]], tail: list[str]) -> Iterable[list[object]]:
@@ -59,7 +68,7 @@ def _label(dataset: Dataset, i: int) -> list[str]:
     if dataset.labels is None:
         return []
     value = dataset.labels[i]
-    return [dataset.classes[int(value)] if dataset.classes else repr(float(value))]
+    return [escape_cell(dataset.classes[int(value)]) if dataset.classes else repr(float(value))]
 
 
 def _free(name: str, taken: set[str]) -> str:

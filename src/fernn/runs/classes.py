@@ -14,7 +14,7 @@ from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from ..learners.fit import LIMITED
 from ..plain import short_repr
-from .folders import check_vacant, new_folder, resume_command
+from .folders import check_vacant, new_folder, remove_made, resume_command
 from .job import Job, plan
 from .methods import Method, settled
 from .methods import learner as named_learner
@@ -79,11 +79,16 @@ def rules_begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | N
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
         check_vacant(out)
-    train, _ = job.parts
-    learner = rules_learner(planned, data)
-    if isinstance(learner, Tightest):
-        learner.good(train)
-    run = Run.create(out if out is not None else new_folder(data.name), planned, data)
+    try:
+        train, _ = job.parts
+        learner = rules_learner(planned, data)
+        if isinstance(learner, Tightest):
+            learner.good(train)
+        run = Run.create(out if out is not None else new_folder(data.name), planned, data)
+    except Exception:
+        if out is not None:
+            remove_made(out)
+        raise
     return Job(data, planned, file, planned["reading"], run)
 
 

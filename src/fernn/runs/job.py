@@ -13,7 +13,7 @@ from ..errors import RunError
 from ..learners import Front, Prior, Watch, silent
 from ..plain import short_repr
 from .certifying import with_origin
-from .folders import check_vacant, new_folder, resume_command
+from .folders import check_vacant, new_folder, remove_made, resume_command
 from .learning import error, learned, parts
 from .methods import learner_of, settings
 from .run import Run
@@ -89,8 +89,13 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
         check_vacant(out)
-    learner_of(planned, job.parts[0])
-    return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
+    try:
+        learner_of(planned, job.parts[0])
+        return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
+    except Exception:
+        if out is not None:
+            remove_made(out)  # it may have been made for this run already
+        raise
 
 
 def reopened(

@@ -33,7 +33,7 @@ from ..learners import Fit, Front, Prior, Progress
 from ..learners.front import plain, read_back, word
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
 from .atomic import append, write
-from .folders import SETTINGS, Lock, check_vacant
+from .folders import SETTINGS, Lock, check_vacant, make_folder, remove_made, writable
 
 SCHEMA = 1
 EVERY = 0.5  # seconds, at least, from one writing of the state to the next
@@ -47,6 +47,10 @@ class Run:
         self.folder, self.settings = folder, settings
         self.state: dict[str, Any] | None = None
         """What a learner goes on from, once the run is taken up."""
+        self.own: tuple[str, ...] = ()
+        """Other files that were written when it was begun, and that go with it where it is discarded."""
+        self.is_new = False
+        """Whether this process began it."""
         self._lock: Lock | None = None
         self._known: set[str] = set()
         self._shown: Front | None = None
@@ -58,13 +62,19 @@ class Run:
         """A new run of this data in a folder that is empty or not there yet; held until it is finished."""
         folder = Path(folder)
         check_vacant(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         about = {"name": data.name, "cases": len(data), "channels": list(data.channels), "classes": list(data.classes)}
         started = datetime.now(UTC).isoformat(timespec="seconds")
         head = {"schema": SCHEMA, "fernn": __version__, "versions": _versions(), "started": started}
         run = cls(folder, {**head, **settings, "data": about | {"fingerprint": data.fingerprint}})
-        run._lock = Lock(folder)
-        run._write(SETTINGS, run.settings)
+        try:
+            with writable(folder):
+                run._lock = Lock(folder)
+                run._write(SETTINGS, run.settings)
+        except RunError:
+            remove_made(folder)
+            raise
+        run.is_new = True
         return run
 
     @classmethod
@@ -159,11 +169,18 @@ class Run:
 
     def discard(self) -> None:
         """Remove a run that has found nothing, so that its folder can be used again."""
-        if not self._known and self.front() is None:
-            for name in (SETTINGS, STATE, HISTORY):
-                (self.folder / name).unlink(missing_ok=True)
+        if self.is_empty or (not self._known and self.front() is None):
+            for name in (SETTINGS, STATE, HISTORY, *self.own):
+                with suppress(OSError):
+                    (self.folder / name).unlink(missing_ok=True)
             with suppress(OSError):
                 self.folder.rmdir()
+            remove_made(self.folder)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it to look at or to go on from."""
+        return not any((self.folder / name).exists() for name in (FRONT, RULES, STATE))
 
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""

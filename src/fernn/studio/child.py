@@ -125,7 +125,7 @@ def main() -> int:
     except (FernnError, ImportError) as error:
         _tell(out, {"error": str(error)})
     except OSError as error:
-        _tell(out, {"error": f"{error.strerror}: {error.filename}"})
+        _tell(out, {"error": ": ".join(str(part) for part in (error.strerror, error.filename) if part) or str(error)})
     except MemoryError:
         _tell(out, {"error": "there is not enough memory for this. Take fewer traces, or shorter formulas."})
     else:
