@@ -91,3 +91,75 @@ def test_a_proof_of_a_thousand_samples_needs_no_solver():
 def test_a_law_does_not_hold_across_samples():
     with pytest.raises(FernnError, match="one looks back"):
         related("G[0,0] (x >= 0)", "O[0,0] (x >= 0)", 3)
+
+
+@pytest.mark.parametrize(
+    ("f", "g", "sums"),
+    [
+        ("x + y + z >= 1", "z + y + x >= 1", ("x + y + z", "z + y + x")),
+        ("3*x + 3*y >= 3", "x + y >= 1", ("3*x + 3*y", "x + y")),
+        ("G (x + y + z >= 1)", "!F (z + y + x < 1)", ("x + y + z", "z + y + x")),
+    ],
+)
+def test_sums_written_differently_are_the_same_up_to_rounding_only(f, g, sums):
+    found = related(f, g)
+    assert found.word == "equivalent up to rounding"
+    assert not found.is_equivalent
+    assert found.sums == sums
+    assert all(each in found.caveats[0] for each in sums)
+    assert found.rounded is not None
+    assert len({bool(satisfied(each, found.rounded[None], found.channels)[0]) for each in (f, g)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("f", "g"),
+    [
+        ("x + y >= 1", "y + x >= 1"),  # two terms commute in floats
+        ("x + y + z >= 1 & x >= 0", "x >= 0 & y + x + z >= 1"),
+        ("F (-x - y >= -1)", "!G (x + y > 1)"),
+        ("x >= 1 & x < 1.0000000000000002", "x >= 1 & x <= 1"),  # no float is between them
+        ("0.3*x >= 1 & F (0.3*x > 1)", "F (0.3*x > 1) & 0.3*x >= 1"),
+    ],
+)
+def test_what_floats_cannot_tell_apart_is_equivalent(f, g):
+    assert related(f, g).is_equivalent
+
+
+def test_a_relation_is_one_of_the_floats_as_they_are_compared():
+    found = related("x >= 1", "x >= 1 & x < 1.0000000000000002 | x > 1.0000000000000002")
+    assert found.only_first.tolist() == [[1.0000000000000002]]
+    found = related("x > 0.1 & x >= 0.1000000001", "x >= 0.1000000001")
+    assert found.is_equivalent
+    assert "float32" in found.caveats[0]
+
+
+def test_exactly_means_bit_by_bit():
+    found = related("x + y + z >= 1", "z + y + x >= 1", 1, exact=True, time_limit=300)
+    assert found.word == "different"
+    for trace, holds, fails in ((found.only_first, found.first, found.second),):
+        assert satisfied(holds, trace[None], found.channels)[0]
+        assert not satisfied(fails, trace[None], found.channels)[0]
+    assert related("2*x >= 2", "x >= 1").word == "equivalent up to rounding"
+    assert related("2*x >= 2", "x >= 1", exact=True, time_limit=300).is_equivalent
+
+
+def test_a_formula_is_compared_at_the_sample_it_is_judged_at():
+    found = related("O[0,0] (x >= 1)", "x >= 1")
+    assert found.word == "different"
+    assert found.only_first.shape == (1, 2)
+
+
+def test_traces_are_as_long_as_windows_need_and_what_is_not_covered_is_said():
+    found = related("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", time_limit=600)
+    assert found.word == "stronger"
+    assert found.only_second.shape == (1, 31)
+    short = related("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", 20, time_limit=600)
+    assert short.is_equivalent
+    assert not short.is_covered
+    assert short.caveats == (
+        "Compared on traces of up to 20 samples; windows reach 31: longer traces are not covered.",
+    )
+    endless = related("F (x >= 1) & G (x <= 3)", "G (x <= 3) & F (x >= 1 & x <= 3)")
+    assert endless.is_equivalent
+    assert endless.is_covered
+    assert "longer traces are not covered" in endless.caveats[0]

@@ -40,6 +40,14 @@ def test_the_archive_of_fernn_has_rivals_too(called):
         (["G G (v <= 3)", "G (v <= 3)"], 0, "equivalent on all traces"),
         (["G (v <= 3)", "F (v <= 3)", "--length", "3"], 1, "the first is stronger"),
         (["G (v <= ", "F (v <= 3)"], 3, "^"),
+        (["x + y + z >= 1", "z + y + x >= 1"], 4, "equivalent up to rounding"),
+        (["x + y + z >= 1", "z + y + x >= 1"], 4, "rounding makes their verdicts differ here"),
+        (
+            ["G[0,85] (v <= 3)", "G[0,84] (v <= 3)", "--length", "5"],
+            4,
+            "windows reach 86: longer traces are not covered",
+        ),
+        (["G[0,25] (v <= 3)", "G[0,24] (v <= 3)"], 1, "the first is stronger"),
     ],
 )
 def test_equivalence_is_an_exit_code_and_a_sentence(called, words, code, said):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from time import perf_counter
+
 import numpy as np
 
 from ..data import Dataset
@@ -34,6 +37,19 @@ def difference(f: Formula, g: Formula, data: Dataset) -> Made | None:
     return None
 
 
+def _is_proof(f: Formula, g: Formula, samples: int, ranges: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether formulas that are the same as real numbers are known to be the same in floats."""
+    from ..verify.floats import OrderedQuestion, OutOfTime, sums
+
+    if not sums(f, g):
+        return True
+    try:
+        question = OrderedQuestion(f, g, ranges=ranges, either=True)
+        return question.answer(samples, perf_counter() + PATIENCE) is None
+    except OutOfTime:
+        return False
+
+
 def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> Made | None:
     """As long as this trace, and near it."""
     near = data.values[case]
@@ -47,6 +63,8 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> Made | None:
     except (FernnError, ImportError) as error:
         raise Unknown from error
     if found is None:
+        if not _is_proof(f, g, near.shape[1], ranges):
+            raise Unknown  # the same as real numbers, but sums are rounded
         return None
     if any(levels is not None and not np.isin(row, levels).all() for row, levels in zip(found, few(data), strict=True)):
         raise Unknown  # no recording has such values

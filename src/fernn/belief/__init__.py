@@ -18,7 +18,7 @@ from .guessing import Tested, tested, tested_rules
 from .interval import clopper_pearson, of_blocks
 from .meaning import Part, leaner, parts
 from .nested import Nested, nested
-from .relation import Relation, related
+from .relation import Relation, needed_length, related
 from .rivalry import Group, Rivalry, rivalry
 from .stability import Stability, stability
 from .tightness import Nearest, Slack, nearest, slack
@@ -42,6 +42,7 @@ __all__ = [
     "clopper_pearson",
     "leaner",
     "nearest",
+    "needed_length",
     "nested",
     "of_blocks",
     "parts",

@@ -2,19 +2,34 @@
 
 Laws first: what simplifies to the same formula is the same on every trace. Where they are silent z3 is asked, from
 the shortest traces to the longest, so that a trace which tells the formulas apart is as short as it can be.
+
+Verdicts are computed in floats. Where only channels as they are are compared, or the same sums on both sides, a proof
+holds for floats. Sums that are written differently are compared as real numbers, in which `x + y + z` is `z + y + x`:
+the formulas are then the same up to rounding, and are said to be no more than that. `exact` asks z3 about the floats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, isinf
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ..data.dataset import Floats
-from ..errors import FernnError
-from ..formula import FALSE, And, Formula, Not, channels, parse, simplify
+from ..errors import FernnError, SignalError
+from ..formula import Formula, channels, direction, parse, simplify, walk
+from ..formula.nodes import FUTURE, PAST, Atom, children
 from ..plain import short_repr
+from ..semantics import satisfied
+from ..semantics.quiet import quiet
+
+MARGIN = 2
+"""Samples beyond those that windows reach, and as many for each operator without an end."""
+TRIED = 4000
+"""Traces of each length among which one is looked for that rounding tells apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,18 +43,34 @@ class Relation:
     channels: tuple[str, ...]
     only_first: Floats | None
     only_second: Floats | None
+    sums: tuple[str, ...] = ()
+    """What was compared as real numbers, and is rounded in verdicts; none where the answer is one about floats."""
+    rounded: Floats | None = None
+    """A trace of which rounding makes the verdicts differ, where one was found."""
+    reach: int = 0
+    """Samples that traces must have for every window to be seen; `length` may be less."""
+    is_endless: bool = False
+    """Whether an operator looks at all samples, however many there are."""
+    note: str = ""
+    """What else is to be known of the answer."""
 
     __repr__ = short_repr
 
     @property
     def is_equivalent(self) -> bool:
-        return self.only_first is None and self.only_second is None
+        """Whether verdicts are the same on all traces that were looked at, rounding included."""
+        return self.only_first is None and self.only_second is None and not self.sums
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the traces looked at were long enough for all windows."""
+        return not self.length or self.length >= self.reach
 
     @property
     def word(self) -> str:
-        """`equivalent`, `stronger` (the first asks for more), `weaker`, or `different`."""
-        if self.is_equivalent:
-            return "equivalent"
+        """`equivalent`, `stronger` (the first asks for more), `weaker`, `different`, or `equivalent up to rounding`."""
+        if self.only_first is None and self.only_second is None:
+            return "equivalent up to rounding" if self.sums else "equivalent"
         if self.only_first is None:
             return "stronger"
         return "weaker" if self.only_second is None else "different"
@@ -48,75 +79,295 @@ class Relation:
     def scope(self) -> str:
         return "on all traces" if not self.length else f"on all traces of up to {self.length} samples"
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the answer does not cover, in sentences."""
+        found = []
+        if self.sums and self.word != "different":
+            found.append(
+                f"This holds for real numbers; verdicts are computed in floats, and {_listed(self.sums)} "
+                f"{'is' if len(self.sums) == 1 else 'are'} rounded."
+            )
+        if self.note:
+            found.append(self.note)
+        if self.length and self.word != "different":
+            if self.length < self.reach:
+                found.append(
+                    f"Compared on traces of up to {self.length} samples; windows reach {self.reach}: "
+                    "longer traces are not covered."
+                )
+            elif self.is_endless:
+                found.append(
+                    f"An operator without an end looks beyond {self.length} samples: longer traces are not covered."
+                )
+        return tuple(found)
+
     def __str__(self) -> str:
+        scope = self.scope + (", up to rounding" if self.sums else "")
         said = {
             "equivalent": f"equivalent {self.scope}",
-            "stronger": f"the first is stronger: where it holds the second does, {self.scope}, but not the other way",
-            "weaker": f"the first is weaker: where the second holds it does, {self.scope}, but not the other way",
+            "equivalent up to rounding": f"equivalent up to rounding {self.scope}",
+            "stronger": f"the first is stronger: where it holds the second does, {scope}, but not the other way",
+            "weaker": f"the first is weaker: where the second holds it does, {scope}, but not the other way",
             "different": "different: neither implies the other",
         }
         return said[self.word]
 
     def to_json(self) -> dict[str, Any]:
-        told = {"relation": self.word, "length": self.length or None, "channels": list(self.channels)}
-        traces = {"only_first": self.only_first, "only_second": self.only_second}
+        told: dict[str, Any] = {"relation": self.word, "length": self.length or None, "channels": list(self.channels)}
+        traces = {"only_first": self.only_first, "only_second": self.only_second, "rounded": self.rounded}
+        more = {"sums": list(self.sums), "reach": self.reach, "covered": self.is_covered}
+        told |= more | {"caveats": list(self.caveats)}
         return told | {name: None if trace is None else trace.tolist() for name, trace in traces.items()}
 
 
 def related(
     first: Formula | str,
     second: Formula | str,
-    length: int,
+    length: int | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     time_limit: float = 60.0,
     shortest: int = 1,
+    exact: bool = False,
 ) -> Relation:
     """How the formulas stand to each other on traces of `shortest` up to `length` samples.
 
-    `ranges` has the values that samples of a channel may take; without it, all numbers. No answer within
-    `time_limit` seconds is an error. Needs z3 (`fernn[verify]`), unless a law says that they are the same.
+    Without `length`, as long as windows need. `ranges` has the values that samples of a channel may take; without it,
+    all numbers. Where `time_limit` seconds are not enough, the answer is about shorter traces and says so; no answer
+    at all is an error. With `exact`, sums are compared as floats too, as long as time allows. Needs z3
+    (`fernn[verify]`), unless a law says that they are the same.
     """
     f, g = (parse(each) if isinstance(each, str) else each for each in (first, second))
     names = tuple(dict.fromkeys([*channels(f), *channels(g)])) or ("x",)
-    at = _place(f, g)
+    _check_places(f, g)
     if f == g or simplify(f) == simplify(g):
         return Relation(f, g, 0, names, None, None)
-    from ..verify.difference import difference
-
     kept = {name: span for name, span in (ranges or {}).items() if name in names}
-    deadline = perf_counter() + time_limit
-    found: list[Floats | None] = [None, None]
-    for samples in range(max(shortest, 1), max(length, 1) + 1):
-        for side, (holds, fails) in enumerate(((f, g), (g, f))):
-            if found[side] is None:
-                left = deadline - perf_counter()
-                if left <= 0:
-                    raise FernnError(
-                        f"no answer within {time_limit:g} s: up to {samples - 1} samples {_so_far(found)}. "
-                        "Pass a larger time limit or a smaller length."
-                    )
-                asked = And(holds, Not(fails))
-                found[side] = difference(asked, FALSE, samples, names, kept, at=at, time_limit=left)
-        if all(trace is not None for trace in found):
+    search = _Search(f, g, names, kept, perf_counter() + time_limit, exact)
+    samples = 0
+    wanted = max(needed_length(f, g) if length is None else length, shortest, 1)
+    for samples in range(max(shortest, 1), wanted + 1):
+        if not search.look(samples):
+            samples -= 1
             break
-    return Relation(f, g, length, names, *found)
-
-
-def _so_far(found: Sequence[Floats | None]) -> str:
-    return (
-        "the formulas are the same"
-        if all(trace is None for trace in found)
-        else "one of the formulas implies the other"
+        if all(trace is not None for trace in search.found):
+            break
+    if samples < max(shortest, 1):
+        raise FernnError(
+            f"no answer within {time_limit:g} s, on traces of {max(shortest, 1)} samples. Pass a larger time limit."
+        )
+    late = (
+        ""
+        if samples >= wanted or all(trace is not None for trace in search.found)
+        else (f"Time was up after {time_limit:g} s.")
     )
+    return search.relation(samples, late)
 
 
-def _place(f: Formula, g: Formula) -> int | None:
-    """The sample at which both are judged, where they do not say it themselves."""
-    from ..formula import direction
+def needed_length(*formulas: Formula) -> int:
+    """Samples that a trace must have for every window to lie within it, and a few more."""
+    endless = max(sum(_is_endless(node) for node in walk(formula)) for formula in formulas)
+    return window_samples(*formulas) + MARGIN * (1 + endless)
 
+
+def window_samples(*formulas: Formula) -> int:
+    """Samples that a trace must have for every bounded window to lie within it."""
+    return int(max(map(_reach, formulas))) + 1
+
+
+def _reach(formula: Formula) -> float:
+    inside = max(map(_reach, children(formula)), default=0)
+    ends = [b if b < inf else a for a, b in formula.over] if isinstance(formula, (*PAST, *FUTURE)) else [0]
+    return inside + max(ends)
+
+
+def _is_endless(node: Formula) -> bool:
+    return isinstance(node, (*PAST, *FUTURE)) and isinf(node.over.end)
+
+
+@dataclass
+class _Search:
+    """What is known so far: a trace for either side, or in what sense there is none."""
+
+    first: Formula
+    second: Formula
+    names: tuple[str, ...]
+    ranges: Mapping[str, tuple[float, float]]
+    deadline: float
+    exact: bool
+    found: list[Floats | None] = field(default_factory=lambda: [None, None])
+    in_reals: list[bool] = field(default_factory=lambda: [False, False])
+    """Whether a side has no trace for real numbers only."""
+    is_open: bool = False
+    """Whether it was too long for `exact` to tell."""
+
+    @property
+    def _has_trace(self) -> bool:
+        return any(trace is not None for trace in self.found)
+
+    def look(self, samples: int) -> bool:
+        """At traces of so many samples; whether there was time for it."""
+        from ..verify.floats import OutOfTime
+
+        try:
+            if not self._has_trace and self._is_ordered_alike(samples):
+                return True
+            for side in (0, 1):
+                if self.found[side] is None:
+                    self.found[side] = self._side(side, samples)
+        except OutOfTime:
+            return False
+        return True
+
+    def _is_ordered_alike(self, samples: int) -> bool:
+        from ..verify.floats import OrderedQuestion
+
+        question = OrderedQuestion(self.first, self.second, ranges=self.ranges, either=True)
+        return question.answer(samples, self.deadline) is None
+
+    def _side(self, side: int, samples: int) -> Floats | None:
+        from ..verify.floats import BitwiseQuestion, OrderedQuestion, OutOfTime, sums, traced
+
+        holds, fails = (self.first, self.second) if side == 0 else (self.second, self.first)
+        if perf_counter() > self.deadline:
+            raise OutOfTime
+        values = OrderedQuestion(holds, fails, ranges=self.ranges).answer(samples, self.deadline)
+        if values is None:
+            return None
+        if not sums(self.first, self.second):
+            plain = traced(values, self.names, samples)
+            assert self._differ(plain, holds, fails)  # the order of floats is all that such formulas see
+            return plain
+        trace = self._real(holds, fails, samples)
+        if trace is not None or not self.exact:
+            self.in_reals[side] |= trace is None
+            return trace
+        try:
+            trace = BitwiseQuestion(holds, fails, self.names, self.ranges).answer(samples, self.deadline)
+        except OutOfTime:
+            self.in_reals[side] = self.is_open = True
+            raise
+        return trace if trace is not None and self._differ(trace, holds, fails) else None
+
+    def _real(self, holds: Formula, fails: Formula, samples: int) -> Floats | None:
+        from ..verify.difference import TooClose, difference
+        from ..verify.floats import OutOfTime
+
+        left = self.deadline - perf_counter()
+        try:
+            return difference(holds, fails, samples, self.names, self.ranges, time_limit=left, first_only=True)
+        except TooClose:
+            return None
+        except FernnError as error:
+            if "did not find out within" in str(error):
+                raise OutOfTime from None
+            raise
+
+    def _differ(self, trace: Floats, holds: Formula, fails: Formula) -> bool:
+        """By the one exact judge."""
+        with quiet():
+            try:
+                yes, no = (bool(satisfied(formula, trace[None], self.names)[0]) for formula in (holds, fails))
+            except SignalError:
+                return False
+        return yes and not no
+
+    def relation(self, samples: int, late: str) -> Relation:
+        from ..verify.floats import sums
+
+        concerned = any(real and trace is None for real, trace in zip(self.in_reals, self.found, strict=True))
+        both = sums(self.first, self.second) if concerned else ()
+        notes = [late] if late else []
+        if self.is_open:
+            notes = ["Whether they differ in floats was not found out in the time given."]
+        rounded = self._rounded(samples) if both and not self._has_trace else None
+        if not both and not self._has_trace:
+            notes += self._in_float32(samples)
+        reach = window_samples(self.first, self.second)
+        endless = any(_is_endless(node) for formula in (self.first, self.second) for node in walk(formula))
+        return Relation(
+            self.first,
+            self.second,
+            samples,
+            self.names,
+            self.found[0],
+            self.found[1],
+            both,
+            rounded,
+            reach,
+            endless,
+            " ".join(notes),
+        )
+
+    def _in_float32(self, samples: int) -> list[str]:
+        """A sentence where thresholds that are one number in float32 make a difference there."""
+        from ..verify.floats import OrderedQuestion, OutOfTime
+
+        numbers: dict[tuple[object, np.float32], set[float]] = {}
+        with np.errstate(over="ignore"):
+            for node in (node for formula in (self.first, self.second) for node in walk(formula)):
+                if isinstance(node, Atom):
+                    numbers.setdefault((node.channels, np.float32(node.threshold)), set()).add(node.threshold)
+        same = [sorted(each) for each in numbers.values() if len(each) > 1]
+        if not same:
+            return []
+        said = " and ".join(map(repr, same[0]))
+        try:
+            for pair in ((self.first, self.second), (self.second, self.first)):
+                for size in range(1, samples + 1):
+                    if OrderedQuestion(*pair, np.float32, self.ranges).answer(size, self.deadline) is not None:
+                        return [f"On float32 data, where {said} are one number, they are not equivalent."]
+        except OutOfTime:
+            return [f"On float32 data, where {said} are one number, it was not found out."]
+        return []
+
+    def _rounded(self, samples: int) -> Floats | None:
+        """A trace of values near thresholds of which the verdicts differ, looked for at random."""
+        random = np.random.default_rng(0)
+        atoms = [n for formula in (self.first, self.second) for n in walk(formula) if isinstance(n, Atom)]
+        for size in dict.fromkeys((1, min(2, samples), samples)):
+            X = self._near(random, atoms, size)
+            with quiet():
+                try:
+                    verdicts = [satisfied(formula, X, self.names) for formula in (self.first, self.second)]
+                except SignalError:
+                    continue
+            apart = np.flatnonzero(verdicts[0] != verdicts[1])
+            if apart.size:
+                shortest = min(apart.tolist(), key=lambda i: len("".join(map(repr, X[i].ravel().tolist()))))
+                return np.array(X[shortest])
+        return None
+
+    def _near(self, random: np.random.Generator, atoms: list[Atom], size: int) -> Floats:
+        """Traces whose sums are about a threshold: all terms but one drawn, and that one what is left, or beside it."""
+        scale = max([1.0, *(abs(atom.threshold) for atom in atoms)])
+        digits = random.integers(1, 4, (TRIED, 1, size))
+        X = random.uniform(-scale, scale, (TRIED, len(self.names), size))
+        X = np.where(digits < 3, np.round(X * 10.0**digits) / 10.0**digits, X)
+        chosen = random.integers(0, len(atoms), TRIED)
+        for k, atom in enumerate(atoms):
+            rows = np.flatnonzero(chosen == k)
+            free = [self.names.index(name) for name in atom.channels]
+            last, weight = free[-1], atom.weights[-1][1]
+            others = np.zeros((len(rows), size))
+            for (_, w), at in zip(atom.weights[:-1], free[:-1], strict=True):
+                others += w * X[rows, at]
+            left = (atom.threshold - others) / weight
+            left = np.where(random.random(left.shape) < 0.5, np.round(left, 3), left)
+            step = random.integers(-2, 3, left.shape)
+            X[rows, last] = left + step * np.spacing(left) * (random.random(left.shape) < 0.5)
+        for name, (low, high) in self.ranges.items():
+            X[:, self.names.index(name)] = np.clip(X[:, self.names.index(name)], low, high)
+        return X
+
+
+def _listed(sums: tuple[str, ...]) -> str:
+    shown = [f"'{each}'" for each in sums[:4]]
+    return ", ".join(shown[:-1]) + (" and " if len(shown) > 1 else "") + shown[-1] + (" and more" * (len(sums) > 4))
+
+
+def _check_places(f: Formula, g: Formula) -> None:
+    """Each is judged at its own sample: one that looks back at the last, any other at the first."""
     looks = {direction(f), direction(g)} - {"now"}
-    if looks == {"past"}:
-        return -1
-    if looks <= {"future"}:
-        return 0
-    raise FernnError(f"{f} and {g} are judged at different samples, one looks back and the other ahead; mirror one")
+    if "mixed" in looks or len(looks) > 1:
+        raise FernnError(f"{f} and {g} are judged at different samples, one looks back and the other ahead; mirror one")

@@ -21,7 +21,7 @@ from ..errors import FernnError
 from ..formula import Formula, simplify, walk
 from ..plain import BROKEN, mapping, read_json, rows, short_repr, whole
 from ..runs.atomic import write
-from .relation import related
+from .relation import related, window_samples
 
 SHORT = 8
 """Samples of the traces that are looked at, unless windows reach farther."""
@@ -41,6 +41,10 @@ class Senses:
     """Who was asked; `laws` where z3 is not installed."""
     is_settled: bool
     """Whether those in different classes are known to differ."""
+    up_to_rounding: bool = False
+    """Whether some of one class are the same for real numbers only: their sums are rounded in verdicts."""
+    reach: int = 0
+    """Samples that traces must have for every window to be seen; `length` may be less."""
 
     __repr__ = short_repr
 
@@ -50,6 +54,10 @@ class Senses:
     def __str__(self) -> str:
         count = "one meaning" if len(self) == 1 else f"{len(self)} meanings"
         scope = f"traces of up to {self.length} samples with values as recorded"
+        if self.up_to_rounding:
+            scope += ", up to the rounding of sums"
+        if self.reach > self.length:
+            scope += f" (windows reach {self.reach}: longer traces are not covered)"
         if self.is_settled:
             return f"{count} on {scope}" if self.how == "z3" else f"{count}, by the laws of rewriting and the data"
         why = "z3, which would tell, is not installed (fernn[verify])" if self.how == "laws" else "time was up"
@@ -61,18 +69,21 @@ def senses(groups: Sequence[Sequence[Formula]], data: Dataset, length: int, time
     deadline = perf_counter() + time_limit
     has_solver = find_spec("z3") is not None
     is_settled = True
+    rough: list[Formula] = []
     classes: list[list[Formula]] = []
     for group in groups:
         known: list[list[Formula]] = []
         for alike in by_laws(group):
-            home, is_sure = (None, False) if not has_solver else _home(alike[0], known, data, length, deadline)
+            home, is_sure = (None, False) if not has_solver else _home(alike[0], known, data, length, deadline, rough)
             if home is None:
                 is_settled = is_settled and (is_sure or not known)
                 known.append(alike)
             else:
                 home += alike
         classes += known
-    return Senses(tuple(map(tuple, classes)), length, "z3" if has_solver else "laws", is_settled)
+    how: How = "z3" if has_solver else "laws"
+    reach = window_samples(*(formula for group in groups for formula in group)) if any(groups) else 0
+    return Senses(tuple(map(tuple, classes)), length, how, is_settled, bool(rough), reach)
 
 
 def by_laws(formulas: Sequence[Formula]) -> list[list[Formula]]:
@@ -84,14 +95,21 @@ def by_laws(formulas: Sequence[Formula]) -> list[list[Formula]]:
 
 
 def _home(
-    formula: Formula, known: list[list[Formula]], data: Dataset, length: int, deadline: float
+    formula: Formula, known: list[list[Formula]], data: Dataset, length: int, deadline: float, rough: list[Formula]
 ) -> tuple[list[Formula] | None, bool]:
-    """The class that a formula belongs to, None for none of them; and whether that is certain."""
+    """The class that a formula belongs to, None for none of them; and whether that is certain.
+
+    What belongs to one up to rounding only is put into `rough`.
+    """
     certain = True
     for alike in known:
         left = deadline - perf_counter()
         try:
-            if left > 0 and related(formula, alike[0], length, data.ranges, left).is_equivalent:
+            found = related(formula, alike[0], length, data.ranges, left) if left > 0 else None
+            if found is not None and found.length and found.length < length and found.word.startswith("equivalent"):
+                certain = False  # time was up: the same as far as it was looked
+            elif found is not None and found.word.startswith("equivalent"):
+                rough += [formula] if found.sums else []
                 return alike, True
         except FernnError:
             certain = False
@@ -117,7 +135,8 @@ def kept(folder: Path, groups: Sequence[Sequence[Formula]], length: int) -> Sens
         how: Any = found["how"]
         is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and whole(found["length"]) == length
         if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
-            return Senses(classes, length, how, found["settled"] is True)
+            rough, reach = found.get("up_to_rounding") is True, whole(found.get("reach", 0))
+            return Senses(classes, length, how, found["settled"] is True, rough, reach)
     return None
 
 
@@ -125,5 +144,6 @@ def keep(folder: Path, found: Senses) -> None:
     """For the next time; a folder that cannot be written is left as it is."""
     classes = [{"formulas": [str(formula) for formula in row]} for row in found.classes]
     told = {"schema": 1, "length": found.length, "how": found.how, "settled": found.is_settled, "classes": classes}
+    told |= {"up_to_rounding": found.up_to_rounding, "reach": found.reach}
     with suppress(OSError):
         write(folder / KEPT, json.dumps(told, ensure_ascii=False, indent=1) + "\n")

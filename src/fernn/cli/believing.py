@@ -124,11 +124,19 @@ def believe(
     return 1 if found.refusal else 0
 
 
+UNSETTLED = 4
+"""The exit code of `equiv` where neither is proved."""
+
+
 def equiv(
     first: Annotated[str, typer.Argument(help="A formula.", metavar="F1")],
     second: Annotated[str, typer.Argument(help="Another one.", metavar="F2")],
-    length: Annotated[int, typer.Option("--length", "-T", help="Of the longest traces to look at.", min=1)] = 20,
+    length: Annotated[
+        int | None,
+        typer.Option("--length", "-T", help="Of the longest traces to look at; else as windows need.", min=1),
+    ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds, at most.", min=0)] = 60.0,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare sums as floats, which takes long.")] = False,
     dt: Step = None,
     unit: Unit = None,
     time_units: TimeUnits = False,
@@ -136,24 +144,31 @@ def equiv(
 ) -> int:
     """Whether two formulas say the same of every trace up to a length; else the shortest trace that shows it.
 
-    Exits with 0 if they do, with 1 if not. Needs fernn[verify], unless a law tells.
+    Exits with 0 if they do, with 1 if not, and with 4 where that is not settled: if they are the same up to rounding
+    only, or were compared on shorter traces than windows reach. Needs fernn[verify], unless a law tells.
     """
     from ..belief import related
 
     one, other = (read_formula(text, dt, time_units) for text in (first, second))
     if not time_units:
         note_windows([one, other], dt, unit)
-    found = related(one, other, length, time_limit=time_limit)
+    found = related(one, other, length, time_limit=time_limit, exact=exact)
     if json:
         told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
         typer.echo(as_json(told | found.to_json()))
     else:
         typer.echo(_told(found))
-    return 0 if found.is_equivalent else 1
+    if found.only_first is not None or found.only_second is not None:
+        return 1
+    return 0 if found.is_equivalent and found.is_covered else UNSETTLED
 
 
 def _told(found: Relation) -> str:
-    lines = [str(found)]
+    lines = [str(found), *found.caveats]
+    if found.rounded is not None:
+        lines += ["", "rounding makes their verdicts differ here:"]
+        rows = [[sample, *map(repr, values)] for sample, values in enumerate(found.rounded.T.tolist())]
+        lines.append(table(["sample", *found.channels], rows))
     for trace, holds, fails in (
         (found.only_first, found.first, found.second),
         (found.only_second, found.second, found.first),

@@ -15,6 +15,7 @@ from ..formula import Atom, Formula, parse, walk
 from ..formula import channels as read_by
 from ..semantics import satisfied
 from ..semantics.robustness import At
+from .floats import OutOfTime
 from .patience import asked
 from .unrolled import exact, sums, unrolled
 
@@ -23,8 +24,8 @@ ROOM = 1e-6
 Floats = npt.NDArray[np.float64]
 
 
-class OutOfTime(Exception):
-    """The solver has no answer yet."""
+class TooClose(FernnError):
+    """The formulas differ in real numbers; the trace that shows it, rounded to floats, does not."""
 
 
 def difference(
@@ -36,14 +37,16 @@ def difference(
     near: npt.ArrayLike | None = None,
     at: int | None = None,
     time_limit: float = 10.0,
+    first_only: bool = False,
 ) -> Floats | None:
     """A trace `[channel, time]` of so many samples that satisfies only one of the formulas; None if there is none.
 
     `ranges` says between which values the samples of a channel are. With `near`, a trace of that shape, few of its
     samples are changed: as few as can be, where the time is enough to find out. `at` is the sample to judge at, by
-    default the one of each formula. None is a proof; no answer within `time_limit` seconds is an error.
+    default the one of each formula. With `first_only` the trace satisfies the first. None is a proof for real numbers,
+    and so for floats where no atom has a sum (see `floats`); no answer within `time_limit` seconds is an error.
     """
-    question = _Question(f, g, length, channels, ranges or {}, near, at)
+    question = _Question(f, g, length, channels, ranges or {}, near, at, first_only)
     deadline = perf_counter() + time_limit
     trace = None
     for room in (ROOM, 0.0):
@@ -58,7 +61,7 @@ def difference(
             return trace
     if trace is None:
         return None
-    raise FernnError(
+    raise TooClose(
         f"{f} and {g} differ only so close to a threshold that floats do not show it; rounded, z3's trace is "
         f"{trace.tolist()}."
     )
@@ -76,6 +79,7 @@ class _Question:
         ranges: Mapping[str, tuple[float, float]],
         near: npt.ArrayLike | None,
         at: int | None,
+        first_only: bool,
     ) -> None:
         self.formulas = [parse(each) if isinstance(each, str) else each for each in (f, g)]
         self.channels, self.at = list(channels), at
@@ -84,7 +88,8 @@ class _Question:
         ctx = z3.Context()
         self.samples = {name: [z3.Real(f"{name}@{t}", ctx) for t in range(length)] for name in channels}
         verdicts = [unrolled(formula, self.samples, at) for formula in self.formulas]
-        self.wanted = [z3.Xor(*verdicts)]
+        self.first_only = first_only
+        self.wanted = [z3.And(verdicts[0], z3.Not(verdicts[1])) if first_only else z3.Xor(*verdicts)]
         for name, (low, high) in ranges.items():
             self.wanted += [z3.And(x >= exact(low), x <= exact(high)) for x in self.samples[name]]
 
@@ -134,8 +139,11 @@ class _Question:
     def differ(self, trace: Floats) -> bool:
         """By the one exact judge."""
         at: At = "verdict" if self.at is None else self.at
-        held = [satisfied(formula, trace[None], self.channels, at)[0] for formula in self.formulas]
-        return bool(held[0] != held[1])
+        try:
+            held = [satisfied(formula, trace[None], self.channels, at)[0] for formula in self.formulas]
+        except SignalError:  # a sum overflows
+            return False
+        return bool(held[0] and not held[1]) if self.first_only else bool(held[0] != held[1])
 
     def _away(self, room: float) -> Iterator[z3.BoolRef]:
         """That no atom has its threshold, unless all that it reads is as in `near`."""

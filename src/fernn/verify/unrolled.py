@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import z3
 
@@ -31,12 +32,17 @@ Samples = Mapping[str, Sequence[z3.ArithRef]]
 Row = list[z3.BoolRef]
 
 
-def unrolled(formula: Formula, samples: Samples, at: int | None = None) -> z3.BoolRef:
-    """Whether the formula holds: at sample `at`, else a past formula at the last sample and any other at the first."""
+def unrolled(
+    formula: Formula, samples: Samples, at: int | None = None, compared: Callable[[Atom], Row] | None = None
+) -> z3.BoolRef:
+    """Whether the formula holds: at sample `at`, else a past formula at the last sample and any other at the first.
+
+    `compared` says where an atom holds; without it, samples are real numbers and sums are exact.
+    """
     if is_template(formula):
         raise UnsupportedError(f"{formula} has open choices; a template has to be filled before it can be unrolled")
     size = len(next(iter(samples.values())))
-    return rows(formula, samples)[formula][place(formula, size, at)]
+    return _Unrolling(samples, compared).value(formula, place(formula, size, at))
 
 
 def place(formula: Formula, size: int, at: int | None = None) -> int:
@@ -51,47 +57,85 @@ def place(formula: Formula, size: int, at: int | None = None) -> int:
     return (size - 1 if looks == "past" else 0) if at is None else at % size
 
 
-def rows(formula: Formula, samples: Samples) -> dict[Formula, Row]:
-    """Of the formula and of each formula inside it, whether it holds at every sample."""
-    known: dict[Formula, Row] = {}
-    size = len(next(iter(samples.values())))
+class _Unrolling:
+    """What holds where: only of the samples that the verdict depends on, and each once."""
 
-    def row(node: Formula) -> Row:
-        if node not in known:
-            known[node] = made(node)
-        return known[node]
+    def __init__(self, samples: Samples, compared: Callable[[Atom], Row] | None) -> None:
+        self.samples, self.compared = samples, compared
+        some = next(iter(samples.values()))
+        self.size, self.ctx = len(some), some[0].ctx
+        self.known: dict[tuple[Formula, int], z3.BoolRef] = {}
+        self.atoms: dict[Atom, Row] = {}
 
-    def made(node: Formula) -> Row:
+    def value(self, node: Formula, t: int) -> z3.BoolRef:
+        if (node, t) not in self.known:
+            self.known[node, t] = self._made(node, t)
+        return self.known[node, t]
+
+    def _made(self, node: Formula, t: int) -> z3.BoolRef:
         match node:
             case Constant(value):
-                ctx = next(iter(samples.values()))[0].ctx
-                return [z3.BoolVal(value, ctx)] * size
+                return z3.BoolVal(value, self.ctx)
             case Atom():
-                return [compared(node, left) for left in sums(node, samples)]
+                return self._atom(node)[t]
             case Not(a):
-                return [z3.Not(x) for x in row(a)]
+                return z3.Not(self.value(a, t))
             case And(a, b):
-                return [z3.And(x, y) for x, y in zip(row(a), row(b), strict=True)]
+                return z3.And(self.value(a, t), self.value(b, t))
             case Or(a, b):
-                return [z3.Or(x, y) for x, y in zip(row(a), row(b), strict=True)]
+                return z3.Or(self.value(a, t), self.value(b, t))
             case Implies(a, b):
-                return [z3.Implies(x, y) for x, y in zip(row(a), row(b), strict=True)]
-            case Eventually(a, over):
-                return _some(row(a), over)
-            case Always(a, over):
-                return _every(row(a), over)
-            case Until(a, b, over):
-                return _until(row(a), row(b), over)
-            case Once(a, over):
-                return _some(row(a)[::-1], over)[::-1]
-            case Historically(a, over):
-                return _every(row(a)[::-1], over)[::-1]
-            case Since(a, b, over):
-                return _until(row(a)[::-1], row(b)[::-1], over)[::-1]
+                return z3.Implies(self.value(a, t), self.value(b, t))
+            case Eventually(a, over) | Once(a, over):
+                return self._window(node, a, over, t, z3.Or, isinstance(node, Eventually))
+            case Always(a, over) | Historically(a, over):
+                return self._window(node, a, over, t, z3.And, isinstance(node, Always))
+            case Until(a, b, over) | Since(a, b, over):
+                return self._held(node, a, b, over, t, isinstance(node, Until))
         raise FormulaError(f"expected a formula, found {type(node).__name__} {node!r}; fernn.parse reads text")
 
-    row(formula)
-    return known
+    def _atom(self, node: Atom) -> Row:
+        if node not in self.atoms:
+            left = () if self.compared else sums(node, self.samples)
+            self.atoms[node] = self.compared(node) if self.compared else [compare(node, each) for each in left]
+        return self.atoms[node]
+
+    def _window(self, node: Formula, a: Formula, over: Interval, t: int, join: Any, ahead: bool) -> z3.BoolRef:
+        """Somewhere or everywhere in the window; what is shared by windows without end is written once."""
+        if not over.is_all_time:
+            return join([self.value(a, u) for u in self._seen(over, t, ahead)], self.ctx)
+        for u in self._from_end(t, ahead):
+            if (node, u) not in self.known:
+                beyond = u + 1 if ahead else u - 1
+                now = self.value(a, u)
+                self.known[node, u] = join(now, self.known[node, beyond]) if 0 <= beyond < self.size else now
+        return self.known[node, t]
+
+    def _held(self, node: Formula, a: Formula, b: Formula, over: Interval, t: int, ahead: bool) -> z3.BoolRef:
+        if over.is_all_time:
+            for u in self._from_end(t, ahead):
+                if (node, u) not in self.known:
+                    beyond = u + 1 if ahead else u - 1
+                    met = self.value(b, u)
+                    if 0 <= beyond < self.size:
+                        met = z3.Or(met, z3.And(self.value(a, u), self.known[node, beyond]))
+                    self.known[node, u] = met
+            return self.known[node, t]
+        seen = set(self._seen(over, t, ahead))
+        met = z3.BoolVal(False, self.ctx)
+        for far in range(max((abs(u - t) for u in seen), default=0), -1, -1):
+            u = t + far if ahead else t - far
+            met = z3.And(self.value(a, u), met)
+            met = z3.Or(self.value(b, u), met) if u in seen else met
+        return met
+
+    def _from_end(self, t: int, ahead: bool) -> range:
+        return range(self.size - 1, t - 1, -1) if ahead else range(t + 1)
+
+    def _seen(self, over: Interval, t: int, ahead: bool) -> list[int]:
+        """The samples of the trace that the window has from t."""
+        left = self.size - 1 - t if ahead else t
+        return [t + far if ahead else t - far for a, b in over for far in range(a, int(min(b, left)) + 1)]
 
 
 def sums(node: Atom, samples: Samples) -> list[z3.ArithRef]:
@@ -100,7 +144,7 @@ def sums(node: Atom, samples: Samples) -> list[z3.ArithRef]:
     return [z3.Sum(*column) for column in zip(*terms, strict=True)]
 
 
-def compared(node: Atom, left: z3.ArithRef) -> z3.BoolRef:
+def compare(node: Atom, left: z3.ArithRef) -> z3.BoolRef:
     threshold = exact(node.threshold)
     match node.relation:
         case ">=":
@@ -115,40 +159,3 @@ def compared(node: Atom, left: z3.ArithRef) -> z3.BoolRef:
 def exact(number: float) -> str:
     """The number as z3 reads it, not rounded."""
     return str(Fraction(number))
-
-
-def _some(inner: Row, over: Interval) -> Row:
-    """Whether it holds somewhere in the window ahead; what is shared by windows without end is written once."""
-    if not over.is_all_time:
-        return [z3.Or([inner[u] for u in _seen(over, t, len(inner))], inner[0].ctx) for t in range(len(inner))]
-    found = inner[-1:]
-    for now in inner[-2::-1]:
-        found.append(z3.Or(now, found[-1]))
-    return found[::-1]
-
-
-def _every(inner: Row, over: Interval) -> Row:
-    return [z3.Not(x) for x in _some([z3.Not(x) for x in inner], over)]
-
-
-def _until(hold: Row, goal: Row, over: Interval) -> Row:
-    if over.is_all_time:
-        found = goal[-1:]
-        for before, now in zip(hold[-2::-1], goal[-2::-1], strict=True):
-            found.append(z3.Or(now, z3.And(before, found[-1])))
-        return found[::-1]
-    return [_until_from(t, hold, goal, over) for t in range(len(goal))]
-
-
-def _until_from(t: int, hold: Row, goal: Row, over: Interval) -> z3.BoolRef:
-    seen = _seen(over, t, len(goal))
-    met = z3.BoolVal(False, goal[0].ctx)
-    for u in range(max(seen, default=t), t - 1, -1):
-        met = z3.And(hold[u], met)
-        met = z3.Or(goal[u], met) if u in seen else met
-    return met
-
-
-def _seen(over: Interval, t: int, size: int) -> set[int]:
-    """The samples of the trace that the window has from t."""
-    return {u for first, last in over for u in range(t + first, int(min(t + last, size - 1)) + 1)}
