@@ -5,6 +5,7 @@ import pytest
 
 from fernn import parse, robustness, satisfied
 from fernn.belief import nearest, slack
+from fernn.belief.tightness import Slack
 from fernn.data import from_arrays
 from fernn.formula import thresholds, with_thresholds
 
@@ -40,3 +41,11 @@ def test_no_trace_is_nearer_than_the_nearest(rule):
         side = np.abs(values[holds == near.holds])
         assert abs(near.robustness) == side[np.isfinite(side)].min()
         assert values[data.cases.index(near.case)] == near.robustness
+
+
+def test_the_range_that_is_said_lies_within_the_one_that_is_meant():
+    for low, high in ((103.0900001, 106.9999999), (105.06700000000001, 105.0671), (-1.23456789, 2.0)):
+        each = Slack(parse("v <= 105.06705" if low > 0 else "v <= 1"), low, high)
+        said = [float(word) for word in str(each).split("from ")[1].split(",")[0].split(" to ")]
+        assert low <= said[0] <= said[1] <= high
+        assert all(len(repr(value)) <= 10 for value in said if value not in (low, high))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -268,6 +270,35 @@ def test_a_formula_in_plain_english(text, sentence):
 
 def test_a_sentence_in_seconds():
     assert to_sentence(parse("F[18,19] (x > 1)"), dt=0.5, unit="s") == "At some time from 9 to 9.5 s, x is above 1."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F[27,27] (x > 1)", "At 2.7 s, x is above 1."),
+        ("G[295,inf) (x > 1)", "At all times from 29.5 s on, x is above 1."),
+        ("G[27,27] (x > 1)", "At 2.7 s, if there is such a sample, x is above 1."),
+        ("G[0,0] (x > 1)", "At the first sample, x is above 1."),
+        ("O[0,0] (x > 1)", "At the last sample, x is above 1."),
+        ("O[27,27] (x > 1)", "At 2.7 s before the end, x is above 1."),
+        ("H[3,9] (x > 1)", "At all times from 0.3 to 0.9 s before the end, x is above 1."),
+        ("F[2,5]u[8,8]u[12,inf) (x > 1)", "At some time from 0.2 to 0.5 s or at 0.8 s or from 1.2 s on, x is above 1."),
+        ("G F[27,27] (x > 1)", "At all times, 2.7 s later x is above 1."),
+        ("(x > 1) U[3,3] (y > 2)", "X is above 1 until, 0.3 s later, y is above 2."),
+    ],
+)
+def test_a_sentence_says_each_time_once_with_its_unit(text, sentence):
+    assert to_sentence(parse(text), dt=0.1, unit="s") == sentence
+
+
+@settings(max_examples=500)
+@given(st.integers(0, 10**9), st.sampled_from([0.1, 0.01, 0.001, 0.3, 1 / 3, 0.7, 1e-6, 0.0333, 2.5, 1e-9, 60.0]))
+def test_a_window_in_time_units_reads_back_and_has_no_digits_to_spare(samples, dt):
+    formula = parse(f"F[{samples},inf) (x > 1)")
+    text = show(formula, dt)
+    assert parse(text, dt) == formula
+    exact = Fraction(repr(dt)) * samples  # as the decimals that are written
+    assert float(text[2 : text.index(",")] if samples else 0) == float(exact)
 
 
 @settings(max_examples=300)

@@ -209,6 +209,8 @@ class _Search:
         """At traces of so many samples; whether there was time for it."""
         from ..verify.floats import OutOfTime
 
+        if perf_counter() > self.deadline:
+            return False
         try:
             if not self._has_trace and self._is_ordered_alike(samples):
                 return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..semantics import robustness, satisfied
 from ..semantics.quiet import quiet
 
 Bools = npt.NDArray[np.bool_]
+DIGITS = 6
 Judge = Callable[[float, Ints], Bools]
 """The verdicts on some cases with the threshold at a value."""
 
@@ -38,10 +40,14 @@ class Slack:
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        ends = [None if end is None else float(f"{end:.6g}") for end in (self.low, self.high)]
-        low = "anything below" if ends[0] is None else number(ends[0])
-        high = "anything above" if ends[1] is None else number(ends[1])
+        low = "anything below" if self.low is None else number(self._inner(self.low, ROUND_CEILING))
+        high = "anything above" if self.high is None else number(self._inner(self.high, ROUND_FLOOR))
         return f"{self.atom}: the threshold could be from {low} to {high}, and no verdict would change"
+
+    def _inner(self, end: float, rounding: str) -> float:
+        """The end with six digits, but not beyond it: whatever is said to change no verdict changes none."""
+        short = float(Context(DIGITS, rounding).create_decimal(repr(end)))
+        return short if min(end, self.atom.threshold) <= short <= max(end, self.atom.threshold) else end
 
 
 @dataclass(frozen=True)

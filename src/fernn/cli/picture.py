@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..formula import Atom, walk
-from ..formula.show import number, weighted_sum
+from ..formula.show import duration, number, weighted_sum
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -100,7 +100,7 @@ def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, c
 
 def _axis(samples: int, data: Dataset, columns: int) -> str:
     end = samples - 1
-    last = f"sample {end}" if data.dt is None else f"{end * data.dt:g} {data.time_unit or ''}".rstrip()
+    last = f"sample {end}" if data.dt is None else f"{duration(end, data.dt)} {data.time_unit or ''}".rstrip()
     return "0" + last.rjust(columns - 1)
 
 

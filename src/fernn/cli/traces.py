@@ -148,9 +148,11 @@ def _place(data: Dataset, case: str) -> int:
 
 
 def _moment(sample: int, data: Dataset) -> str:
+    from ..formula.show import duration
+
     if data.dt is None:
         return f"sample {sample}"
-    return f"sample {sample} ({sample * data.dt:.6g} {data.time_unit or 'time units'} after the start)"
+    return f"sample {sample} ({duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
 
 
 def _readings(found: Deciding, one: Dataset) -> str:

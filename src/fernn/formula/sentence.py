@@ -23,7 +23,7 @@ from .nodes import (
     Since,
     Until,
 )
-from .show import number, weighted_sum
+from .show import duration, number, weighted_sum
 
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
 
@@ -45,20 +45,27 @@ class _Clock:
         self.dt, self.unit = dt, unit
 
     def amount(self, samples: float) -> str:
+        """`3 samples`, `0.3 s`."""
         if self.dt is None:
-            return f"{samples:g} sample" + ("" if samples == 1 else "s")
-        return f"{samples * self.dt:.6g} {self.unit}"
+            return f"{self.plain(samples)} sample" + ("" if samples == 1 else "s")
+        return f"{self.plain(samples)} {self.unit}"
 
     def plain(self, samples: float) -> str:
-        return f"{samples:g}" if self.dt is None else f"{samples * self.dt:.6g}"
+        return duration(samples, self.dt)
 
     def moment(self, samples: float) -> str:
-        return f"sample {samples:g}" if self.dt is None else f"{samples * self.dt:.6g} {self.unit}"
+        """`sample 3`, `0.3 s`."""
+        return f"sample {self.plain(samples)}" if self.dt is None else f"{self.plain(samples)} {self.unit}"
 
 
 def _outermost(formula: Formula, clock: _Clock) -> str:
     """Windows of the outermost operators are counted from the start of the trace, or back from its end."""
     match formula:
+        case Eventually(a, over) | Once(a, over) if over.start == over.end:
+            return f"at {_moment(formula, over, clock)}, {_inside(a, clock)}"
+        case Always(a, over) | Historically(a, over) if over.start == over.end:
+            perhaps = ", if there is such a sample" if over.start else ""
+            return f"at {_moment(formula, over, clock)}{perhaps}, {_inside(a, clock)}"
         case Eventually(a, over):
             return f"at some time{_from_start(over, clock)}, {_inside(a, clock)}"
         case Always(a, over) | Historically(a, over) if over.is_all_time and _reaction(a) is not None:
@@ -136,25 +143,44 @@ def _grouped(formula: Formula, around: type[Formula], clock: _Clock) -> str:
     return text if isinstance(formula, (Atom, Constant, around)) else f"({text})"
 
 
-def _spans(over: Interval, say_bounded: str, say_open: str, clock: _Clock) -> str:
+def _spans(over: Interval, clock: _Clock, start: str = "from ") -> str:
+    """The spans, each with its unit: `from 2 to 5 s or 8 s or more`; of one sample, `2 s`."""
     parts = []
     for a, b in over:
-        if b == inf:
-            parts.append(say_open.format(a=clock.moment(a), n=clock.amount(a)))
+        if a == b:
+            parts.append(clock.amount(a))
         else:
-            parts.append(say_bounded.format(a=clock.plain(a), b=clock.moment(b), n=clock.amount(b), m=clock.plain(b)))
+            parts.append(f"{clock.amount(a)} or more" if b == inf else f"{start}{clock.plain(a)} to {clock.amount(b)}")
     return " or ".join(parts)
 
 
 def _from_start(over: Interval, clock: _Clock) -> str:
+    """Counted from the start of a trace: moments, not amounts."""
     if over.is_all_time:
         return ""
-    word = "samples " if clock.dt is None else ""
-    return " from " + _spans(over, word + "{a} to {m}", "{a} on", clock) + (f" {clock.unit}" if clock.dt else "")
+    parts = []
+    for a, b in over:
+        if b == inf:
+            parts.append(f"from {clock.moment(a)} on")
+        elif a == b:
+            parts.append(f"at {clock.moment(a)}")
+        elif clock.dt is None:
+            parts.append(f"from samples {clock.plain(a)} to {clock.plain(b)}")
+        else:
+            parts.append(f"from {clock.plain(a)} to {clock.moment(b)}")
+    return " " + " or ".join(parts)
+
+
+def _moment(formula: Formula, over: Interval, clock: _Clock) -> str:
+    """The one sample of a window, counted from the start of a trace or back from its end."""
+    is_ahead = isinstance(formula, Eventually | Always)
+    if over.start == 0:
+        return "the first sample" if is_ahead else "the last sample"
+    return clock.moment(over.start) if is_ahead else f"{clock.amount(over.start)} before the end"
 
 
 def _before_end(over: Interval, clock: _Clock) -> str:
-    return "" if over.is_all_time else " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " before the end"
+    return "" if over.is_all_time else f" {_spans(over, clock)} before the end"
 
 
 def _ahead(over: Interval, clock: _Clock) -> str:
@@ -162,7 +188,7 @@ def _ahead(over: Interval, clock: _Clock) -> str:
         return " from then on"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the next {clock.amount(over.end)}"
-    return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " later"
+    return f" {_spans(over, clock)} later"
 
 
 def _back(over: Interval, clock: _Clock) -> str:
@@ -170,8 +196,8 @@ def _back(over: Interval, clock: _Clock) -> str:
         return " up to then"
     if len(over.spans) == 1 and over.start == 0:
         return f" within the last {clock.amount(over.end)}"
-    return " " + _spans(over, "from {a} to {n}", "{n} or more", clock) + " earlier"
+    return f" {_spans(over, clock)} earlier"
 
 
 def _when(over: Interval, clock: _Clock, way: str) -> str:
-    return "" if over.is_all_time else ", " + _spans(over, "{a} to {n}", "{n} or more", clock) + f" {way},"
+    return "" if over.is_all_time else f", {_spans(over, clock, start='')} {way},"

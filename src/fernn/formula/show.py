@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from math import isinf
 
 from .interval import ALL_TIME, Interval, OpenInterval
@@ -110,7 +111,7 @@ def window(over: Interval, dt: float | None = None) -> str:
     """Nothing for all time, else `[0,1]u[5,7]` or `[?w 0,20]`, in time units when `dt` is given."""
     if over.is_all_time:
         return ""
-    spans = [(number(_units(a, dt)), "inf" if isinf(b) else number(_units(b, dt))) for a, b in over]
+    spans = [(duration(a, dt), "inf" if isinf(b) else duration(b, dt)) for a, b in over]
     closing = ")" if spans[-1][1] == "inf" else "]"
     if isinstance(over, OpenInterval):
         text = _hole(over.name) + (f"*{over.pieces}" if over.pieces > 1 else "")
@@ -119,6 +120,12 @@ def window(over: Interval, dt: float | None = None) -> str:
     return "u".join(f"[{a},{b}" + (")" if b == "inf" else "]") for a, b in spans)
 
 
-def _units(samples: float, dt: float | None) -> float:
-    """A span in time units without the dust of multiplying: 3 samples of 0.1 are 0.3."""
-    return samples if dt is None else float(f"{samples * dt:.12g}")
+def duration(samples: float, dt: float | None) -> str:
+    """So many samples in time units, multiplied as the decimals that are printed: 27 of 0.1 are 2.7.
+
+    What it says, divided by `dt`, is so many samples again.
+    """
+    if dt is None:
+        return number(samples)
+    exact = Decimal(repr(float(dt))) * Decimal(samples)
+    return number(float(exact))

@@ -198,6 +198,8 @@ class _Judge:
                 name, weight = node.weights[0]
                 within = self.prior.ranges[name]
                 threshold = min(max(node.threshold / weight, within.low), within.high)
+                if threshold == node.threshold / weight:
+                    return node
                 return Atom(node.weights, node.relation, threshold * weight)
             return node
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import copysign, floor, log10
+
 from ..exact.atoms import shortened
 from ..formula import Atom, Formula, thresholds, walk, with_thresholds
 from .search import Search
@@ -22,17 +24,27 @@ def rounded(search: Search, formula: Formula, slack: float = 0.0) -> Formula:
     ground = search.task.ground
     for i, node in enumerate(atoms):
         reach = SHIFT * ground.levels.ranges[ground.columns.sums.index(node.weights)]
-        for digits in range(2, 12):
-            values = list(thresholds(formula))
-            values[i] = shortened(node.threshold, digits)
-            if abs(values[i] - node.threshold) > reach:
+        for value in (value for digits in range(2, 16) for value in _near(node.threshold, digits)):
+            if abs(value - node.threshold) > reach:
                 continue
+            values = list(thresholds(formula))
+            values[i] = value
             short = with_thresholds(formula, values)
             now = _standing(search, short)
             if now is not None and now[0] <= start[0] + slack + 1e-9 and now[1] >= 0.5 * start[1]:
                 formula = short
                 break
     return formula
+
+
+def _near(value: float, digits: int) -> list[float]:
+    """The numbers of so many digits next to a value, the nearest first: on one side of it verdicts may change."""
+    nearest = shortened(value, digits)
+    if not value or nearest == value:
+        return [nearest]
+    place = digits - 1 - floor(log10(abs(value)))
+    other = round(nearest + copysign(10.0**-place, value - nearest), place)
+    return [nearest, other]
 
 
 def _standing(search: Search, formula: Formula) -> tuple[float, float] | None:

@@ -22,7 +22,7 @@ from ..nodes import (
     Until,
     children,
 )
-from ..show import number
+from ..show import duration, number
 from ..words import TIMED
 from .elsewhere import one_span_each
 
@@ -49,7 +49,7 @@ def _text(formula: Formula, dt: float) -> str:
     word = _WORD[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         start, end = formula.over.spans[0]
-        word += f"_[{start * dt:.12g}, {'inf' if end == inf else f'{end * dt:.12g}'}]"
+        word += f"_[{duration(start, dt)}, {'inf' if end == inf else duration(end, dt)}]"
     inside = [_text(child, dt) for child in children(formula)]
     return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"
 

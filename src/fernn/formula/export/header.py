@@ -6,6 +6,7 @@ from math import inf
 
 from ...errors import FormulaError
 from ..nodes import Formula, walk
+from ..show import duration, number
 from ..words import TIMED
 
 
@@ -17,8 +18,8 @@ def window_meaning(formula: Formula, dt: float | None = None, unit: str | None =
     name = one_line(unit or "time units")
     reach = farthest(formula)
     count = "1 sample is" if reach == 1 else f"{reach} samples are"
-    example = "" if reach is None else f": {count} {reach * dt:.9g} {name}"
-    return f"Windows count samples. Samples are {dt:.9g} {name} apart{example}."
+    example = "" if reach is None else f": {count} {duration(reach, dt)} {name}"
+    return f"Windows count samples. Samples are {number(dt)} {name} apart{example}."
 
 
 def farthest(formula: Formula) -> int | None:

@@ -64,11 +64,11 @@ def shortened(formula: Formula, good: Dataset, allowed: int) -> Formula:
         for digits in range(-12, 16):
             unit = 10.0**-digits
             near = (ceil(value / unit) if up else floor(value / unit)) * unit
-            near = round(near, max(digits, 0))
+            near = round(near, digits)
             if abs(near - value) <= FINE * span:
                 moved = with_thresholds(formula, [*values[:k], near, *values[k + 1 :]])
                 if violating(moved, good) <= allowed:
                     values[k] = near
-                break
+                    break
         formula = with_thresholds(formula, values)
     return formula

@@ -11,6 +11,7 @@ from ...data import Dataset
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
 from ...formula.nodes import children
+from ...formula.show import duration
 from ...semantics import Deciding, deciding, satisfied, signals
 from ...semantics.quiet import quiet
 from ..clock import Clock, clock
@@ -153,7 +154,7 @@ def _legend(
         return (
             f"sample {sample}"
             if one.dt is None
-            else f"sample {sample} ({sample * one.dt:.6g} {one.time_unit or ''}".rstrip() + ")"
+            else f"sample {sample} ({duration(sample, one.dt)} {one.time_unit or ''}".rstrip() + ")"
         )
 
     rows: list[tuple[Any, str]] = [(Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {robustness:.4g}")]
