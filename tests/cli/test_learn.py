@@ -266,7 +266,7 @@ def test_a_disk_that_cannot_be_written_does_not_stop_learning(fernn, slow, monke
     monkeypatch.setattr(run, "write", full)
     done = fernn("learn", "cruise.csv", "--out", "run")
     assert done.code == 0, done.err
-    assert "could not be written (No space left on device" in done.err
+    assert "the run could not be kept (No space left on device: run/" in done.err
     assert "G (v <= 34)" in done.out
 
 
