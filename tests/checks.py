@@ -149,6 +149,15 @@ def check_a_fit_that_was_cut_off_ends_as_one_that_was_not(case: Case) -> None:
         assert _same_front(case.quick.fit(data, resume=json.loads(json.dumps(cut.state)))) == wanted
 
 
+def check_a_fit_that_time_limits_ended_goes_on_to_what_it_finds_without_one(case: Case) -> None:
+    data, state = spikes(), None
+    wanted = _same_front(case.quick.fit(data))
+    for limit in (0.01, 0.05, 0.1):
+        cut = replace(case.quick, time_limit=limit).fit(data, resume=state)  # type: ignore[type-var]
+        state = json.loads(json.dumps(cut.state))
+    assert _same_front(case.quick.fit(data, resume=state)) == wanted
+
+
 def check_a_fit_that_is_done_stays_as_it_is(case: Case) -> None:
     done = case.quick.fit(spikes())
     assert _same_front(case.quick.fit(spikes(), resume=json.loads(json.dumps(done.state)))) == _same_front(done)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from typing import Literal
 
@@ -52,15 +52,39 @@ def node_count(formula: Formula) -> int:
     match formula:
         case Not(Atom() | AnyAtom()):
             return 1
-        case AnyOf(options):
-            return max(node_count(option) for option in options)
+        case AnyOf():
+            return _template_length(formula, {})
     return 1 + sum(node_count(child) for child in children(formula))
+
+
+def _template_length(formula: Formula, known: dict[int, int]) -> int:
+    """As `node_count`; what options share is measured once, or each operator would double the time it takes."""
+    if id(formula) not in known:
+        inside = (_template_length(child, known) for child in children(formula))
+        match formula:
+            case Not(Atom() | AnyAtom()):
+                known[id(formula)] = 1
+            case AnyOf():
+                known[id(formula)] = max(inside)
+            case _:
+                known[id(formula)] = 1 + sum(inside)
+    return known[id(formula)]
+
+
+def _distinct(formula: Formula, seen: set[int]) -> Iterator[Formula]:
+    """As `walk`, without going twice into what options share."""
+    if id(formula) not in seen:
+        seen.add(id(formula))
+        yield formula
+        for child in children(formula):
+            yield from _distinct(child, seen)
 
 
 def direction(formula: Formula) -> Direction:
     """Which way its temporal operators look; `now` when it has none."""
-    past = any(isinstance(node, PAST) for node in walk(formula))
-    future = any(isinstance(node, FUTURE) for node in walk(formula))
+    nodes = list(_distinct(formula, set()) if isinstance(formula, AnyOf) else walk(formula))
+    past = any(isinstance(node, PAST) for node in nodes)
+    future = any(isinstance(node, FUTURE) for node in nodes)
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "now"
@@ -90,11 +114,27 @@ def is_bounded(formula: Formula) -> bool:
     return inf not in horizon(formula)
 
 
-def everywhere(formula: Formula, change: Callable[[Formula], Formula], into_choices: bool = True) -> Formula:
-    """`change` applied to every node, innermost first; choices stay as they are where `into_choices` says so."""
-    if isinstance(formula, AnyOf) and not into_choices:
-        return formula
-    return change(rebuilt(formula, tuple(everywhere(child, change, into_choices) for child in children(formula))))
+def everywhere(
+    formula: Formula,
+    change: Callable[[Formula], Formula],
+    into_choices: bool = True,
+    known: dict[int, Formula] | None = None,
+) -> Formula:
+    """`change` applied to every node, innermost first; choices stay as they are where `into_choices` says so.
+
+    What the options of a choice share is changed once, and shared again; `known` has that, by identity.
+    """
+    if isinstance(formula, AnyOf):
+        if not into_choices:
+            return formula
+        known = {} if known is None else known
+    if known is not None and id(formula) in known:
+        return known[id(formula)]
+    inside = tuple(everywhere(child, change, into_choices, known) for child in children(formula))
+    changed = change(rebuilt(formula, inside))
+    if known is not None:
+        known[id(formula)] = changed
+    return changed
 
 
 def mirror(formula: Formula) -> Formula:

@@ -10,7 +10,7 @@ Of each group one of the shortest shapes is kept; the template keeps the options
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -41,15 +41,31 @@ class _Way:
 def merged(template: Formula) -> Formula:
     """The template with the options that are needed: for every shape of the one, a shape of the other says the same."""
     branches = _branches(template)
+    found = merged_options(branches)
+    return template if found is branches else one_of(found)
+
+
+def merged_options(branches: list[Formula], pulse: Callable[[], None] = lambda: None) -> list[Formula]:
+    """The options of a choice that are needed, narrowed; themselves where there are too many shapes to compare.
+
+    `pulse` is called often; what it raises ends it.
+    """
     ways: list[_Way] = []
     for number, branch in enumerate(branches):
         room = MOST + 1 - len(ways)
-        ways += [_Way(number, shape, taken) for shape, taken in islice(settled(branch), room)]
+        for shape, taken in islice(settled(branch), room):
+            ways.append(_Way(number, shape, taken))
+            pulse()
         if len(ways) > MOST:
-            return template
-    kept = _needed(ways)
-    narrowed = [_narrowed(branch, [way for way in kept if way.branch == i]) for i, branch in enumerate(branches)]
-    return one_of(branch for branch in narrowed if branch is not None)
+            return branches
+    kept: dict[int, list[_Way]] = {}
+    for way in _needed(ways, pulse):
+        kept.setdefault(way.branch, []).append(way)
+    narrowed = []
+    for number, branch in enumerate(branches):
+        narrowed.append(_narrowed(branch, kept.get(number, [])))
+        pulse()
+    return [branch for branch in narrowed if branch is not None]
 
 
 def _branches(template: Formula) -> list[Formula]:
@@ -59,11 +75,12 @@ def _branches(template: Formula) -> list[Formula]:
     return [branch for option in template.options for branch in _branches(option)]
 
 
-def _needed(ways: Iterable[_Way]) -> list[_Way]:
+def _needed(ways: Iterable[_Way], pulse: Callable[[], None]) -> list[_Way]:
     """One way for each thing said: of the shortest, one that needs few options besides those needed anyway."""
     same: dict[Formula, list[_Way]] = {}
     for way in ways:
         same.setdefault(canonical(way.shape), []).append(way)
+        pulse()
     for form, group in same.items():
         least = min(length(way.shape) for way in group)
         same[form] = [way for way in group if length(way.shape) == least]
@@ -73,6 +90,7 @@ def _needed(ways: Iterable[_Way]) -> list[_Way]:
         best = min(group, key=lambda way: (len(way.options - needed), simplify(way.shape) != way.shape))
         needed |= best.options
         kept.append(best)
+        pulse()
     return kept
 
 

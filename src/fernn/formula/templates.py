@@ -42,9 +42,16 @@ def up_to_length(
     n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
 ) -> Formula:
     """Every formula of at most `n` atoms and operators, shapes as in `exactly_length`, short ones first."""
+    return one_of(options_up_to(n, direction, since, intervals, pieces))
+
+
+def options_up_to(
+    n: int, direction: Way = "future", since: bool = True, intervals: bool = False, pieces: int = 1
+) -> Iterator[Formula]:
+    """The options of `up_to_length`, one after the other: there are three times as many with every length."""
     _check_length(n, 1, LONGEST)
-    shapes = [shape for size in range(1, n + 1) for shape in _shapes(size)]
-    return _facing(direction, one_of(_labelled(shape, since, pieces if intervals else 0) for shape in shapes))
+    shapes = (shape for size in range(1, n + 1) for shape in _shapes(size))
+    return (_facing(direction, _labelled(shape, since, pieces if intervals else 0)) for shape in shapes)
 
 
 def _shapes(n: int) -> Iterator[_Shape]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf, isinf
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from ..errors import FernnError
 from ..plain import number, refusing
@@ -40,9 +46,45 @@ class Clock:
         """Of the time allowed, 0 to 1; 0 where there is no limit."""
         return 0.0 if isinf(self.limit) else min(1.0, (perf_counter() - self.start) / self.limit)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the time limit has come."""
+        return perf_counter() > self.deadline
+
     def is_due(self, every: float) -> bool:
         """Whether so many seconds have passed since this last said yes."""
         now = perf_counter()
         due = now - self.told > every
         self.told = now if due else self.told
         return due
+
+
+LOOK = 0.02
+"""Seconds between two looks at the clock, of the thread that stops compiled code."""
+
+
+@contextmanager
+def stopping(flag: npt.NDArray[np.int64], is_over: Callable[[], bool], limited: bool) -> Iterator[None]:
+    """While it is entered, a thread sets the flag as soon as the time is over: compiled code does not read clocks.
+
+    The flag is 0 at first, and after it. Without a limit there is no thread.
+    """
+    flag[0] = 0
+    left = Event()
+
+    def look() -> None:
+        while not left.wait(LOOK):
+            if is_over():
+                flag[0] = 1
+                return
+
+    watching = Thread(target=look, name="fernn-time-limit", daemon=True) if limited else None
+    if watching is not None:
+        watching.start()
+    try:
+        yield
+    finally:
+        left.set()
+        if watching is not None:
+            watching.join()
+        flag[0] = 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import isfinite, nan
+from functools import partial
+from math import isfinite, isinf, nan
 from time import perf_counter
 from typing import Any, Literal
 
@@ -19,12 +21,12 @@ from ..errors import EngineError, FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.measures import facing
 from ..formula.simplify import fixed_windows
-from ..formula.templates import up_to_length
-from ..network.engine import warm_up
+from ..formula.templates import LONGEST
+from ..network.engine import Flag, warm_up
 from ..network.matching import State
 from ..plain import number, rows, text, whole
 from .archive import Archive, Specimen
-from .clock import Clock
+from .clock import Clock, OutOfTime, stopping
 from .columns import Columns, Sum, columns_of, slanted
 from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from .front import Entry, Front, picked
@@ -35,13 +37,17 @@ from .recipe import WHERE, engine_for
 from .restarts import Afar
 from .rounding import rounded
 from .search import Search, in_turn
-from .space import Branch, formula_of, looking_back, space
-from .steady import crowded, halves, steadied, whole_windows
+from .space import Branch, Options, default_options, formula_of, looking_back, options_of, space
+from .steady import HALVES, Refits, crowded, halves, whole_windows
 from .tasks import Classifying, Regressing
 
 SCHEMA = 2
 PIECES = 2
 """Spans of a window, where windows are learned."""
+SHORT = 6
+"""The length up to which all formulas are prepared in a fraction of a second."""
+PREPARING = 0.25
+"""The share of a time limit that may go into preparing longer ones."""
 STAGE = 8
 """Rounds after which other sums of channels are tried."""
 REAL_FLOOR = 1e-4
@@ -91,25 +97,29 @@ class Fernn:
         `weights` says how much each trace counts. Real-valued labels are met by the robustness itself. Ctrl-C
         ends the search with the best so far.
         """
+        self._check()
         warm_up()  # compiling is not learning
         clock = Clock.of(resume, self.time_limit)
-        search = self._search(data, weights, resume)
+        limited = self.time_limit is not None
+        search = self._search(data, weights, resume, clock)
+        search.deadline, search.limit, search.refits = clock.deadline, clock.limit, HALVES
+        stop = search.task.ground.stop
         ended: Ended = "done"
         remarks: tuple[str, ...] = ()
         try:
-            if not search.rounds and not search.finished:
-                self._guess(search)
-            search.deadline = clock.deadline
-            search.pulse = lambda: self._tell(watch, search, clock, 0.5)
-            search.afar = self._afar(data, weights)
-            while not self._is_done(search):
-                if self.atoms == "linear" and search.rounds and search.rounds % STAGE == 0:
-                    search = self._turned(search, data, weights)
-                if perf_counter() > clock.deadline and search.archive.lengths:
-                    ended = "time limit"
-                    break
-                search.round()
-                self._tell(watch, search, clock, 0.0 if search.quiet == 0 else 0.5)
+            with stopping(stop, lambda: search.is_over, limited):
+                if not search.rounds and not search.begun and not search.finished:
+                    self._guess(search)
+                search.pulse = lambda: self._tell(watch, search, clock, 0.5)
+                search.afar = self._afar(data, weights)
+                while not self._is_done(search):
+                    if self.atoms == "linear" and search.rounds and search.rounds % STAGE == 0:
+                        search = self._turned(search, data, weights)
+                    if search.is_over and search.archive.lengths:
+                        ended = "time limit"
+                        break
+                    search.round()
+                    self._tell(watch, search, clock, 0.0 if search.quiet == 0 else 0.5)
         except KeyboardInterrupt:
             if not search.archive.lengths:
                 raise
@@ -122,23 +132,31 @@ class Fernn:
             if search.afar is not None:
                 search.afar.leave()
         search.offer_restored()
-        front = self._front(search, data)
+        with stopping(stop, lambda: perf_counter() > clock.deadline, limited):
+            front, is_whole = self._front(search, data)
+        if ended == "done" and not is_whole:
+            ended = "time limit"
         fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=(*remarks, *_remarks(search)))
         if ended != "interrupted":
             tell_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
 
-    def _search(self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None) -> Search:
+    def _search(
+        self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: Clock | None = None
+    ) -> Search:
         """A search at its start, or where the state says."""
-        template, future = self._template()
-        columns = columns_of(data, template)
+        columns, longest = columns_of(data, self.template), 1
         if state is not None:
             check_schema(state, SCHEMA)
             with going_on():
                 columns = columns.with_([_sum(total, data) for total in state["sums"]])
+                longest = min(whole(state["longest"], 1), self.max_length)
         elif self.atoms == "linear":
             columns = columns.with_([*self._guessed_sums(), *slanted(data, [], np.random.default_rng(self.seed))])
-        search = self._built(data, given, template, future, columns)
+        options = self._options(self.max_length) if clock is None else self._options_in_time(clock, longest)
+        search = self._built(data, given, options, columns)
+        if self.template is None and search.max_length < self.max_length:
+            search.shortest_space = search.max_length
         if state is not None:
             _restore(search, state)
         return search
@@ -147,19 +165,49 @@ class Fernn:
         engine = engine_for(self)
         return None if isinstance(engine, Local) else Afar(engine, self, data, weights)
 
-    def search_over(self, data: Dataset, given: Floats | None, sums: Sequence[Any]) -> Search:
-        """A search with nothing in it that reads these sums of channels, as a worker needs it."""
-        template, future = self._template()
-        columns = columns_of(data, template).with_([_sum(total, data) for total in sums])
-        return self._built(data, given, template, future, columns)
+    def search_over(self, data: Dataset, given: Floats | None, sums: Sequence[Any], longest: int) -> Search:
+        """A search with nothing in it that reads these sums of channels, up to this length: as a worker needs it."""
+        columns = columns_of(data, self.template).with_([_sum(total, data) for total in sums])
+        return self._built(data, given, self._options(longest), columns)
 
-    def _built(self, data: Dataset, given: Floats | None, template: Formula, future: bool, columns: Columns) -> Search:
-        real, labels = is_real(data), targets(data)
+    def _options(self, longest: int, pulse: Callable[[], None] = lambda: None) -> Options:
+        """What is searched: the template, or all formulas up to this length."""
+        if self.template is not None:
+            return options_of(self.template)
+        way: Literal["future", "past"] = "future" if self._future() else "past"
+        return default_options(longest, way, self.since, self.intervals, PIECES, pulse)
+
+    def _options_in_time(self, clock: Clock, least: int) -> Options:
+        """Those up to `max_length`; where preparing them takes too much of the time limit, up to a lesser length.
+
+        Those up to the length `least` are prepared in any case: there are formulas of it already.
+        """
+
+        def until(share: float) -> Callable[[], None]:
+            def pulse() -> None:
+                if clock.share > share:
+                    raise OutOfTime
+
+            return pulse
+
+        with suppress(OutOfTime):
+            return self._options(self.max_length, until(PREPARING))
+        small = max(min(SHORT, self.max_length), least)
+        found = self._options(small)
+        with suppress(OutOfTime):
+            for size in range(small + 1, self.max_length):
+                found = self._options(size, until(PREPARING + 0.1))
+        return found
+
+    def _built(
+        self, data: Dataset, given: Floats | None, options: Options, columns: Columns, stop: Flag | None = None
+    ) -> Search:
+        future, real, labels = self._future(), is_real(data), targets(data)
         weights = counts(data, given)
         if not real:
             weights = weighed(data, weights, self.class_weight, self.miss_cost, self.false_alarm_cost)
-        made = ground(data, columns, labels, weights, future, self.seed, real)
-        room = space(template, columns, future)
+        made = ground(data, columns, labels, weights, future, self.seed, real, stop)
+        room = space(options, columns, future)
         task = Regressing(made) if real else Classifying(made)
         longest = max(branch.length for branch in room.branches)
         least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
@@ -170,24 +218,34 @@ class Fernn:
         """The same search with other sums of channels to read: those in use, near them, and new ones."""
         found = [found.formula for size in search.archive.lengths for found in search.archive.sorted(size)]
         used = [node.weights for formula in found for node in walk(formula) if isinstance(node, Atom)]
-        template, future = self._template()
         rng = np.random.default_rng([self.seed, search.rounds, 5])
         often = [total for total, _ in Counter(used).most_common()]
-        columns = columns_of(data, template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
-        turned = self._built(data, given, template, future, columns)
+        columns = columns_of(data, self.template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
+        options = self._options(search.max_length)
+        turned = self._built(data, given, options, columns, search.task.ground.stop)
         turned.archive, turned.rounds, turned.quiet = search.archive, search.rounds, search.quiet
-        turned.base, turned.finished, turned.restored = search.base, search.finished, search.restored
+        turned.base, turned.begun, turned.finished = search.base, search.begun, search.finished
+        turned.shortest_space = search.shortest_space
+        turned.restored, turned.limit, turned.refits = search.restored, search.limit, search.refits
+        turned.spent, turned.settled, turned.reserved = search.spent, search.settled, search.reserved
         turned.deadline, turned.pulse, turned.afar = search.deadline, search.pulse, search.afar
         return turned
 
-    def _template(self) -> tuple[Formula, bool]:
-        """What to search, and whether it looks ahead."""
+    def _check(self) -> None:
+        """That the settings have a meaning, and that they can be."""
         if self.atoms not in ("axis", "linear"):
             raise UnsupportedError(f"atoms are 'axis' or 'linear', got {self.atoms!r}")
+        if self.template is None and self.max_length > LONGEST:
+            raise UnsupportedError(
+                f"max_length is at most {LONGEST}, got {self.max_length}: there are three times as many shapes of "
+                "formulas with every length, and beyond that they do not fit into memory. For longer formulas, say "
+                "their shape with a template."
+            )
+
+    def _future(self) -> bool:
+        """Whether what is searched looks ahead."""
         looks = direction(self.template) if self.template is not None else "now"
-        future = looks == "future" if looks != "now" else self.direction == "future"
-        way: Literal["future", "past"] = "future" if future else "past"
-        return self.template or up_to_length(self.max_length, way, self.since, self.intervals, PIECES), future
+        return looks == "future" if looks != "now" else self.direction == "future"
 
     def _guessed_sums(self) -> list[Sum]:
         return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
@@ -209,10 +267,14 @@ class Fernn:
         entries = [_entry(search, specimen) for specimen in search.archive.front()]
         share = max(search.rounds / max(self.rounds, 1), clock.share)
         front = Front(tuple(entries), len(entries) - 1)
-        return Progress(clock.seconds, share, search.rounds * self.restarts, front, _state(search, clock))
+        tried = search.rounds * self.restarts + search.begun + len(search.finished)
+        return Progress(clock.seconds, share, tried, front, _state(search, clock))
 
-    def _front(self, search: Search, data: Dataset) -> Front:
-        """The best of each length; longer ones only where they do better, if steady on unseen halves too."""
+    def _front(self, search: Search, data: Dataset) -> tuple[Front, bool]:
+        """The best of each length; longer ones only where they do better, if steady on unseen halves too.
+
+        And whether there was time for all of it: a time limit leaves out refits, first of all.
+        """
         if not search.archive.lengths:
             raise FernnError(
                 f"no formula of the search space says anything of {data.name}: the windows of the template lie beyond "
@@ -221,25 +283,43 @@ class Fernn:
         exact = self.thresholds == "exact"
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
-        settled = in_turn(lambda found: self._settled(search, data, found, sides), list(search.archive.front()))
+        found = list(search.archive.front())
+        refits = in_turn(lambda specimen: self._refits(search, specimen), found)
+        stop, done = search.task.ground.stop, 0
+        step = len(sides) if isinf(search.deadline) else 2  # a half and its complement
+        while done < len(sides):
+            in_turn(partial(Refits.fit, sides=sides[done : done + step]), refits)
+            if stop[0]:
+                break
+            done += step
+        pairs = list(zip(found, refits, strict=True))
+        settled = in_turn(lambda pair: self._settled(search, data, *pair, done), pairs)
         for entry in sorted(settled, key=lambda entry: (entry.length, entry.train, str(entry.formula))):
             better = not entries or entry.train < entries[-1].train - 1e-9
-            if better and (not entries or exact or entry.validation <= entries[-1].validation + 1e-9):
+            if better and (not entries or exact or not entry.validation > entries[-1].validation + 1e-9):
                 entries.append(entry)
-        return Front(tuple(entries), picked(entries))
+        return Front(tuple(entries), picked(entries)), done >= len(sides) and not stop[0]
 
-    def _settled(self, search: Search, data: Dataset, specimen: Specimen, sides: npt.NDArray[np.bool_]) -> Entry:
-        """An entry of the front: thresholds steady where the classes overlap, and short."""
+    def _refits(self, search: Search, specimen: Specimen) -> Refits:
         task = search.task
         branch, state = _placed(search, specimen.origin)
         if specimen.loss > search.floor + 1e-9:  # of equally good windows, those in the middle
-            task.polish(branch, state, self.seed, free=False)
-            state = whole_windows(search, branch, state)
-        refit = steadied(task, branch, state, sides)
+            settled = state.copy()
+            task.polish(branch, settled, self.seed, free=False)
+            settled = whole_windows(search, branch, settled)
+            if not task.ground.stop[0]:
+                state = settled
+        return Refits(task, branch, state)
+
+    def _settled(self, search: Search, data: Dataset, specimen: Specimen, refits: Refits, count: int) -> Entry:
+        """An entry of the front: thresholds steady where the classes overlap, and short."""
+        task, state = search.task, refits.state
+        refit = refits.steady(count)
         formula = formula_of(state, task.ground)
-        if isinstance(task, Classifying) and self._is_steady(task, state):
+        if count and isinstance(task, Classifying) and self._is_steady(task, state):
             formula = formula_of(refit.state, task.ground)
-        formula = rounded(search, formula, 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss)
+        slack = 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss
+        formula = rounded(search, formula, slack, lambda: bool(task.ground.stop[0]))
         margin = task.judged(_placed(search, formula)[1]).margin
         said = facing(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
@@ -268,37 +348,52 @@ def _entry(search: Search, specimen: Specimen) -> Entry:
 def _remarks(search: Search) -> tuple[str, ...]:
     """What keeps the result from being that of every fit with this seed."""
     lost = 0 if search.afar is None else search.afar.left_out
-    if not lost:
-        return ()
-    return (f"{lost} restarts failed on their workers and were left out: the same seed may give another rule.",)
+    said = []
+    if lost:
+        said.append(f"{lost} restarts failed on their workers and were left out: the same seed may give another rule.")
+    if search.shortest_space is not None:
+        said.append(
+            f"for a while only formulas of up to {search.shortest_space} atoms and operators were tried: the time "
+            "limit left no time to prepare longer ones, so the same seed may give another rule."
+        )
+    return tuple(said)
 
 
 def _state(search: Search, clock: Clock) -> dict[str, Any]:
     """The archive as it was when the round began; and of the round, what is done and what that has found.
 
     Restarts are drawn from the archive of the beginning. Drawn from what a part of the round has left, they would be
-    others.
+    others. What was stopped half way, so that there is something to show, is not kept.
     """
+    is_any = search.begun or search.finished or search.restored
+    added = search.archive.difference(search.base) if is_any else []
     return {
         "schema": SCHEMA,
         "rounds": search.rounds,
         "quiet": search.quiet,
+        "longest": search.max_length,
+        "shortest_space": search.shortest_space,
         "seconds": clock.seconds,
         "sums": [[list(term) for term in total] for total in search.space.columns.sums],
         "archive": search.base.to_json(),
+        "begun": search.begun,
         "finished": sorted(search.finished),
-        "added": [found.to_json() for found in [*search.archive.difference(search.base), *search.restored]],
+        "added": [found.to_json() for found in [*added, *search.restored]],
     }
 
 
 def _restore(search: Search, state: dict[str, Any]) -> None:
     with going_on():
         search.rounds, search.quiet = whole(state["rounds"]), whole(state["quiet"])
+        if state["shortest_space"] is not None:
+            known = whole(state["shortest_space"], 1)
+            search.shortest_space = min(known, search.shortest_space or known)
         search.archive = Archive.from_json(state["archive"])
         search.base = search.archive.copy()
         search.finished = {whole(number) for number in state["finished"]}
-        if any(number >= search.restarts for number in search.finished):
-            raise ValueError(f"restart {max(search.finished)} of {search.restarts} is said to be finished")
+        search.begun = whole(state["begun"])
+        if max([search.begun, *(number + 1 for number in search.finished)]) > search.restarts:
+            raise ValueError(f"more restarts are said to be done than there are, {search.restarts}")
         search.restored = [Specimen.from_json(row) for row in rows(state["added"])]
         kept = [found for size in search.archive.lengths for found in search.archive.sorted(size)]
         for found in [*kept, *search.restored]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..network.engine import Flag
 from ..network.gradient import Batch
 from ..network.thresholds import Levels
 from ..network.tiles import Tiles, tiled
@@ -37,6 +38,8 @@ class Ground:
     unit: float
     weights: Floats
     labels: Floats
+    stop: Flag = field(default_factory=lambda: np.zeros(1, np.int64))
+    """What is being trained or polished on these traces ends soon after this is set."""
 
     @property
     def total(self) -> float:
@@ -49,12 +52,20 @@ class Ground:
 
 
 def ground(
-    data: Dataset, columns: Columns, labels: Floats, weights: Floats, future: bool, seed: int, real: bool = False
+    data: Dataset,
+    columns: Columns,
+    labels: Floats,
+    weights: Floats,
+    future: bool,
+    seed: int,
+    real: bool = False,
+    stop: Flag | None = None,
 ) -> Ground:
     """Prepares traces with +1/-1 labels, or real ones; tiles hold a like share of high and low labels."""
     traces = [columns.values(trace, data.channels) for trace in data.values]
     width = len(columns.sums)
-    distinct = [np.unique(np.concatenate([trace[c] for trace in traces])) for c in range(width)]
+    flat = np.concatenate(traces, axis=1)
+    distinct, ranked = zip(*(np.unique(flat[c], return_inverse=True) for c in range(width)), strict=True)
     ranges = np.array([values[-1] - values[0] if len(values) > 1 else 1.0 for values in distinct])
     lows = np.array([values[0] for values in distinct])
     unit = 1.0
@@ -66,13 +77,8 @@ def ground(
     offsets = np.concatenate([[0], np.cumsum([len(values) for values in distinct])]).astype(np.int64)
     order = _dealt(labels > np.median(labels) if real else labels > 0, seed)
     places = tiled(tuple((trace - lows[:, None]) / scales[:, None] for trace in traces), future, order)
-    ranks = tiled(
-        tuple(
-            np.stack([np.searchsorted(distinct[c], trace[c]) for c in range(width)]).astype(float) for trace in traces
-        ),
-        future,
-        order,
-    )
+    cuts = np.cumsum([trace.shape[1] for trace in traces])[:-1]
+    ranks = tiled(tuple(np.split(np.stack(ranked).astype(float), cuts, axis=1)), future, order)
     wanted, heavy = places.spread(labels / unit), places.spread(weights)
     return Ground(
         columns,
@@ -87,6 +93,7 @@ def ground(
         unit,
         weights,
         labels,
+        np.zeros(1, np.int64) if stop is None else stop,
     )
 
 

@@ -33,6 +33,7 @@ FEW = 8
 TELLING = 0.05
 """The share of the time, at most, that goes into telling of progress, and no sooner than `EVERY` seconds."""
 EVERY = 0.5
+MOST_WEIGHTS = 50_000_000
 
 
 class Trainer(Protocol):
@@ -115,9 +116,19 @@ def fitted(settings: PaperFernn, network: Network, watch: Watch, resume: dict[st
     return Fit(front, clock.seconds, ended, state)
 
 
+def check_size(restarts: int, weights: int) -> None:
+    """That so many restarts fit into memory side by side: four numbers are kept for each weight of each."""
+    if restarts * weights > MOST_WEIGHTS:
+        raise UnsupportedError(
+            f"{restarts:,} restarts of {weights} weights each do not fit into memory side by side; there can be "
+            f"{MOST_WEIGHTS // weights:,}. Pass fewer, and other seeds for more."
+        )
+
+
 def _first(settings: PaperFernn, network: Network, resume: dict[str, Any] | None) -> Restarts:
     """Where to begin, or to go on."""
     size = network.engine.size
+    check_size(settings.restarts, size)
     if resume is None:
         return started(size, settings.schedule, settings.seed, settings.restarts)
     check_schema(resume, SCHEMA)

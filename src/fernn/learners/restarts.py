@@ -28,7 +28,7 @@ from .recipe import made, recipe
 
 if TYPE_CHECKING:
     from .fernn import Fernn
-    from .search import Search, Start
+    from .search import Batch, Search, Start
 
 TASK = "fernn.learners.restarts:settled"
 SHARES = 2
@@ -64,23 +64,23 @@ class Afar:
         self.left_out = 0
         """Restarts that failed again and again."""
 
-    def settle(
-        self, search: Search, starts: Sequence[Start], todo: Sequence[int]
-    ) -> Iterator[tuple[list[int], list[Specimen]]]:
-        """Trains and polishes those `todo`, as many as there is time for; the first one in any case if nothing was
-        found yet. Gives which are done, and what they became."""
-        told = _told(search, starts)
+    def settle(self, search: Search, batch: Batch) -> Iterator[tuple[list[int], list[Specimen]]]:
+        """Trains and polishes those that are not finished, as many as there is time for; the first one in any case if
+        nothing was found yet. Gives the numbers of those that are done, and what they became."""
+        told = _told(search, batch)
         name = self._name(search)
-        known = self._ahead if len(todo) == len(starts) and self._is_sent(name, told) else None
+        is_begun = any(search.is_filed(number) for number in told)
+        known = self._ahead if not is_begun and self._is_sent(name, list(told.values())) else None
         sent = len(known.starts) if known else 0
         early = {number: self._early[number] for number in known.places if number in self._early} if known else {}
         waited = dict(known.places) if known else {}
-        waited |= self._send(search, name, told, todo[sent:]).places
+        left = [number for number in told if not search.is_filed(number)][sent:]
+        waited |= self._send(search, name, {number: told[number] for number in left}).places
         self._early, self._ahead = {}, None
         failures, lost = Failures(self._engine, f"shares of the restarts of round {search.rounds}"), list[int]()
-        if isinf(search.deadline) and search.rounds + 1 < self.learner.rounds:
-            following = _told(search, search.ahead(), 1)
-            self._ahead = self._send(search, name, following, range(len(following)))
+        is_last = batch[-1][0] + 1 >= search.restarts
+        if isinf(search.deadline) and is_last and search.rounds + 1 < self.learner.rounds:
+            self._ahead = self._send(search, name, _told(search, list(enumerate(search.ahead())), 1))
         try:
             while waited:
                 for number, answer in [*early.items()] or self._flow.answered():
@@ -110,28 +110,29 @@ class Afar:
         """All that a worker needs to build the search."""
         weights = None if self.weights is None else self.weights.tolist()
         sums = [list(map(list, total)) for total in search.space.columns.sums]
-        return json.dumps({"learner": recipe(self.learner), "weights": weights, "sums": sums})
+        about = {"weights": weights, "sums": sums, "longest": search.max_length}
+        return json.dumps({"learner": recipe(self.learner), **about})
 
     def _is_sent(self, name: str, told: list[Told]) -> bool:
         """Whether what was sent ahead is how this round begins."""
         sent = self._ahead
         return sent is not None and sent.search == name and told[: len(sent.starts)] == sent.starts
 
-    def _send(self, search: Search, name: str, told: list[Told], which: Sequence[int]) -> Sent:
+    def _send(self, search: Search, name: str, told: dict[int, Told]) -> Sent:
         common: dict[str, Any] = {
             "search": name,
-            "seconds": None if isinf(search.deadline) else search.deadline - perf_counter(),
+            "seconds": None if isinf(search.deadline) else search.deadline - search.reserved - perf_counter(),
             "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
         shares = SHARES if isinf(search.deadline) else 1  # none waits while its time runs out
-        parts = min(len(which), shares * self._engine.workers)
+        parts = min(len(told), shares * self._engine.workers)
         first = not search.archive.lengths
-        shared = [list(which[i::parts]) for i in range(parts)]
+        shared = [list(told)[i::parts] for i in range(parts)]
         units = [
-            Unit(common | {"starts": [told[k] for k in places], "first": first and i == 0}, i)
-            for i, places in enumerate(shared)
+            Unit(common | {"starts": [told[number] for number in numbers], "first": first and i == 0}, i)
+            for i, numbers in enumerate(shared)
         ]
-        return Sent(name, [told[k] for k in which], dict(zip(self._flow.add(units), shared, strict=True)))
+        return Sent(name, list(told.values()), dict(zip(self._flow.add(units), shared, strict=True)))
 
     def _found(self, search: Search, answer: Answer, failures: Failures) -> Done | None:
         """How many of some restarts are done, and what they became, all of it in the space that is searched; None where
@@ -204,17 +205,18 @@ def _search(data: Dataset, told: str) -> Search:
         base = json.loads(told)
         learner: Any = made(base["learner"])
         weights = None if base["weights"] is None else np.array(base["weights"])
-        _built[key] = learner.search_over(data, weights, base["sums"])
+        _built[key] = learner.search_over(data, weights, base["sums"], base["longest"])
     return _built[key]
 
 
-def _told(search: Search, starts: Sequence[Start], later: int = 0) -> list[Told]:
-    """Starts of this round, or of some rounds later, in plain numbers."""
+def _told(search: Search, batch: Sequence[tuple[int, Start]], later: int = 0) -> dict[int, Told]:
+    """Starts of this round, or of some rounds later, by their numbers, in plain numbers."""
     places = {id(branch): i for i, branch in enumerate(search.space.branches)}
-    return [
-        (places[id(branch)], new, search.seed_of(i, later), at.winners.tolist(), at.value.tolist(), at.spans.tolist())
-        for i, (branch, at, new) in enumerate(starts)
-    ]
+    told: dict[int, Told] = {}
+    for number, (branch, at, new) in batch:
+        seed = search.seed_of(number, later)
+        told[number] = places[id(branch)], new, seed, at.winners.tolist(), at.value.tolist(), at.spans.tolist()
+    return told
 
 
 def _state(wiring: Wiring, told: Sequence[Any]) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import copysign, floor, log10
 
 from ..exact.atoms import shortened
@@ -11,11 +12,13 @@ from .search import Search
 SHIFT = 0.003
 
 
-def rounded(search: Search, formula: Formula, slack: float = 0.0) -> Formula:
+def rounded(
+    search: Search, formula: Formula, slack: float = 0.0, is_over: Callable[[], bool] = lambda: False
+) -> Formula:
     """The formula, looking back, with each threshold as short as leaves the training loss and half of the margin.
 
     Thresholds in turn, left to right. None moves by more than SHIFT of the range of what its atom reads; `slack` is
-    how much the loss may grow.
+    how much the loss may grow. When the time is over, thresholds that are left stay as they are.
     """
     start = _standing(search, formula)
     if start is None:
@@ -25,6 +28,8 @@ def rounded(search: Search, formula: Formula, slack: float = 0.0) -> Formula:
     for i, node in enumerate(atoms):
         reach = SHIFT * ground.levels.ranges[ground.columns.sums.index(node.weights)]
         for value in (value for digits in range(2, 16) for value in _near(node.threshold, digits)):
+            if is_over():
+                return formula
             if abs(value - node.threshold) > reach:
                 continue
             values = list(thresholds(formula))

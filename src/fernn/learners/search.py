@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import count
-from math import inf
+from itertools import count, islice
+from math import inf, isinf
 from threading import get_ident
 from time import perf_counter
 from typing import TypeVar, cast
@@ -31,6 +31,12 @@ SMALL = 20_000
 so little data there is also less to be found by searching on."""
 Start = tuple[Branch, State, bool]
 """A restart: where it is, and whether it is new rather than a change of something found."""
+Batch = list[tuple[int, Start]]
+"""Restarts with their numbers in the round."""
+BATCH = 512
+"""Restarts of a round that are drawn at once: a round may have more than there is memory for."""
+RESERVED = 0.25
+"""The share of the time limit, at most, that is left for the front: its formulas are refitted many times."""
 
 
 @dataclass
@@ -48,15 +54,28 @@ class Search:
     archive: Archive = field(default_factory=Archive)
     base: Archive = field(default_factory=Archive)
     """The archive as it was when the round began, from which its restarts are drawn."""
+    begun: int = 0
+    """Of the round, how many restarts are in batches that are filed."""
     finished: set[int] = field(default_factory=set)
-    """Restarts of the round that are filed."""
+    """Of the next batch, the numbers of restarts that are filed."""
     restored: list[Specimen] = field(default_factory=list)
     """What the restarts that an earlier process finished had found."""
     rounds: int = 0
     quiet: int = 0
     """Rounds since the front last improved."""
+    shortest_space: int | None = None
+    """The length up to which formulas were looked for, where a time limit once left no time to prepare longer ones."""
     deadline: float = inf
     """When to stop, on the clock of `perf_counter`."""
+    limit: float = inf
+    """Seconds from the start of the fit to the deadline."""
+    refits: int = 0
+    """How often every formula of the front is refitted in the end, for which some time is left."""
+    spent: float = 0.0
+    """Seconds that restarts took, of `settled` many."""
+    settled: int = 0
+    reserved: float = 0.0
+    """Seconds before the deadline at which the search ends."""
     pulse: Callable[[], None] = lambda: None
     """Called between restarts, in the thread of the caller, so that a long round does not look dead."""
     afar: Afar | None = None
@@ -70,14 +89,44 @@ class Search:
         drawn from the archive as it was when the round began. A round that the deadline cuts off does not count.
         """
         self.base = self.archive.copy()
-        starts = self.starts(np.random.default_rng([self.seed, self.rounds]))
+        starts = enumerate(self.starts(np.random.default_rng([self.seed, self.rounds])))
         self.offer_restored()
-        self.settle(starts)
-        if len(self.finished) < len(starts):
-            return
+        while batch := self._drawn(starts):
+            if batch[-1][0] < self.begun:
+                if self.is_over and self.archive.lengths:
+                    return
+                continue
+            self.settle(batch)
+            if not all(self.is_filed(number) for number, _ in batch):
+                return
+            self.begun, self.finished = batch[-1][0] + 1, set()
         self.quiet = 0 if self.archive.heads() != self.base.heads() else self.quiet + 1
         self.rounds += 1
-        self.base, self.finished = self.archive.copy(), set()
+        self.base, self.begun = self.archive.copy(), 0
+
+    def _drawn(self, starts: Iterator[tuple[int, Start]]) -> Batch:
+        """The next batch, empty where there is none; when the time is over while it is drawn, a part of it."""
+        batch: Batch = []
+        for each in islice(starts, BATCH):
+            batch.append(each)
+            if self.is_over and self.archive.lengths:
+                break
+        return batch
+
+    def is_filed(self, number: int) -> bool:
+        """Whether this restart of the round is done."""
+        return number < self.begun or number in self.finished
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time has come to stop, so that the front is there at the deadline."""
+        return perf_counter() > self.deadline - self.reserved
+
+    def _reserve(self) -> None:
+        """Leaves as much time as the front will take: a refit takes no longer than a restart."""
+        if self.settled and not isinf(self.deadline):
+            each = self.spent / self.settled
+            self.reserved = min(RESERVED * self.limit, self.refits * each * len(list(self.archive.front())))
 
     def offer_restored(self) -> None:
         """Files what an earlier process found in this round."""
@@ -93,79 +142,91 @@ class Search:
     def at_floor(self) -> bool:
         return any(found.loss <= self.floor + 1e-9 for found in self.archive.front())
 
-    @property
-    def longest(self) -> int:
+    def longest(self, archive: Archive) -> int:
         """No formula longer than the shortest one that reaches the floor is worth looking for."""
-        return min((s.length for s in self.archive.front() if s.loss <= self.floor + 1e-9), default=self.max_length)
+        return min((s.length for s in archive.front() if s.loss <= self.floor + 1e-9), default=self.max_length)
 
-    def starts(self, rng: np.random.Generator) -> list[Start]:
-        """A quarter new, each in the next branch; the rest changes of what the archive holds."""
-        is_first = self.rounds == 0 or not self.archive.lengths
-        found = self.fresh(rng, self.rounds, self.restarts if is_first else self.restarts // 4)
-        longest = self.longest
-        tries = 0
-        while len(found) < self.restarts and tries < 20 * self.restarts:
+    def starts(self, rng: np.random.Generator) -> Iterator[Start]:
+        """A quarter new, each in the next branch; the rest changes of what the archive held when the round began."""
+        is_first = self.rounds == 0 or not self.base.lengths
+        drawn = tries = 0
+        for each in self.fresh(rng, self.rounds, self.restarts if is_first else self.restarts // 4, self.base):
+            drawn += 1
+            yield each
+        longest = self.longest(self.base)
+        while drawn < self.restarts and tries < 20 * self.restarts:
             tries += 1
             formula = self.offspring(rng)
             placed = self.space.placed(formula) if length(formula) <= longest else None
             if placed is not None:
-                found.append((*placed, False))
-        return found
+                drawn += 1
+                yield (*placed, False)
 
-    def fresh(self, rng: np.random.Generator, round: int, count: int) -> list[Start]:
+    def fresh(self, rng: np.random.Generator, round: int, count: int, archive: Archive) -> Iterator[Start]:
         """New ones, each in the next branch."""
-        longest = self.longest
+        longest = self.longest(archive)
         branches = [branch for branch in self.space.branches if branch.length <= longest] or self.space.branches
-        places = [branches[(i + round * count) % len(branches)] for i in range(count)]
-        return [(branch, self.moves.fresh(branch, rng), True) for branch in places]
+        for i in range(count):
+            branch = branches[(i + round * count) % len(branches)]
+            yield branch, self.moves.fresh(branch, rng), True
 
     def ahead(self) -> list[Start]:
         """The new ones of the next round, as long as this one does not change what is worth looking for."""
-        return self.fresh(np.random.default_rng([self.seed, self.rounds + 1]), self.rounds + 1, self.restarts // 4)
+        following = np.random.default_rng([self.seed, self.rounds + 1])
+        return list(islice(self.fresh(following, self.rounds + 1, self.restarts // 4, self.archive), BATCH))
 
     def offspring(self, rng: np.random.Generator) -> Formula:
         """A change of a good formula, of a length drawn evenly."""
-        lengths = self.archive.lengths
-        shelf = self.archive.sorted(lengths[int(rng.integers(len(lengths)))])
+        lengths = self.base.lengths
+        shelf = self.base.sorted(lengths[int(rng.integers(len(lengths)))])
         parent = shelf[min(int(rng.exponential(4.0)), len(shelf) - 1)]
-        others = [self.archive.sorted(n)[0].origin for n in lengths]
+        others = [self.base.sorted(n)[0].origin for n in lengths]
         return self.moves.changed(parent.origin, others, rng)
 
-    def settle(self, starts: list[Start]) -> None:
+    def settle(self, batch: Batch) -> None:
         """Trains, polishes and files, on all cores or on an engine, as many as there is time for."""
-        todo = [i for i in range(len(starts)) if i not in self.finished]
         if self.afar is not None:
-            for numbers, found in self.afar.settle(self, starts, todo):
+            for numbers, found in self.afar.settle(self, batch):
                 for each in found:
                     self.archive.offer(each)
                 self.finished.update(numbers)
             return
-        caller, finished = get_ident(), deque[tuple[int, State, float]]()
+        todo = [each for each in batch if not self.is_filed(each[0])]
+        caller, finished = get_ident(), deque[tuple[int, State, float, float]]()
+        stop = self.task.ground.stop
 
-        def one(i: int) -> None:
-            branch, state, new = starts[i]
-            if perf_counter() > self.deadline and (i > 0 or self.archive.lengths):
+        def one(drawn: tuple[int, Start]) -> None:
+            number, (branch, state, new) = drawn
+            if self.is_over and (number > 0 or self.archive.lengths):
                 return  # but the first one is made, so that there is something to show
-            seed = self.seed_of(i)
+            began = perf_counter()
+            seed = self.seed_of(number)
             if new:
                 self.task.train(branch, state, seed)
-            finished.append((i, state, self.task.polish(branch, state, seed)))
+            loss = self.task.polish(branch, state, seed)
+            finished.append((-1 if stop[0] else number, state, loss, perf_counter() - began))
             if get_ident() == caller:
                 self._file_all(finished)
                 self.pulse()
 
         if self.is_small:
-            for i in todo:
-                one(i)
+            for drawn in todo:
+                one(drawn)
         else:
             in_turn(one, todo)
         self._file_all(finished)
 
-    def _file_all(self, finished: deque[tuple[int, State, float]]) -> None:
+    def _file_all(self, finished: deque[tuple[int, State, float, float]]) -> None:
+        """What was stopped half way, of number -1, only where there is nothing else to show."""
         while finished:
-            number, state, loss = finished.popleft()
-            self.file(state, loss)
-            self.finished.add(number)
+            number, state, loss, seconds = finished.popleft()
+            if number >= 0:
+                self.spent, self.settled = self.spent + seconds, self.settled + 1
+                self.file(state, loss)
+                self.finished.add(number)
+            elif not self.archive.lengths:
+                self.file(state, loss)
+        self._reserve()
 
     def seed_of(self, restart: int, later: int = 0) -> int:
         """Of a restart in this round, or some rounds later."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from ..formula import Formula, atom, direction, length, mirror
 from ..formula.interval import OpenInterval
-from ..formula.merge import merged
+from ..formula.merge import MOST, merged, merged_options
 from ..formula.nodes import AnyOf, Relation, children
+from ..formula.templates import Way, options_up_to
 from ..network import forward as cell
 from ..network.matching import State, matched
 from ..network.readout import read
@@ -26,16 +29,46 @@ Shape = tuple[object, ...] | None
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """One option of the template's outermost choice, wired."""
+    """One option of the template's outermost choice; it is wired when it is first used, as most of many never are."""
 
-    wiring: Wiring
+    option: Formula
+    columns: Columns
+    future: bool
     shape: Shape
     length: int
-    movable: npt.NDArray[np.int64]
-    """How many pieces each window may have; then of each atom how many negations it stands under, EVEN, ODD or MIXED.
-    0 is for what is fixed."""
-    blank: State
-    """First options, fixed thresholds as they are and others at 0, windows over all time."""
+
+    @cached_property
+    def _opened(self) -> tuple[Wiring, dict[str, float]]:
+        """With fixed thresholds by the names of their atoms."""
+        opened, kept = with_fixed_holes(self.option)
+        return wired(opened, self.columns.names, future=self.future, directed=True), kept
+
+    @property
+    def wiring(self) -> Wiring:
+        return self._opened[0]
+
+    @cached_property
+    def movable(self) -> npt.NDArray[np.int64]:
+        """How many pieces each window may have; then of each atom how many negations it stands under, EVEN, ODD or
+        MIXED. 0 is for what is fixed."""
+        wiring, kept = self._opened
+        sides = wiring.sides()
+        free = [0 if hole.name in kept else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
+        pieces = [over.pieces if isinstance(over, OpenInterval) else 0 for over in wiring.windows]
+        return np.array(pieces + free, dtype=np.int64)
+
+    @cached_property
+    def blank(self) -> State:
+        """First options, fixed thresholds as they are and others at 0, windows over all time."""
+        wiring, kept = self._opened
+        spans = wiring.fixed_spans()
+        if not len(spans):
+            spans = np.full((1, cell.PIECES, 2), -1, np.int64)
+        blank = State(wiring, np.zeros(len(wiring.blocks), np.int64), np.zeros(wiring.size), spans)
+        for block, hole in enumerate(wiring.holes):
+            if hole.name in kept:
+                blank.value[int(wiring.blocks[block, 0])] = kept[hole.name]
+        return blank
 
     def moves(self, hole: int) -> bool:
         """Whether this open atom may be changed."""
@@ -70,45 +103,77 @@ class Space:
 
 
 _merged = lru_cache(maxsize=32)(merged)
+Options = tuple[tuple[Formula, Shape, int], ...]
+"""Options of a template, each with its bare tree and its length."""
+_known: dict[tuple[object, ...], Options] = {}
 
 
-def space(template: Formula, columns: Columns, future: bool) -> Space:
-    """Branches that say the same are merged before."""
+def options_of(template: Formula) -> Options:
+    """Those of a template's outermost choice; such as say the same are merged before."""
     whole = _merged(template)
-    options = whole.options if isinstance(whole, AnyOf) else (whole,)
-    return Space(tuple(_branch(option, columns, future) for option in options), columns)
+    return tuple(_measured(option) for option in (whole.options if isinstance(whole, AnyOf) else (whole,)))
 
 
-def _branch(option: Formula, columns: Columns, future: bool) -> Branch:
-    opened, kept = with_fixed_holes(option)
-    wiring = wired(opened, columns.names, future=future, directed=True)
-    sides = wiring.sides()
-    free = [0 if hole.name in kept else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
-    pieces = [over.pieces if isinstance(over, OpenInterval) else 0 for over in wiring.windows]
-    movable = np.array(pieces + free, dtype=np.int64)
-    spans = wiring.fixed_spans()
-    if not len(spans):
-        spans = np.full((1, cell.PIECES, 2), -1, np.int64)
-    blank = State(wiring, np.zeros(len(wiring.blocks), np.int64), np.zeros(wiring.size), spans)
-    for block, hole in enumerate(wiring.holes):
-        if hole.name in kept:
-            blank.value[int(wiring.blocks[block, 0])] = kept[hole.name]
-    return Branch(wiring, shape_of(wiring.template), length(option), movable, blank)
+def default_options(
+    longest: int, way: Way, since: bool, intervals: bool, pieces: int, pulse: Callable[[], None]
+) -> Options:
+    """Those of `up_to_length`, kept for the next fit. `pulse` is called often, and what it raises ends it."""
+    key = longest, way, since, intervals, pieces
+    if key not in _known:
+        made = []
+        for option in options_up_to(*key):
+            made.append(option)
+            pulse()
+        found, known = [], dict[int, int]()
+        for option in merged_options(made, pulse) if sum(_ways(each, known) for each in made) <= MOST else made:
+            found.append(_measured(option))
+            pulse()
+        while len(_known) >= KEPT:
+            _known.pop(next(iter(_known)))
+        _known[key] = tuple(found)
+    return _known[key]
+
+
+KEPT = 8
+"""Sets of options that are kept."""
+
+
+def _ways(option: Formula, known: dict[int, int]) -> int:
+    """To settle its choices, where none stands at two places: counted without going through them."""
+    if id(option) not in known:
+        inside = [_ways(child, known) for child in children(option)]
+        known[id(option)] = sum(inside) if isinstance(option, AnyOf) else prod(inside)
+    return known[id(option)]
+
+
+def _measured(option: Formula) -> tuple[Formula, Shape, int]:
+    return option, shape_of(option), length(option)
+
+
+def space(options: Options, columns: Columns, future: bool) -> Space:
+    """The search space of these options."""
+    return Space(tuple(Branch(option, columns, future, shape, size) for option, shape, size in options), columns)
 
 
 def _under(negations: set[int]) -> int:
     return MIXED if len(negations) > 1 else EVEN if 1 in negations else ODD
 
 
-def shape_of(formula: Formula) -> Shape:
-    """Equal for formulas that differ in atoms, operators of the same kind, and windows; & and | commute."""
-    if isinstance(formula, AnyOf):
-        shapes = {shape_of(option) for option in formula.options}
-        return shapes.pop() if len(shapes) == 1 else None
-    parts = [shape_of(child) for child in children(formula)]
-    if any(part is None for part in parts):
-        return None
-    return tuple(sorted(parts, key=repr))
+def shape_of(formula: Formula, known: dict[int, Shape] | None = None) -> Shape:
+    """Equal for formulas that differ in atoms, operators of the same kind, and windows; & and | commute.
+
+    `known` has what was asked for before, by identity: the options of a choice share what is inside them.
+    """
+    known = {} if known is None else known
+    if id(formula) not in known:
+        parts = [shape_of(child, known) for child in children(formula)]
+        if isinstance(formula, AnyOf):
+            known[id(formula)] = parts[0] if all(part == parts[0] for part in parts) else None
+        elif any(part is None for part in parts):
+            known[id(formula)] = None
+        else:
+            known[id(formula)] = tuple(sorted(parts, key=repr))
+    return known[id(formula)]
 
 
 def formula_of(state: State, ground: Ground) -> Formula:

@@ -10,6 +10,7 @@ seen, averaged, is the validation error.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -66,22 +67,35 @@ def crowded(task: Classifying, state: State) -> bool:
     return len(order) > near and bool(wrong[:near].mean() > 2 * wrong[near:].mean())
 
 
-def steadied(task: Task, branch: Branch, state: State, sides: npt.NDArray[np.bool_]) -> Steady:
-    """Refits the thresholds and windows of the state on each half."""
-    weights = task.ground.weights
-    values, spans = [], []
-    losses, seen = np.zeros(len(weights)), np.zeros(len(weights))
-    for number, side in enumerate(sides):
-        refit = state.copy()
-        task.polish(branch, refit, number + 1, free=False, weights=weights * side)
-        losses += task.judged(refit).losses * ~side
-        seen += ~side
-        values.append(refit.value)
-        spans.append(refit.spans)
-    middle = np.median(spans, axis=0).astype(np.int64)
-    mean = State(state.wiring, state.winners.copy(), np.mean(values, axis=0), middle)
-    each = losses / np.maximum(seen, 1)
-    counted = weights * (seen > 0)
-    validation = float((counted * each).sum() / counted.sum())
-    spread = float(np.sqrt((counted * (each - validation) ** 2).sum() / counted.sum() / len(weights)))
-    return Steady(mean, validation, spread)
+class Refits:
+    """The thresholds and windows of a state, refitted on one half of the traces after the other."""
+
+    def __init__(self, task: Task, branch: Branch, state: State) -> None:
+        self.task, self.branch, self.state = task, branch, state
+        self._made: list[tuple[State, npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
+
+    def fit(self, sides: npt.NDArray[np.bool_]) -> None:
+        """On these halves too."""
+        weights = self.task.ground.weights
+        for side in sides:
+            refit = self.state.copy()
+            self.task.polish(self.branch, refit, len(self._made) + 1, free=False, weights=weights * side)
+            self._made.append((refit, self.task.judged(refit).losses * ~side, ~side))
+
+    def steady(self, count: int) -> Steady:
+        """By the first `count` of the halves; where that is none, the state itself, and nothing is known of it."""
+        if not count:
+            return Steady(self.state, nan, nan)
+        weights = self.task.ground.weights
+        losses, seen = np.zeros(len(weights)), np.zeros(len(weights))
+        for _, loss, out in self._made[:count]:
+            losses += loss
+            seen += out
+        middle = np.median([refit.spans for refit, _, _ in self._made[:count]], axis=0).astype(np.int64)
+        values = np.mean([refit.value for refit, _, _ in self._made[:count]], axis=0)
+        mean = State(self.state.wiring, self.state.winners.copy(), values, middle)
+        each = losses / np.maximum(seen, 1)
+        counted = weights * (seen > 0)
+        validation = float((counted * each).sum() / counted.sum())
+        spread = float(np.sqrt((counted * (each - validation) ** 2).sum() / counted.sum() / len(weights)))
+        return Steady(mean, validation, spread)

@@ -65,7 +65,7 @@ class Classifying:
         batch = ground.ranked if weights is None else ground.weighing(ground.ranked, weights)
         at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
         plan = Plan(seed=seed, sweeps=SWEEPS, free=free)
-        return polished(state.wiring, at, batch, ground.levels, state.value, branch.movable, plan)
+        return polished(state.wiring, at, batch, ground.levels, state.value, branch.movable, plan, ground.stop)
 
     def judged(self, state: State) -> Judgement:
         ground, wiring = self.ground, state.wiring
@@ -101,7 +101,7 @@ class Regressing:
         reach = 1.0 + float(np.abs(batch.labels).max())
         plan = Plan(sweeps=SWEEPS, free=free, reach=reach)
         at = Weights(state.winners, theta, state.spans, True)
-        total = regressed(state.wiring, at, batch, branch.movable, plan)
+        total = regressed(state.wiring, at, batch, branch.movable, plan, ground.stop)
         take_thresholds(branch, state, theta, ground)
         return total * ground.unit
 
@@ -131,7 +131,7 @@ def _trained(branch: Branch, state: State, seed: int, ground: Ground, loss: int,
         if block < len(wiring.holes) and branch.moves(block):
             learn[base + 2 * count : base + 3 * count] = 1.0
     plan = Plan(loss=loss, margin=margin, steps=STEPS, per_step=TILES_PER_STEP, rate=RATE, heat=HEAT, seed=seed)
-    explored(wiring, Weights(state.winners, theta, state.spans, True), ground.scaled, learn, plan)
+    explored(wiring, Weights(state.winners, theta, state.spans, True), ground.scaled, learn, plan, ground.stop)
     take_thresholds(branch, state, theta, ground)
 
 

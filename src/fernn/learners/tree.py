@@ -7,8 +7,8 @@ it. Several trees, each grown on what the ones before got wrong, vote.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from math import inf, log
+from dataclasses import dataclass, field, replace
+from math import inf, isinf, log
 from typing import Any, Literal
 
 import numpy as np
@@ -124,11 +124,15 @@ class _Growth(Growing):
         self.leaves: list[list[str]] = []
         """Of each tree: paths at which nothing is left to split."""
         self.formulas: list[Formula] = []
+        self._draft: Formula | None = None
+        """What there is to show when the time is over before the first node is settled."""
         self._saved = self._snapshot()
         """The state after the last whole step: an interruption may come within one."""
 
     def run(self) -> None:
         """Tree after tree, node after node."""
+        if not isinf(self.clock.deadline) and self.tick == self.pulse:
+            self._draft = self._least(1)
         kept, says, weights = [], [], self.weights
         for number in range(self.settings.trees):
             if number == len(self.trees):
@@ -185,9 +189,10 @@ class _Growth(Growing):
         self.tried += search.searched
         return self._least() if formula is None and not path else formula
 
-    def _least(self) -> Formula:
-        """The formula of a node that errs least on all traces."""
-        space, future = self.settings.nodes.space(self.data)
+    def _least(self, longest: int | None = None) -> Formula:
+        """The formula of a node, or one of at most this length, that errs least on all traces."""
+        nodes = self.settings.nodes
+        space, future = (nodes if longest is None else replace(nodes, max_length=longest)).space(self.data)
         return Splitting(self.data, self.weights, space, future, bytes_of(self.settings.memory), self.tick).least()
 
     def _offer_all(self, tree: Branches, weights: Floats) -> None:
@@ -206,10 +211,11 @@ class _Growth(Growing):
 
     @property
     def has_any(self) -> bool:
-        return bool(self.formulas)
+        return bool(self.formulas) or self._draft is not None
 
     def found(self) -> Iterable[Entry]:
-        return (self.judged(formula) for formula in self.formulas)
+        drafts = [] if self._draft is None else [self._faced(self._draft)]
+        return (self.judged(formula) for formula in self.formulas or drafts)
 
     def _faced(self, formula: Formula) -> Formula:
         """The formula, judged at the last sample if it is to look back."""

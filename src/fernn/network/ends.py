@@ -37,13 +37,14 @@ def clipped(spans: Any, samples: int) -> None:
 
 @compiled
 def settle_end(
-    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, state: Any, desk: Desk
+    net: Net, at: Weights, batch: Batch, window: int, piece: int, end: int, low: int, high: int, state: Any, desk: Desk,
+    stop: Any,
 ) -> Any:  # fmt: skip
     """The best value from `low` to `high` of one end of a window; the error then.
 
     Of values that do equally well, where it stands if it is among them, otherwise any of the longest stretch
     of neighbours; its middle where `state`, the generator, is empty. Values between two that judge some traces
-    alike judge these alike: stretches that cannot do better are left out.
+    alike judge these alike: stretches that cannot do better are left out. Where it is stopped the end stays.
     """
     ln.stands_alone()
     count, stood = high - low + 1, at.spans[window, piece, end] - low
@@ -58,6 +59,9 @@ def settle_end(
     stack = np.empty((2 * count + 2, 2), np.int64)
     stack[0, 0], stack[0, 1], depth = 0, count - 1, 1
     while depth > 0:
+        if stop[0] != 0 and 0 <= stood < count:
+            at.spans[window, piece, end] = low + stood
+            return judged(net, at, batch, desk, held[stood])
         depth -= 1
         a, b = stack[depth, 0], stack[depth, 1]
         if b - a < 2:
@@ -107,8 +111,9 @@ def settle_end(
 
 @compiled
 def part_window(
-    net: Net, at: Weights, batch: Batch, window: int, most: int, now: Any, desk: Desk, verdicts: Any
-) -> Any:
+    net: Net, at: Weights, batch: Batch, window: int, most: int, now: Any, desk: Desk, verdicts: Any,
+    stop: Any,
+) -> Any:  # fmt: skip
     """One sample taken out of a window, or added apart from it, where that rights a hundredth of the traces or more.
 
     A window has at most `most` pieces. The ends of what results are for the next sweep to settle.
@@ -129,6 +134,8 @@ def part_window(
     best, best_at = now - max(0.01 * total, 1e-9), -1
     step = max(1, samples // 64)
     for s in range(0, samples, step):
+        if stop[0] != 0:
+            break
         if not _parted(kept, pieces, s, at.spans[window]):
             continue
         error = judged(net, at, batch, desk, verdicts)

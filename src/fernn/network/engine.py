@@ -46,7 +46,7 @@ def _engine() -> Any:
 
     def run(
         task: int, plan: Plan, net: Net, at: Weights, batch: Batch, levels: Levels, desk: Desk,
-        value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any,
+        value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any, stop: Any,
     ) -> float:  # fmt: skip
         if task == GRADIENT:
             return float(
@@ -58,18 +58,30 @@ def _engine() -> Any:
             return float(
                 explore(
                     net, at, learn, batch, plan.per_step, plan.steps, plan.rate, plan.heat, plan.loss, plan.margin,
-                    plan.seed, desk, grad, out,
+                    plan.seed, desk, grad, out, stop,
                 )
             )  # fmt: skip
         if task == POLISH:
             return float(
                 polish.polish(
-                    net, at, batch, levels, value, movable, plan.seed, plan.sweeps, plan.free, desk, out, verdicts
+                    net,
+                    at,
+                    batch,
+                    levels,
+                    value,
+                    movable,
+                    plan.seed,
+                    plan.sweeps,
+                    plan.free,
+                    desk,
+                    out,
+                    verdicts,
+                    stop,
                 )
             )
         if task == JUDGE:
             return float(judging.judged(net, at, batch, desk, verdicts))
-        return float(regress.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk))
+        return float(regress.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
 
     return compiled_on_disk(
         lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress, error_model="numpy"
@@ -89,6 +101,9 @@ _NONE = np.zeros(0)
 _NO_WINDOWS = np.zeros(0, np.int64)
 _NO_VERDICTS = np.zeros((0, LANES), np.int8)
 _NO_OUT = np.zeros((0, LANES), np.float32)
+_NEVER = np.zeros(1, np.int64)
+Flag = npt.NDArray[np.int64]
+"""One number. What is being trained or polished ends soon after a thread sets it to anything but 0."""
 
 
 def _desk(wiring: Wiring, batch: Batch) -> Desk:
@@ -116,10 +131,13 @@ def _go(
     out: npt.NDArray[np.float32] = _NO_OUT,
     verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
     movable: npt.NDArray[np.int64] = _NO_WINDOWS,
+    stop: Flag = _NEVER,
 ) -> float:
     whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
     desk = _desk(wiring, batch)
-    return float(_run(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable))
+    return float(
+        _run(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable, stop)
+    )
 
 
 def warm_up() -> None:
@@ -149,23 +167,32 @@ def outputs(wiring: Wiring, at: Weights, batch: Batch) -> npt.NDArray[np.float32
     return out
 
 
-def explored(wiring: Wiring, at: Weights, batch: Batch, learn: Floats, plan: Plan) -> None:
+def explored(wiring: Wiring, at: Weights, batch: Batch, learn: Floats, plan: Plan, stop: Flag = _NEVER) -> None:
     """Trains `at` in place: see `explore`."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
-    _go(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out)
+    _go(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
 
 
 def polished(
-    wiring: Wiring, at: Weights, batch: Batch, levels: Levels, value: Floats, movable: npt.NDArray[np.int64], plan: Plan
+    wiring: Wiring,
+    at: Weights,
+    batch: Batch,
+    levels: Levels,
+    value: Floats,
+    movable: npt.NDArray[np.int64],
+    plan: Plan,
+    stop: Flag = _NEVER,
 ) -> float:
     """Settles `at` and the thresholds `value` in place: see `polish`; the weight misjudged then."""
     z, verdicts = np.zeros(batch.ends.shape, np.float32), np.zeros(batch.ends.shape, np.int8)
-    return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable)
+    return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop)
 
 
-def regressed(wiring: Wiring, at: Weights, batch: Batch, movable: npt.NDArray[np.int64], plan: Plan) -> float:
+def regressed(
+    wiring: Wiring, at: Weights, batch: Batch, movable: npt.NDArray[np.int64], plan: Plan, stop: Flag = _NEVER
+) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
-    return _go(REGRESS, plan, wiring, at, batch, movable=movable)
+    return _go(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
 
 
 def judged(wiring: Wiring, at: Weights, batch: Batch) -> npt.NDArray[np.int8]:

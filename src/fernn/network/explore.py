@@ -40,11 +40,11 @@ def drawn(net: Net, theta: Any, winners: Any, heat: Any, state: Any) -> None:
 @compiled
 def explore(
     net: Net, at: Weights, learn: Any, batch: Batch, per_step: int, steps: int, rate: Any, heat: Any,
-    loss: int, margin: Any, seed: Any, desk: Desk, grad: Any, out: Any,
+    loss: int, margin: Any, seed: Any, desk: Desk, grad: Any, out: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """Trains in place; the loss of the last step. `learn[i]` is the learning rate of weight i, relative to `rate`.
 
-    Each step sees `per_step` tiles, in turn.
+    Each step sees `per_step` tiles, in turn. `stop[0]` ends it once another thread has set it.
     """
     state = np.array([seed], np.uint64)
     size = at.theta.size
@@ -52,6 +52,8 @@ def explore(
     tiles = batch.tiles.shape[0]
     first, total, everything = np.int64(0), 0.0, np.bool_(True)
     for step in range(steps):
+        if stop[0] != 0:
+            break
         drawn(net, at.theta, at.winners, heat * (1.0 - step / steps), state)
         last = min(tiles, first + per_step)
         total = gradient(net, at, batch, first, last, loss, margin, everything, desk, grad, out)

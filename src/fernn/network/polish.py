@@ -16,12 +16,13 @@ from .thresholds import Levels, settle_atom
 @compiled
 def polish(
     net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, movable: Any, seed: Any, sweeps: int,
-    free: Any, desk: Desk, z: Any, verdicts: Any,
+    free: Any, desk: Desk, z: Any, verdicts: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
     `movable` says how many pieces each window may have, then of each open atom EVEN, ODD or MIXED; 0 is for fixed ones.
-    With `free` also channels and operators; otherwise thresholds and windows only.
+    With `free` also channels and operators; otherwise thresholds and windows only. `stop[0]` ends it once another
+    thread has set it, with what is settled by then.
     """
     samples = batch.tiles.shape[2]
     state = np.array([seed], np.uint64)
@@ -46,6 +47,8 @@ def polish(
             j = draw(state, i + 1)
             todo[i], todo[j] = todo[j], todo[i]
         for i in range(length):
+            if stop[0] != 0:
+                break
             n = todo[i]
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
             needed(net, at.winners, np.bool_(False), desk.need)
@@ -53,7 +56,7 @@ def polish(
                 continue
             if kind == ATOM:
                 error = settle_atom(
-                    net, at, batch, levels, value, block, movable[windows + block], free, error, desk, z
+                    net, at, batch, levels, value, block, movable[windows + block], free, error, desk, z, stop
                 )
             elif kind == CHOICE:
                 won = at.winners[block]
@@ -80,14 +83,16 @@ def polish(
                         stood = at.spans[block, piece, end]
                         if low > high:
                             continue
-                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk)
+                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk, stop)
                         moved = moved or at.spans[block, piece, end] != stood
+        if stop[0] != 0:
+            break
         if error > before - 1e-9 and not moved:
             parted = error
             for n in range(count):
                 if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and desk.need[n] == 2:
                     parted = part_window(
-                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, desk, verdicts
+                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, desk, verdicts, stop
                     )
             if parted > error - 1e-9:
                 break

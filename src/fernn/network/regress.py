@@ -20,12 +20,16 @@ POINTS, LEVELS = 12, 6
 
 
 @compiled
-def narrowed(net: Net, at: Weights, batch: Batch, place: int, low: Any, high: Any, now: Any, desk: Desk) -> Any:
+def narrowed(
+    net: Net, at: Weights, batch: Batch, place: int, low: Any, high: Any, now: Any, desk: Desk, stop: Any
+) -> Any:
     """Sets weight `place` to the best value found from `low` to `high`, if better than it is; the deviation then."""
     ln.stands_alone()
     best, value = now, at.theta[place]
     center, width = 0.5 * (low + high), 0.5 * (high - low)
     for _ in range(LEVELS):
+        if stop[0] != 0:
+            break
         found, there = np.inf, center
         for j in range(POINTS + 1):
             point = center + width * (2.0 * j / POINTS - 1.0)
@@ -41,10 +45,12 @@ def narrowed(net: Net, at: Weights, batch: Batch, place: int, low: Any, high: An
 
 
 @compiled
-def regress(net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweeps: int, free: Any, desk: Desk) -> Any:
+def regress(
+    net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweeps: int, free: Any, desk: Desk, stop: Any
+) -> Any:
     """Settles every open part in turn until a sweep gains less than a thousandth; the deviation then.
 
-    Thresholds are looked for from -`reach` to `reach`.
+    Thresholds are looked for from -`reach` to `reach`. `stop[0]` ends it once another thread has set it.
     """
     samples = batch.tiles.shape[2]
     count, windows = net.nodes.shape[0], net.masks.shape[0]
@@ -56,6 +62,8 @@ def regress(net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweep
             needed(net, at.winners, np.bool_(False), desk.need)
             if desk.need[n] != 2:
                 continue
+            if stop[0] != 0:
+                break
             if kind == ATOM and movable[windows + block] != 0:
                 base, size = net.blocks[block, 0], net.blocks[block, 1]
                 won = at.winners[block]
@@ -66,7 +74,7 @@ def regress(net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweep
                     now = off if k == before_this else np.inf
                     place = base + 2 * size + k
                     kept = at.theta[place]
-                    found = narrowed(net, at, batch, place, -reach, reach, now, desk)
+                    found = narrowed(net, at, batch, place, -reach, reach, now, desk, stop)
                     if found < off - 1e-9:
                         off = found
                     elif k != before_this:
@@ -87,6 +95,8 @@ def regress(net: Net, at: Weights, batch: Batch, reach: Any, movable: Any, sweep
                     low = at.spans[block, 0, 0] if end == 1 else np.int64(0)
                     high = np.int64(samples - 1) if end == 1 else min(at.spans[block, 0, 1], samples - 1)
                     for value in range(low, high + 1):
+                        if stop[0] != 0:
+                            break
                         at.spans[block, 0, end] = value
                         found = deviation(net, at, batch, desk)
                         if found < off - 1e-9:

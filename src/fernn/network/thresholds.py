@@ -161,7 +161,7 @@ def cut(value: Any, side: Any, channel: int, levels: Levels) -> Any:
 @compiled
 def settle_atom(
     net: Net, at: Weights, batch: Batch, levels: Levels, value: Any, hole: int, under: int, free: Any, now: Any,
-    desk: Desk, z: Any,
+    desk: Desk, z: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
     ln.stands_alone()
@@ -172,6 +172,8 @@ def settle_atom(
         k = (before + turn) % count
         if k != before and not free:
             continue
+        if stop[0] != 0:
+            break
         at.winners[hole] = k
         channel, side = net.channel_of[off + k], at.theta[base + count + k]
         critical(net, at, batch, hole, desk, z)

@@ -15,6 +15,7 @@ from ...data import Dataset
 from ...exact.widening import FAR, critical
 from ...formula import Atom, Formula, thresholds, walk, with_thresholds
 from ...semantics import satisfied
+from ..clock import Clock
 
 FINE = 0.002
 """A threshold is written with as few digits as move it by this share of its channel's range at most, outwards."""
@@ -22,12 +23,17 @@ TURNS = 4
 """How often, an atom, something is tightened at most."""
 
 
-def tightened(formula: Formula, good: Dataset, allowed: int, excluded: Callable[[Formula], float]) -> Formula:
+def tightened(
+    formula: Formula, good: Dataset, allowed: int, excluded: Callable[[Formula], float], clock: Clock
+) -> Formula:
     """No threshold of it can be tighter with at most `allowed` of the good traces in violation.
 
-    Where several could be moved it is, each time, the one that lets most be excluded.
+    Where several could be moved it is, each time, the one that lets most be excluded. When the time is over, it is as
+    tight as it is by then.
     """
     for _ in range(TURNS * len(thresholds(formula))):
+        if clock.is_over:
+            return formula
         moved = [_tighter(formula, k, good, allowed) for k in range(len(thresholds(formula)))]
         ways = [way for way in moved if way is not None]
         if not ways:

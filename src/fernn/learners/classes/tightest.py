@@ -20,12 +20,15 @@ from ...data.split import blocks, folds
 from ...errors import DataError, UnsupportedError
 from ...formula import Formula, length
 from ...semantics import satisfied
+from ..clock import Clock
 from ..enumerative import Enumerative
 from ..fit import Fit, Progress, Watch, silent
 from .background import background
 from .envelope import Envelope, Tight, picked
 from .fitted import RulesFit
 from .tightening import tightened, violating
+
+MOST_MADE = 100_000
 
 
 @dataclass(frozen=True)
@@ -69,16 +72,18 @@ class Tightest:
         def told(progress: Progress) -> None:
             watch(replace(progress, what="one class"))
 
+        clock = Clock.of(None, self.time_limit)
         fit: Fit = self._search(len(good)).fit(pair, told, resume)
         others = pair.subset(~pair.positive)
-        found = [self._tight(entry.formula, good, others, kinds) for entry in fit.front]
+        found = [self._tight(entry.formula, good, others, kinds, clock) for entry in fit.front]
         entries: list[Tight] = []
         for each in sorted(found, key=lambda each: (each.length, -each.excluded)):
             if not entries or each.excluded > entries[-1].excluded:
                 entries.append(each)
         rules = Envelope(tuple(entries), picked(entries), self.share)
         train = entries[rules.pick].violated
-        return RulesFit(rules, train, fit.seconds, fit.ended, fit.state, {"rules.json": rules.to_json()})
+        ended = "time limit" if fit.ended == "done" and clock.is_over else fit.ended
+        return RulesFit(rules, train, fit.seconds, ended, fit.state, {"rules.json": rules.to_json()})
 
     def good(self, data: Dataset) -> Dataset:
         """The traces to learn from; an error where there are none, or where a setting cannot be."""
@@ -87,6 +92,10 @@ class Tightest:
             raise UnsupportedError(f"share is of traces that may violate the formula, from 0 up to 1; got {self.share}")
         if self.made < 1:
             raise UnsupportedError(f"made is how many traces to make, at least 1; got {self.made}")
+        if self.made > MOST_MADE:
+            raise UnsupportedError(
+                f"made is at most {MOST_MADE:,}, got {self.made:,}: all of these traces are kept in memory."
+            )
         if len(data.classes) > 2:
             raise UnsupportedError(
                 f"{data.name} has {len(data.classes)} classes ({', '.join(data.classes)}); name one of them with --good"
@@ -105,24 +114,28 @@ class Tightest:
             memory=self.memory, seed=self.seed, time_limit=self.time_limit,
         )  # fmt: skip
 
-    def _tight(self, formula: Formula, good: Dataset, others: Dataset, kinds: tuple[str, ...]) -> Tight:
+    def _tight(self, formula: Formula, good: Dataset, others: Dataset, kinds: tuple[str, ...], clock: Clock) -> Tight:
         def excluded(way: Formula) -> float:
             return 1 - float(satisfied(way, others).mean())
 
-        formula = tightened(formula, good, self._allowed(good), excluded)
+        if not clock.is_over:
+            formula = tightened(formula, good, self._allowed(good), excluded, clock)
         out = ~satisfied(formula, others)
         by_kind = {kind: float(out[[k == kind for k in kinds]].mean()) for kind in dict.fromkeys(kinds)}
         violated = violating(formula, good) / len(good)
-        validation = self._validated(formula, good, excluded)
+        validation = None if clock.is_over else self._validated(formula, good, excluded, clock)
         return Tight(formula, length(formula), violated, validation, float(out.mean()), by_kind)
 
-    def _validated(self, formula: Formula, good: Dataset, excluded: Any) -> float | None:
-        """The share that violates the formula of traces which its thresholds were not fitted to."""
+    def _validated(self, formula: Formula, good: Dataset, excluded: Any, clock: Clock) -> float | None:
+        """The share that violates the formula of traces which its thresholds were not fitted to; None where there is no
+        time to find out."""
         if self.folds < 2 or len(np.unique(blocks(good))) < self.folds:
             return None
         wrong = 0
         for part, held in folds(replace(good, labels=None, classes=()), self.folds, self.seed):
-            wrong += violating(tightened(formula, part, self._allowed(part), excluded), held)
+            wrong += violating(tightened(formula, part, self._allowed(part), excluded, clock), held)
+            if clock.is_over:
+                return None
         return wrong / len(good)
 
     def _allowed(self, good: Dataset) -> int:
