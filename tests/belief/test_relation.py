@@ -72,6 +72,13 @@ def test_formulas_may_be_the_same_within_a_range_of_values():
     assert not related("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 3.5)}).is_equivalent
 
 
+def test_a_trace_is_found_within_ranges_that_leave_thresholds_and_ends_only():
+    found = related("G (v <= 25)", "G[0,2] (v <= 25)", 6, {"v": (20.0, 41.0)})
+    assert found.word == "stronger"
+    assert found.only_second.shape == (1, 4)
+    assert ((found.only_second >= 20) & (found.only_second <= 41)).all()
+
+
 def test_what_cannot_be_compared_is_told():
     with pytest.raises(FernnError, match="one looks back and the other ahead"):
         related("H (v <= 3)", "F (v <= 3)", 4)

@@ -101,7 +101,7 @@ class OrderedQuestion:
             return {}
         for fewer in (2, 1):  # first values between thresholds, then thresholds, then the floats next to them
             rounder = [
-                z3.Or([x == at for at, (_, kind) in enumerate(points[terms]) if kind >= fewer])
+                z3.Or([x == at for at, (_, kind) in enumerate(points[terms]) if kind >= fewer], ctx)
                 for terms, k in numbers.items()
                 for x in samples[str(k)]
             ]
