@@ -1,15 +1,21 @@
 """Thresholds moved after the search."""
 
+import json
+
 import numpy as np
 import pytest
 
 import fernn
 from brute import noisy
 from fernn.data import from_arrays
+from fernn.errors import RunError
 from fernn.exact.ground import ground
 from fernn.exact.staying import Staying
 from fernn.exact.widening import critical, refined, widened
 from fernn.formula import And, Eventually, thresholds, with_thresholds
+from fernn.learners import Enumerative
+from fernn.runs import Run
+from fernn.runs.rivals import candidates
 
 RULES = [
     "G (a >= 1.5)",
@@ -81,3 +87,38 @@ def test_refined_thresholds_cannot_be_moved_alone_to_err_less(rule):
             changed = list(thresholds(found))
             changed[k] = value
             assert error(with_thresholds(found, changed)) >= error(found) - 1e-9
+
+
+def test_rivals_are_as_good_as_a_best_formula_whose_thresholds_were_moved(tmp_path):
+    data = noisy(6, 60, 5, levels=40)
+    learner = Enumerative(max_length=3, thresholds="grid", grid=2, tolerance=0.02, folds=0)
+    fit = learner.fit(data)
+    best = fit.front[-1].train
+    assert best < min(fit.certificate.content["least"].values()) / 60 - 1e-9  # so it is none of the grid
+    assert len(fit.rivals) > 1
+    for rival in fit.rivals:
+        for formula in rival.formulas:
+            assert fernn.score(formula, data).mcr == pytest.approx(rival.error)
+        assert best - 1e-9 <= rival.error <= best + 0.02 + 1e-9
+    assert not fit.rivals.complete
+    run = Run.create(tmp_path / "run", {"method": "enumerative", "learner": {"tolerance": 0.02}}, data)
+    run.finish(fit)
+    found, are_all = candidates(run, data)
+    assert {str(rival.formula) for rival in fit.rivals} <= {str(formula) for formula in found}
+    assert not are_all
+
+
+def test_errors_of_rivals_are_counted_anew(tmp_path):
+    data = noisy(3, 40, 5)
+    fit = Enumerative(max_length=2, folds=0).fit(data)
+    run = Run.create(tmp_path / "run", {"method": "enumerative", "learner": {}}, data)
+    run.finish(fit)
+    before = candidates(run, data)
+    path = tmp_path / "run" / "rivals.json"
+    content = json.loads(path.read_text())
+    content["rivals"] = [{"formulas": ["G (a >= 100)"], "length": 2, "error": 0.0, "count": 1}, *content["rivals"]]
+    path.write_text(json.dumps(content))
+    assert candidates(run, data) == before
+    path.write_text(json.dumps(content | {"complete": "yes"}))
+    with pytest.raises(RunError, match="no list of rivals"):
+        candidates(run, data)

@@ -119,8 +119,8 @@ def test_a_grid_is_refined():
     [
         ({"memory": "much"}, "memory is a size such as '2GB'"),
         ({"atoms": "linear"}, "atoms are 'axis' or 'differences'"),
-        ({"max_length": 0}, "max_length is at least 1"),
-        ({"pieces": 3, "intervals": True}, "1 or 2 pieces"),
+        ({"max_length": 0}, "max_length is a whole number, at least 1"),
+        ({"pieces": 3, "intervals": True}, "pieces is at most 2"),
         ({"template": fernn.parse("F[?w*3] ?p")}, "1 or 2 pieces"),
         ({"max_misses": 5.0}, "max_misses is a share"),
         ({"folds": 1}, "0 for no validation"),
@@ -128,7 +128,7 @@ def test_a_grid_is_refined():
         ({"template": fernn.parse("G (O ?p)")}, "mixes past and future"),
         ({"template": fernn.parse("?p U[0,3] ?q")}, "U and S over all time only"),
         ({"template": fernn.parse("G[?w] ?p & F[?w] ?q")}, "two places at once"),
-        ({"template": fernn.parse("G (zzz >= ?c)")}, "'zzz', which is no channel"),
+        ({"template": fernn.parse("G (zzz >= ?c)")}, "an open condition reads 'zzz', the data have 'a', 'b'"),
     ],
 )
 def test_bad_settings_are_told(settings, said):

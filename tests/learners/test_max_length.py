@@ -77,7 +77,7 @@ def test_a_rule_without_operators_is_no_longer_for_looking_back():
     [
         ({"max_length": 600}, "max_length is at most 64"),
         ({"max_length": 10**400}, "max_length is at most 64"),
-        ({"max_length": 0}, "max_length is a whole number of 1 or more"),
+        ({"max_length": 0}, "max_length is a whole number, at least 1"),
         ({"max_length": 2.5}, "max_length is a whole number"),
         ({"grid": 0}, "grid is a whole number"),
         ({"grid": 1.5}, "grid is a whole number"),

@@ -88,6 +88,10 @@ class Space:
         return tuple(dict.fromkeys(over for hole in windows_open(self.template) for over in within(hole, samples)))
 
 
+def _named(hole: AnyAtom) -> str:
+    return "an open condition" if hole.name == NAMELESS else f"?{hole.name}"
+
+
 def columns_of(hole: AnyAtom, columns: tuple[at.Column, ...]) -> tuple[at.Column, ...]:
     """Those that an open atom may read."""
     wanted = hole.channels
@@ -163,7 +167,7 @@ class Exploration:
             for name in wanted:
                 if name not in self.ground.data.channels:
                     names = self.ground.data.channels
-                    raise UnsupportedError(unknown_channel(name, names, "the data have", f"?{hole.name} reads"))
+                    raise UnsupportedError(unknown_channel(name, names, "the data have", f"{_named(hole)} reads"))
             self._atoms[plain] = self._filed(columns_of(plain, self.columns), plain.relations, self.search.scope())
         return self._atoms[plain]
 

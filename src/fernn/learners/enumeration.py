@@ -12,12 +12,14 @@ from ..errors import UnsupportedError
 from ..exact.certificate import Certificate, certificate
 from ..exact.cover import cover
 from ..exact.exploring import Exploration
+from ..exact.rivals import Rival, Rivals, rivals
 from ..exact.search import Counts
 from ..exact.staying import Staying
 from ..exact.widening import margin, refined, standing, widened
 from ..formula import Constant, Formula, interval, length, simplify
 from ..formula.simplify import fixed_windows
 from ..plain import number, whole
+from ..semantics import satisfied
 from .clock import Clock
 from .fit import Watch
 from .front import Entry, Front, front_of, within_traces
@@ -25,6 +27,8 @@ from .labels import Floats, losses
 from .underway import Underway
 from .validating import Validation
 
+MOVED = 200
+"""Rivals of a grid of which the thresholds are moved."""
 TRIED = 16
 """Sets of equally good verdicts of which the margin is compared."""
 
@@ -169,6 +173,39 @@ class Enumeration(Underway):
         if together is not None and length(said := simplify(together)) <= self.explored.space.longest:
             entry = self._judged(said)
             self.entries[entry.length] = entry
+
+    def rivals(self, tolerance: float, most: int) -> Rivals:
+        """All that are as good as the best formula, or nearly.
+
+        Where its thresholds were moved to err less than any of the grid, those of the rivals are moved too: then they
+        are what is known, and there may be others.
+        """
+        ground, least = self.explored.ground, min(entry.train for entry in self.entries.values())
+        searched = min(self.explored.best.values(), default=inf) / ground.total
+        if least >= searched - 1e-9:
+            return rivals(self.explored, tolerance, most, self.is_complete)
+        near = rivals(self.explored, tolerance + searched - least, most, False).entries if searched < inf else ()
+        moved = dict.fromkeys(entry.formula for entry in self.entries.values())
+        for rival in near[:MOVED]:
+            self.pulse()
+            fixed = self.staying.of(rival.formula)
+            moved[widened(refined(rival.formula, ground, fixed), ground.data, fixed)] = None
+        judged = [self._judged(formula) for formula in moved if standing(formula, ground)[0] <= 1e-9]
+        for entry in judged:  # another place to start from may lead to a better one
+            if entry.length not in self.entries or entry.train < self.entries[entry.length].train - 1e-9:
+                self.entries[entry.length] = entry
+        least = min(entry.train for entry in self.entries.values())
+        alike: dict[bytes, list[Entry]] = {}
+        for entry in judged:
+            if entry.train <= least + tolerance + 1e-9:
+                alike.setdefault(satisfied(entry.formula, ground.data).tobytes(), []).append(entry)
+        made = []
+        for entries in alike.values():
+            entries.sort(key=lambda entry: (entry.length, -entry.margin, str(entry.formula)))
+            short = [entry.formula for entry in entries if entry.length == entries[0].length]
+            made.append(Rival(tuple(short), entries[0].length, entries[0].train, len(short)))
+        made.sort(key=lambda rival: (rival.error, rival.length, str(rival.formula)))
+        return Rivals(tuple(made), tolerance, complete=False)
 
     def _advance(self, stage: int) -> None:
         """Guesses the share of the work that is done from how fast the lengths have been growing."""

@@ -16,7 +16,7 @@ from ..exact.atoms import columns
 from ..exact.certificate import Certificate
 from ..exact.exploring import LONGEST, LONGEST_TEMPLATE, Exploration, Space
 from ..exact.ground import ground
-from ..exact.rivals import Rivals, rivals
+from ..exact.rivals import Rivals
 from ..exact.windows import ENDS, tried
 from ..formula import Formula, direction, length
 from ..plain import short_repr
@@ -132,7 +132,7 @@ class Enumerative:
             job.take_up(resume)
             self._searched(job)
             job.check()
-            found = rivals(job.explored, self.tolerance, self.most_rivals, job.is_complete)
+            found = job.rivals(self.tolerance, self.most_rivals)
             if self._is_propositional(job.explored.ground.data) and not job.at_floor and not job.is_complete:
                 job.combine()  # of a complete search there is none in the space
             validation = self._validated(job)

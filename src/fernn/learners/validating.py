@@ -114,9 +114,10 @@ def _estimated(each: Floats, weights: Floats) -> tuple[float, float]:
 def check_size(name: str, value: object, least: int = 1, most: int | None = None) -> None:
     """That a setting is a whole number in its range, before any work is done."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise UnsupportedError(f"{name} is a whole number of {least} or more, got {value!r:.40}")
+        raise UnsupportedError(f"{name} is a whole number, at least {least}; got {str(value)[:40]}")
     if most is not None and value > most:
-        raise UnsupportedError(f"{name} is at most {most:,}, more could never be gone through; got {value:,}")
+        got = f"{value:,}" if value < 10**15 else "more"
+        raise UnsupportedError(f"{name} is at most {most:,}, got {got}")
 
 
 def check_folds(folds: int) -> None:

@@ -14,7 +14,7 @@ from ..formula.holes import without_holes
 from ..formula.measures import facing
 from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
-from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told
+from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told, truth
 from ..semantics import satisfied
 from .folders import resume_command
 from .run import Run
@@ -44,7 +44,8 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     listed = _listed(run)
     if listed is not None:
         those, are_all = listed
-        found += those
+        weights = _weights(run, data)
+        found += [(formula, float(np.average(losses(formula, data), weights=weights))) for formula in those]
         best = min(wrong for _, wrong in found)
     else:
         with refusing(RunError, f"the history or the state of {run.folder} was changed by hand"):
@@ -62,19 +63,15 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     return list(distinct.values()), are_all
 
 
-def _listed(run: Run) -> tuple[list[Judged], bool] | None:
-    """What an exact search wrote, and whether it is all; None where there is no such file."""
+def _listed(run: Run) -> tuple[list[Formula], bool] | None:
+    """The formulas that an exact search wrote, and whether they are all; None where there is no such file."""
     path = run.folder / RIVALS
     if not path.exists():
         return None
     try:
         content = mapping(read_json(path.read_bytes()))
-        found = [
-            (without_holes(parse(text)), number(row["error"]))
-            for row in rows(content["rivals"])
-            for text in row["formulas"]
-        ]
-        return found, bool(content.get("complete"))
+        found = [without_holes(parse(text)) for row in rows(content["rivals"]) for text in row["formulas"]]
+        return found, truth(content["complete"])
     except BROKEN as problem:
         raise RunError(f"{path} is no list of rivals of fernn ({told(problem)}).") from None
 
