@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import DataError
 from ..formula import Formula, parse
 from ..formula.holes import without_holes
-from ..plain import short_repr, text
+from ..plain import refusing, short_repr, text
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,6 +55,7 @@ class Answered:
         }  # fmt: skip
 
     @classmethod
+    @refusing(DataError, "this is no answered question of fernn")
     def from_json(cls, row: dict[str, Any]) -> Answered:
         good, bad = (tuple(without_holes(parse(said)) for said in row[side]) for side in ("good", "bad"))
         changed = tuple((int(channel), int(sample)) for channel, sample in row["changed"])

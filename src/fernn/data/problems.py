@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from ..errors import LONGEST_LINE, DataError, excerpt
-from ..plain import mapping, short_repr, text, whole
+from ..plain import mapping, refusing, short_repr, text, whole
 
 Severity = Literal["error", "warning"]
 
@@ -127,8 +127,9 @@ class Ledger:
         }
 
     @staticmethod
+    @refusing(DataError, "these are no problems of a file")
     def from_json(told: Mapping[str, Any]) -> Ledger:
-        """Any of `plain.BROKEN` where that is not what was told."""
+        """What `to_json` gave, which may have been changed on the way."""
         ledger = Ledger()
         for problem in (_read_problem(each) for each in told["kept"]):
             ledger._kept.setdefault((problem.kind, problem.severity, problem.column), []).append(problem)

@@ -128,6 +128,8 @@ class Exploration:
         self.reader = Reader(self.search)
         self.bounds = np.full(self.space.longest + 1, inf)
         self.families: dict[int, Ids] = {}
+        self.atoms: list[Formula] = []
+        """All that were tried where an atom is open."""
         self._atoms: dict[AnyAtom, Ids] = {}
         self._grown: Grown | None = None
         if self.space.template is None:
@@ -156,6 +158,7 @@ class Exploration:
                 for relation in relations:
                     words = layout.words_of(column.holds(values, gap, relation))
                     number = self.reader.number(column.atom(gap, relation))
+                    self.atoms.append(self.reader.atoms[number])
                     self.shelf.atom(words, number, column.width(gap), 1, scope)
         return np.arange(first, self.shelf.count)
 

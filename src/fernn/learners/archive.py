@@ -9,6 +9,7 @@ from math import inf, isnan
 from typing import Any
 
 from .. import plain
+from ..errors import DataError
 from ..formula import Atom, Formula, parse, walk
 from ..formula.holes import without_holes
 from ..formula.measures import length as length_of
@@ -54,6 +55,7 @@ class Specimen:
         }
 
     @classmethod
+    @plain.refusing(DataError, "this is no formula of an archive")
     def from_json(cls, row: dict[str, Any]) -> Specimen:
         formula, origin = without_holes(parse(row["formula"])), without_holes(parse(row["origin"]))
         size, loss, margin = plain.whole(row["length"], 1), plain.number(row["loss"]), plain.number(row["margin"])
@@ -124,6 +126,7 @@ class Archive:
         return [found.to_json() for length in self.lengths for found in self.sorted(length)]
 
     @classmethod
+    @plain.refusing(DataError, "this is no archive of fernn")
     def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
         archive = cls()
         for row in plain.rows(rows):

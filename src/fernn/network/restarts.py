@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FernnError
-from ..plain import mapping, text, whole
+from ..plain import mapping, refusing, text, whole
 from .training import Schedule, Training, start
 
 SCHEMA = 1
@@ -76,6 +76,7 @@ class Restarts:
         return {"schema": SCHEMA, "restarts": len(self), "weights": self.theta.shape[1], **told}
 
     @classmethod
+    @refusing(FernnError, "these are no restarts of fernn")
     def from_json(cls, data: dict[str, Any]) -> Restarts:
         if mapping(data).get("schema") != SCHEMA:
             raise FernnError(f"restarts of schema {data.get('schema')!r:.40}, this fernn reads schema {SCHEMA}.")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FernnError
-from ..plain import mapping, number, whole
+from ..plain import mapping, number, refusing, whole
 
 SCHEMA = 1
 SPREAD = 0.05
@@ -88,6 +88,7 @@ class Training:
         return {"schema": SCHEMA, **told}
 
     @classmethod
+    @refusing(FernnError, "this is no training of fernn")
     def from_json(cls, data: dict[str, Any]) -> Training:
         if mapping(data).get("schema") != SCHEMA:
             raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")

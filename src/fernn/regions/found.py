@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from ..errors import DataError
 from ..formula import Formula
-from ..plain import short_repr
+from ..plain import fields, finite, mapping, number, refusing, rows, short_repr, text, truth, whole
 from .ranges import Box, Range, hull
 from .rates import Point, Profile
 from .reading import structure
@@ -106,24 +106,41 @@ class ParameterSet:
         }  # fmt: skip
 
     @classmethod
+    @refusing(DataError, "this is no parameter set of fernn")
     def from_json(cls, content: Any) -> ParameterSet:
+        """From what `to_json` gave; everything in it of its kind."""
         needed = {"schema", "boxes", "undecided", "picked", "nearest", "profiles", *_PLAIN}
-        if not isinstance(content, Mapping) or not needed <= content.keys():
+        if not needed <= mapping(content).keys():
             raise DataError("this is no parameter set of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
         if content["schema"] != SCHEMA:
-            raise DataError(f"a parameter set of schema {content['schema']}, this fernn reads schema {SCHEMA}.")
+            raise DataError(f"a parameter set of schema {content['schema']!r:.40}, this fernn reads schema {SCHEMA}.")
         boxes, undecided = (
             tuple(tuple(Range.from_json(r) for r in box) for box in content[name]) for name in ("boxes", "undecided")
         )
-        picked, nearest = (Point(**content[name]) if content[name] else None for name in ("picked", "nearest"))
+        picked, nearest = (None if content[name] is None else _point(content[name]) for name in ("picked", "nearest"))
         profiles = tuple(
-            Profile(p["name"], tuple(p["values"]), tuple(p["false_alarms"]), tuple(p["misses"]))
-            for p in content["profiles"]
+            Profile(text(p["name"]), *(tuple(map(number, p[each])) for each in ("values", "false_alarms", "misses")))
+            for p in rows(content["profiles"])
         )
-        own = {name: content[name] for name in _PLAIN}
-        return cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
+        own = {name: kind(content[name]) for name, kind in _PLAIN.items()}
+        made = cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
+        for box in (*boxes, *undecided):
+            if len(box) != len(made.names):
+                raise ValueError(f"a box has {len(box)} ranges, one for each of {', '.join(made.names)} is wanted")
+        for point in (picked, nearest):
+            if point is not None:
+                made.structure.checked(point.values)
+        return made
 
 
-_PLAIN = (
-    "text", "false_alarms", "misses", "good", "bad", "undecided_share", "ended", "margin", "nearest_proved",
-)  # fmt: skip
+def _point(told: Any) -> Point:
+    """A point, each part of its kind."""
+    row = fields(told, ("values", "formula", "false_alarms", "misses"))
+    values = {text(name): finite(value) for name, value in mapping(row["values"]).items()}
+    return Point(values, text(row["formula"]), finite(row["false_alarms"]), finite(row["misses"]))
+
+
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "text": text, "false_alarms": finite, "misses": finite, "good": whole, "bad": whole, "undecided_share": finite,
+    "ended": text, "margin": number, "nearest_proved": truth,
+}  # fmt: skip

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..errors import DataError
 from ..formula.show import number
-from ..plain import short_repr
+from ..plain import finite, refusing, short_repr, truth
+
+ENDS = ("low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,11 @@ class Range:
 
     @classmethod
     def from_json(cls, content: Any) -> Range:
-        try:
-            low, high = float(content["low"]), float(content["high"])
-            return cls(low, high, bool(content["low_closed"]), bool(content["high_closed"]))
-        except (TypeError, KeyError, ValueError):
-            raise DataError(f"a range has low, high, low_closed and high_closed; found {content!r}.") from None
+        with refusing(DataError, "a range has low, high, low_closed and high_closed"):
+            low, high = (float(end) if (end := content[name]) in ("inf", "-inf") else finite(end) for name in ENDS)
+            if not low <= high:
+                raise ValueError(f"{low:g} is above {high:g}")
+            return cls(low, high, truth(content["low_closed"]), truth(content["high_closed"]))
 
 
 Box = tuple[Range, ...]

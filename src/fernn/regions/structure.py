@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from math import isnan
+from numbers import Real
+from typing import Any, Literal
 
 from ..errors import FormulaError
-from ..formula.interval import Interval, interval
+from ..formula.interval import FARTHEST, Interval, interval
 from ..formula.nodes import Always, Atom, Formula, Historically, Implies, Not, Since, Until, children, rebuilt
 from ..formula.words import TIMED
 from ..plain import short_repr
@@ -98,14 +100,26 @@ class Structure:
             wanted = ", ".join(self.names)
             raise FormulaError(f"values are wanted for {wanted}; got some for {', '.join(values) or 'none'}")
         for parameter in self.parameters:
-            value = values[parameter.name]
-            if parameter.kind == "end" and (value != int(value) or value < 0):
-                raise FormulaError(f"{parameter.name} is the end of a window, a whole number from 0 on; got {value}")
+            value, name = values[parameter.name], parameter.name
+            if not _is_number(value):
+                raise FormulaError(f"{name} is a number; got {value!s:.40}")
+            if parameter.kind == "end" and not (0 <= value <= FARTHEST and value == int(value)):
+                raise FormulaError(f"{name} is the end of a window, a whole number from 0 on; got {value!s:.40}")
 
     def _spans(self, values: Mapping[str, float]) -> Iterator[tuple[float, float]]:
         named = [values[name] for name in self.names]
         for over, (start, end) in zip(self.windows, self.ends, strict=True):
             yield over.start if start is None else named[start], over.end if end is None else named[end]
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a float, or a whole number that can be one; it may be infinite."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return not isnan(value)
+    except OverflowError:
+        return False
 
 
 def written(formula: Formula, odd: bool = False) -> Iterator[tuple[Formula, bool]]:

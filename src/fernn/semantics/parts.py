@@ -16,8 +16,9 @@ import numpy.typing as npt
 from ..data.chunks import Source, Stream, opened
 from ..data.chunks.joining import Joining
 from ..data.chunks.sent import came, sent
+from ..errors import DataError
 from ..formula.parse import parse
-from ..plain import text
+from ..plain import refusing, text
 from .chunks import Verdicts, settled, verdicts
 from .robustness import At
 from .tally import Judged, Tally
@@ -39,8 +40,9 @@ class Rows(NamedTuple):
         }  # fmt: skip
 
     @staticmethod
+    @refusing(DataError, "these are no verdicts of traces")
     def from_json(told: Mapping[str, Any]) -> Rows:
-        """Any of `plain.BROKEN` where that is not what was told."""
+        """What `to_json` gave, which may have been changed on the way."""
         values, holds = came(told["robustness"], np.float64), came(told["satisfied"], np.bool_)
         cases = [text(case) for case in told["cases"]]
         labels = None if told["labels"] is None else [text(label) for label in told["labels"]]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..data.labels import LabelKind, labelled
 from ..errors import DataError
-from ..plain import number, short_repr, text, truth, whole
+from ..plain import number, refusing, short_repr, text, truth, whole
 from .score import Score
 
 CLOSEST = 20
@@ -101,8 +101,9 @@ class Tally:
         }
 
     @staticmethod
+    @refusing(DataError, "this is no tally of verdicts")
     def from_json(told: Mapping[str, Any]) -> Tally:
-        """A tally that may have been changed on the way: any of `plain.BROKEN` where it is none."""
+        """A tally that may have been changed on the way."""
         counts = {
             (None if label is None else text(label), truth(holds)): whole(count)
             for label, holds, count in told["counts"]

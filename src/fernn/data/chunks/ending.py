@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...plain import text, whole
+from ...errors import DataError
+from ...plain import refusing, text, whole
 from ..dataset import Ints
 from ..problems import Ledger, listed
 from .ids import hashed
@@ -74,6 +75,7 @@ class Ending:
         }  # fmt: skip
 
     @staticmethod
+    @refusing(DataError, "this is no end of a recording")
     def from_json(told: Mapping[str, Any], source: Source) -> Ending:
         made = Ending(source)
         made.pace = Pace.from_json(told["pace"])

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...plain import number, text, whole
+from ...errors import DataError
+from ...plain import number, refusing, text, whole
 from ..problems import refusal
 from .ids import hashed
 from .lot import Lot
@@ -85,8 +86,9 @@ class Facts:
         }  # fmt: skip
 
     @staticmethod
+    @refusing(DataError, "these are no facts about recordings")
     def from_json(told: Mapping[str, Any]) -> Facts:
-        """Any of `plain.BROKEN` where that is not what was told."""
+        """What `to_json` gave, which may have been changed on the way."""
         made = Facts(())
         made.cases, made.samples = whole(told["cases"]), whole(told["samples"])
         made.low, made.high = (np.array([number(end) for end in told[name]]) for name in ("low", "high"))

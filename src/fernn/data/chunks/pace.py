@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...plain import number, text, whole
+from ...errors import DataError
+from ...plain import number, refusing, text, whole
 from ..dataset import Floats, Ints
 from ..problems import Ledger
 from ..times import EVEN, tell_other_step, tell_uneven
@@ -67,8 +68,9 @@ class Pace:
         return asdict(self)
 
     @staticmethod
+    @refusing(DataError, "these are no steps between samples")
     def from_json(told: Mapping[str, Any]) -> Pace:
-        """Any of `plain.BROKEN` where that is not what was told."""
+        """What `to_json` gave, which may have been changed on the way."""
         dt = None if told["dt"] is None else number(told["dt"])
         ends = _end(told["shortest"]), _end(told["longest"])
         return Pace(whole(told["steps"]), number(told["total"]), *ends, dt, whole(told["below"]), whole(told["above"]))

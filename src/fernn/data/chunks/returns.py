@@ -13,6 +13,8 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import DataError
+from ...plain import refusing
 from .sent import came, sent
 
 AT_ONCE = 1 << 20
@@ -45,6 +47,7 @@ class Spilled:
         return sent(np.concatenate([*self.all(), np.empty((0, 2), np.uint64)]))
 
     @staticmethod
+    @refusing(DataError, "these are no numbers of cases")
     def from_json(told: str) -> Spilled:
         made = Spilled()
         made._put(came(told, np.uint64).reshape(-1, 2))

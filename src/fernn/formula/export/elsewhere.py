@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from math import inf
 
 from ..holes import without_holes
@@ -48,7 +47,11 @@ def bounded_or_all_time(formula: Formula) -> Formula:
 
 
 def _joined(operator: Callable[[Formula, Formula], Formula], parts: Sequence[Formula]) -> Formula:
-    return reduce(operator, parts)
+    """In halves, so that thousands of parts are a few levels deep."""
+    if len(parts) == 1:
+        return parts[0]
+    half = (len(parts) + 1) // 2
+    return operator(_joined(operator, parts[:half]), _joined(operator, parts[half:]))
 
 
 def _late(span: Span) -> bool:

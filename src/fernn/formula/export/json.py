@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from ...errors import FormulaError
-from ...plain import BROKEN, mapping, number, read_json, refusing
+from ...plain import BROKEN, mapping, number, read_json, refusing, shortened
 from ...plain import text as word
 from ..holes import without_holes
 from ..interval import Interval
@@ -35,8 +35,8 @@ def from_json(text: str) -> Formula:
     """The formula that `to_json` wrote."""
     try:
         found = read_json(text)
-    except ValueError as error:
-        raise FormulaError(f"not JSON: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise FormulaError(f"not JSON: {shortened(str(error))}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         version = found.get("schema") if isinstance(found, dict) else None
         raise FormulaError(f"expected a formula of schema {SCHEMA}, found schema {version}")

@@ -14,7 +14,7 @@ from ...data import Dataset
 from ...errors import FernnError
 from ...formula import Formula, parse, to_sentence
 from ...formula.notebook import code, html
-from ...plain import short_repr
+from ...plain import refusing, short_repr
 from ...semantics import satisfied
 from ...semantics.batch import Traces
 from ..labels import Floats
@@ -109,6 +109,7 @@ class Envelope:
         return {"schema": SCHEMA, "kind": self.kind, "share": self.share, "pick": self.pick, "entries": rows}
 
     @classmethod
+    @refusing(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> Envelope:
         rows = [
             Tight(

@@ -15,7 +15,7 @@ from ...errors import FernnError
 from ...exact.atoms import between
 from ...formula import Formula, to_sentence
 from ...formula.notebook import html
-from ...plain import short_repr
+from ...plain import refusing, short_repr
 from ...semantics import robustness
 from ...semantics.batch import Traces
 from ..front import Front, plain, read_back
@@ -85,6 +85,7 @@ class RankRule:
         }  # fmt: skip
 
     @classmethod
+    @refusing(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> RankRule:
         classes, front = tuple(str(name) for name in told["classes"]), read_back(told["front"])
         cuts = tuple(tuple(float(cut) for cut in each) for each in told["cuts"])

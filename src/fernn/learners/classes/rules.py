@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...errors import DataError, FernnError
 from ...formula import Formula
-from ...plain import short_repr
+from ...plain import refusing, short_repr
 from ...semantics import robustness, satisfied
 from ...semantics.batch import Traces
 from ..front import Front, plain, read_back
@@ -96,6 +96,7 @@ class Rules(ABC):
         }  # fmt: skip
 
     @classmethod
+    @refusing(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         classes = tuple(str(name) for name in told["classes"])
         rows = tuple(Rule(str(r["class"]), read_back(r["front"]), float(r["scale"])) for r in told["rules"])
