@@ -26,24 +26,29 @@ NEGATED: dict[Relation, Relation] = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
 def negated(formula: Formula) -> Formula:
     """The negation, no longer than with a `!` in front: U, S, open atoms, choices, and pairs of these keep theirs."""
+    return _turned(negations_in(formula))
+
+
+def _turned(formula: Formula) -> Formula:
+    """The negation of a formula whose own negations are where they belong, so that each part is looked at once."""
     match formula:
         case Constant(value):
             return Constant(not value)
         case Atom(weights, relation, threshold):  # !(x >= c)  ->  x < c
             return Atom(weights, NEGATED[relation], threshold)
         case Not(a):
-            return negations_in(a)
+            return a
         case And(a, b) | Or(a, b):
-            inside = (Or if isinstance(formula, And) else And)(negated(a), negated(b))
+            inside = (Or if isinstance(formula, And) else And)(_turned(a), _turned(b))
             if length(inside) <= length(formula) + 1:
                 return inside
         case Implies(a, b):  # !(a -> b)  ->  a & !b
-            return And(negations_in(a), negated(b))
+            return And(a, _turned(b))
         case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over):
-            return _DUAL[type(formula)](negated(a), over)  # type: ignore[call-arg]
-    return Not(negations_in(formula))
+            return _DUAL[type(formula)](_turned(a), over)  # type: ignore[call-arg]
+    return Not(formula)
 
 
 def negations_in(formula: Formula) -> Formula:
     """The formula with its negations on the atoms, and on what else keeps them."""
-    return everywhere(formula, lambda node: negated(node.inner) if isinstance(node, Not) else node, into_choices=False)
+    return everywhere(formula, lambda node: _turned(node.inner) if isinstance(node, Not) else node, into_choices=False)
