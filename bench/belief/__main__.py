@@ -11,13 +11,13 @@ from __future__ import annotations
 import sys
 
 from ..parts import Bench, main
-from . import coverage, rivals, shuffling, watching
+from . import coverage, nested, rivals, shuffling, watching
 from .page import page
 
 BENCH = Bench(
     module="bench.belief",
     about=__doc__ or "",
-    parts={"rivals": rivals, "coverage": coverage, "shuffling": shuffling, "watching": watching},
+    parts={"rivals": rivals, "coverage": coverage, "nested": nested, "shuffling": shuffling, "watching": watching},
     rooms=("formula", "data", "semantics", "network", "exact", "learners", "planted", "runs", "belief"),
     packages=("numpy", "numba", "scikit-learn"),
     page=page,

@@ -125,7 +125,9 @@ def account(
         formula,
         None if held is None else tested(formula, train, held, is_weighed(job.settings)),
         chance(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
-        nested(made, job.data, folds, keep=_beside(keep, f"-of-{folds}"), told=told("folds")) if folds else None,
+        None
+        if not folds
+        else nested(made, job.data, folds, keep=_beside(keep, f"-of-{folds}"), told=told("folds"), formula=formula),
         stability(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,
         rivalry(rules, job.data, are_all),
         parts(formula, job.data),

@@ -2,12 +2,26 @@
 
 Each part of the data is judged by a rule that was learned, validated and picked on the others alone. So nothing about
 the part went into the choice of its rule, as it does where one looks at several test errors and takes the best.
+
+What a user has in hand is another rule, the one learned from all parts, and its error on traces to come is what the
+interval is about. Two things lie between that and what was counted:
+
+    counted     the mean error of the fold rules on their traces, for that on all traces: Clopper and Pearson. The
+                traces of one fold were learned from in all the others, so they do not come each by itself; they count
+                as those of half a fold less, which is as much as simulations ask for
+    the rule    differs from the fold rules; where two rules judge the share d of all traces differently, their errors
+                differ by d at most
+
+The two have nothing to do with each other, so distances from the counted error add as the sides of a right angle do.
+No theorem says that 95% of such intervals hold the true error (there can be none: Bengio and Grandvalet, 2004);
+`bench.belief` simulates how many do (docs/promises.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +30,11 @@ import numpy as np
 from ..data import Dataset
 from ..data import folds as into
 from ..data.split import blocks
-from ..formula import parse
+from ..errors import FernnError, UnsupportedError
+from ..formula import Formula, parse
 from ..learners import Learner
-from ..learners.labels import losses
 from ..plain import short_repr
+from ..semantics import satisfied
 from ..semantics.quiet import quiet
 from .interval import LEVEL, as_many_as, clopper_pearson
 from .repeats import Repeat, Told, repeats
@@ -36,6 +51,10 @@ class Nested:
     cases: tuple[int, ...]
     size: float
     """How many traces, each by itself, would tell as much; all of them unless they come in groups."""
+    formula: str
+    """The rule whose error is asked for."""
+    differ: int
+    """How many traces it judges otherwise than the rule of their part does."""
 
     __repr__ = short_repr
 
@@ -44,39 +63,66 @@ class Nested:
         return sum(self.wrong) / sum(self.cases)
 
     @property
+    def disagreement(self) -> float:
+        """The share of traces that `formula` and the rule of their part judge differently."""
+        return self.differ / sum(self.cases)
+
+    @property
     def interval(self) -> tuple[float, float]:
-        """95%, as if all traces were judged by one rule."""
-        return clopper_pearson(self.error * self.size, self.size, LEVEL)
+        """Of the error of `formula` on traces to come, 95%."""
+        error, shift = self.error, self.disagreement
+        size = max(1.0, self.size * (1 - 0.5 / len(self.cases)))
+        low, high = clopper_pearson(min(error * size, size), size, LEVEL)
+        return max(0.0, error - hypot(error - low, shift)), min(1.0, error + hypot(high - error, shift))
 
     def __str__(self) -> str:
         low, high = self.interval
         return (
             f"error {self.error:.4f} in nested cross-validation ({sum(self.wrong)} of {sum(self.cases)} traces, "
-            f"{len(self.cases)} folds; 95% from {low:.4f} to {high:.4f})"
+            f"{len(self.cases)} folds), whose rules judge {self.differ} of these traces otherwise than this rule; "
+            f"its own error on new traces: 95% from {low:.4f} to {high:.4f}"
         )
 
     def to_json(self) -> dict[str, Any]:
         told = {"error": self.error, "interval": list(self.interval), "formulas": list(self.formulas)}
-        return told | {"wrong": list(self.wrong), "cases": list(self.cases)}
+        told |= {"wrong": list(self.wrong), "cases": list(self.cases)}
+        return told | {"formula": self.formula, "disagreement": self.disagreement}
 
 
 def nested(
     learner: Learner, data: Dataset, folds: int = FOLDS, keep: Path | None = None,
-    told: Told = lambda done, of: None,
+    told: Told = lambda done, of: None, formula: Formula | str | None = None,
 ) -> Nested:  # fmt: skip
-    """Learn on all parts but one, test on that one; in turn."""
-    asked: Sequence[Any] = [("fold", i) for i in range(folds)]
+    """Learn on all parts but one, test on that one; in turn.
+
+    `formula` is the rule whose error is asked for. Without it, it is learned from all of the data, which is one fit
+    more.
+    """
+    if len(data.classes) != 2:
+        raise UnsupportedError(f"nested cross-validation counts wrong verdicts of two classes; {data.name} has others")
+    parts: list[Any] = [("fold", i) for i in range(folds)]
+    asked: list[Any] = [*([("as it is", 0)] if formula is None else []), *parts]
     found = list(repeats(learner, data, asked, folds, keep, told))
-    wrong = tuple(round((each.test or 0.0) * each.cases) for each in found)
-    formulas, cases = tuple(each.formula for each in found), tuple(each.cases for each in found)
-    return Nested(formulas, wrong, cases, _size(found, data, folds))
+    if formula is None:
+        whole = next((each.formula for each in found if each.kind == "as it is"), None)
+        if whole is None:
+            raise FernnError(f"the rule of all of {data.name} could not be learned; pass it as formula")
+        formula, found = whole, [each for each in found if each.kind == "fold"]
+    return _counted(found, data, folds, parse(formula) if isinstance(formula, str) else formula)
 
 
-def _size(found: Sequence[Repeat], data: Dataset, parts: int) -> float:
-    """Every trace is judged by the rule of its part, where that was made; blocks lie within parts."""
-    every = [test for _, test in into(data, parts)]
-    formulas, tests = [each.formula for each in found], [every[each.seed] for each in found]
-    with quiet():
-        lost = [losses(parse(formula), test) for formula, test in zip(formulas, tests, strict=True)]
+def _counted(found: Sequence[Repeat], data: Dataset, folds: int, rule: Formula) -> Nested:
+    """Every trace is judged by the rule of its part; blocks lie within parts."""
+    tests = [test for _, test in into(data, folds)]
     number = dict(zip(data.cases, blocks(data).tolist(), strict=True))
-    return as_many_as(np.concatenate(lost), np.array([number[case] for test in tests for case in test.cases]))
+    lost, block, differ = [], [], 0
+    for each in found:  # a fold that failed on an engine again and again is missing
+        test = tests[each.seed]
+        with quiet():
+            said = satisfied(parse(each.formula), test)
+            differ += int(np.count_nonzero(said != satisfied(rule, test)))
+        lost.append(said != test.positive)
+        block += [number[case] for case in test.cases]
+    size = as_many_as(np.concatenate(lost).astype(np.float64), np.array(block))
+    wrong, cases = tuple(int(each.sum()) for each in lost), tuple(len(each) for each in lost)
+    return Nested(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ)
