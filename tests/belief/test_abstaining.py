@@ -39,6 +39,31 @@ def test_each_class_keeps_its_promise_by_itself():
     assert bad[~new.positive].mean() == pytest.approx(0.9, abs=0.02)
 
 
+def test_traces_of_a_group_count_as_one():
+    """So that new groups are covered too: ten traces each of twelve groups a class tell little more than twelve."""
+    random = np.random.default_rng(8)
+
+    def grouped(count, each):
+        y = np.arange(count) % 2
+        level = 2.0 * y - 1 + random.normal(0, 1, count)
+        X = np.repeat(level, each)[:, None, None] + random.normal(0, 0.1, (count * each, 1, 1))
+        groups = [str(i) for i in np.repeat(np.arange(count), each)]
+        return from_arrays(X, np.repeat(y, each), ["x"], classes=["bad", "good"], groups=groups)
+
+    covered = [abstaining("x >= 0", grouped(24, 10), 0.1).covered(grouped(200, 1)) for _ in range(100)]
+    assert np.mean(covered) >= 0.89
+    judge = abstaining("x >= 0", grouped(24, 10), 0.1)
+    assert judge.good_weights.sum() == pytest.approx(12)
+
+
+def test_a_trace_in_each_group_is_calibrated_as_by_rank():
+    known = drawn(np.random.default_rng(3), 150, 1.0)
+    judge = abstaining("F[2,2] (x >= 0)", known, 0.1)
+    count = len(judge.good)
+    assert judge.lowest_good == judge.good[int(0.1 * (count + 1)) - 1]
+    assert judge.highest_bad == judge.bad[-int(0.1 * (len(judge.bad) + 1))]
+
+
 def test_with_few_known_traces_little_can_be_said():
     few = from_arrays(np.array([[[1.0]], [[-1.0]]]), [1, 0], ["x"], classes=["bad", "good"])
     assert set(abstaining("x >= 0", few, 0.1).judged(np.array([[[5.0]], [[-5.0]]]), ["x"])) == {"cannot say"}

@@ -5,6 +5,10 @@ robustness may lie on the wrong side for a good trace, and for a bad one. A new 
 among the good ones, bad if it is none among the bad. If it may be one of both, that is the verdict; else nothing can
 be said. Each class keeps its promise by itself: of good traces at most the share alpha is called bad or strange, of bad
 ones as well. This holds for whatever rule, as long as new traces come from where the known ones came from.
+
+Copies and the traces of a group come together, and tell no more than how their group is: each group of a class weighs
+as one trace (hierarchical conformal prediction, Lee, Barber and Willett, 2023), so that the promise holds for traces of
+new groups too.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.dataset import Floats
+from ..data.dataset import Floats, Ints
+from ..data.split import blocks
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula, parse
 from ..plain import short_repr
@@ -33,20 +38,22 @@ class Abstaining:
     good: Floats
     bad: Floats
     alpha: float
+    good_weights: Floats | None = None
+    """Of each, what it counts; 1 unless it comes with others. Those of a group add up to 1."""
+    bad_weights: Floats | None = None
 
     __repr__ = short_repr
 
     @property
     def lowest_good(self) -> float:
         """What is below it is too rare among the good; -inf where too few are known to say so."""
-        at = int(np.floor(self.alpha * (len(self.good) + 1)))
-        return float(self.good[at - 1]) if at else -np.inf
+        return _lowest(self.good, self.good_weights, self.alpha)
 
     @property
     def highest_bad(self) -> float:
         """What is above it is too rare among the bad."""
-        at = int(np.floor(self.alpha * (len(self.bad) + 1)))
-        return float(self.bad[-at]) if at else np.inf
+        turned = None if self.bad_weights is None else self.bad_weights[::-1]
+        return -_lowest(-self.bad[::-1], turned, self.alpha)
 
     def may_be(self, values: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Of each robustness, whether its trace may be good and whether it may be bad."""
@@ -75,6 +82,15 @@ class Abstaining:
         return {"formula": str(self.formula), "alpha": self.alpha} | plain
 
 
+def _lowest(values: Floats, weights: Floats | None, alpha: float) -> float:
+    """The highest of rising values below which, with a new one, the share alpha lies at most; -inf if even that is
+    more."""
+    weights = np.ones(len(values)) if weights is None else weights
+    below = np.concatenate([[0.0], np.cumsum(weights)[:-1]])
+    able = 1 + below <= alpha * (weights.sum() + 1) + 1e-9
+    return float(values[np.flatnonzero(able)[-1]]) if able.any() else -np.inf
+
+
 def _said(good: bool, bad: bool) -> Said:
     if good == bad:  # both, or neither: unlike anything known
         return "cannot say"
@@ -89,4 +105,14 @@ def abstaining(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> Ab
     values, good = np.asarray(robustness(formula, known), np.float64), known.positive
     if good.all() or not good.any():
         raise DataError(f"{known.name}: traces of both classes are needed to know what each is like.")
-    return Abstaining(formula, np.sort(values[good]), np.sort(values[~good]), alpha)
+    (good_values, good_weights), (bad_values, bad_weights) = (
+        _rising(values, blocks(known), at) for at in (good, ~good)
+    )
+    return Abstaining(formula, good_values, bad_values, alpha, good_weights, bad_weights)
+
+
+def _rising(values: Floats, block: Ints, at: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The values of a class, and what each counts among those of its block."""
+    _, place, sizes = np.unique(block[at], return_inverse=True, return_counts=True)
+    order = np.argsort(values[at], kind="stable")
+    return values[at][order], (1 / sizes[place])[order]
