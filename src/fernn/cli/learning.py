@@ -15,7 +15,7 @@ from .job import carried_out, rules_learned
 from .output import as_json, complain
 from .reading import Json, TimeUnits, note_windows, noting, read_in_samples, reads_a_file, recording
 from .report import NoReport, kept_report
-from .result import printed, told
+from .result import command_line, printed, told
 from .sampled import judged_by_all, sample_of
 from .space import (
     Atoms,
@@ -188,6 +188,7 @@ def _begun(
     planned = plan(file, options, method, given, test, known) if kind != "one" else {}
     if kind is None and len(data.classes) > 2:
         kind = "each"
+        _tell_of_lookalikes(data, file, options, met)
         if known is not None:
             raise UnsupportedError(f"--prior is for two classes, {data.name} has {len(data.classes)}; see --good NAME")
     if kind is not None:
@@ -229,6 +230,21 @@ def _in_samples(
     if known is not None and not time_units:
         note_windows([*known.must_hold, *([known.template] if known.template else [])], dt, data.time_unit)
     return given, known
+
+
+def _tell_of_lookalikes(data: Dataset, file: str, options: Any, met: list[Problem]) -> None:
+    """How to have two classes where there are more because of labels that are written in several ways."""
+    from ..data import flags
+    from ..data.labels import lookalikes
+
+    if not any(problem.kind == "similar-labels" for problem in met) or data.labels is None:
+        return
+    counts = {name: int((data.labels == i).sum()) for i, name in enumerate(data.classes)}
+    odd = {each.label for each in lookalikes(counts)}
+    complain(f"learning a rule for each of {len(data.classes)} classes, which takes longer than one rule for two.")
+    complain("If two are meant, stop it with Ctrl-C, and name the good one; all others then count as one class:")
+    for name in (name for name in data.classes if name not in odd):
+        complain("  " + command_line("learn", [*flags(options), "--good", name], [file]))
 
 
 def _resumed(

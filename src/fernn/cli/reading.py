@@ -111,7 +111,10 @@ def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], No
 
 def warned(again: str, problems: tuple[Problem, ...]) -> None:
     """The warnings in words, as `fernn check` has them; of many, the first, and by which command to see the others."""
+    from ..data.checks import NAMED
+
     found = [problem for problem in problems if problem.severity != "error"]
+    found.sort(key=lambda problem: problem.kind not in NAMED)
     for problem in found[:TOLD]:
         complain(f"warning: {problem}")
     if len(found) > TOLD:

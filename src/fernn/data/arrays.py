@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DataError
+from ..errors import DataError, FernnWarning
 from ..plain import shortened
 from .dataset import Dataset, Floats, Ints, to_floats, unmasked
 from .frames import frame_traces, is_frame
-from .labels import LabelKind, labelled
+from .labels import LabelKind, labelled, lookalikes
 
 
 def from_arrays(
@@ -55,6 +57,8 @@ def from_arrays(
             if "" in texts:
                 raise DataError(f"y has no label for case number {texts.index('')}. Give every case one, or drop it.")
             labels, names = labelled(texts, good=good, kind=label_kind, classes=classes)
+            if names:
+                warn_of_lookalikes(texts, 3)
     return Dataset(
         values=traces,
         labels=labels,
@@ -93,6 +97,18 @@ def _numbers(array: npt.NDArray[Any]) -> Floats:
 def default_channels(n: int) -> list[str]:
     """`x` for one channel, `x0`, `x1`, ... for more."""
     return ["x"] if n == 1 else [f"x{i}" for i in range(n)]
+
+
+def warn_of_lookalikes(labels: Sequence[str], level: int = 2) -> None:
+    """One FernnWarning for labels that differ from another only in how they are written."""
+    counts = Counter(labels)
+    told = [
+        f"the label {each.label!r} ({counts[each.label]} of {len(labels)} cases) differs from {each.common!r} "
+        f"{each.how}, and counts as a class of its own; if it is the same, write it the same way."
+        for each in lookalikes(counts)
+    ]
+    if told:
+        warnings.warn("\n".join(told), FernnWarning, stacklevel=level)
 
 
 def spelled(given: npt.NDArray[np.generic]) -> list[str]:

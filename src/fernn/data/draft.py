@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import DataError
+from .checks import odd_labels
 from .dataset import Dataset, Floats, Ints
 from .labels import MANY, labelled
 from .numbers import is_number
@@ -112,7 +114,11 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
                 texts = [t.replace(",", ".") for t in texts]
             labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)
             if options.classes is None and len(set(texts)) <= MANY:
-                _tell_odd_labels(sorted(set(texts)), ledger)
+                _tell_missing(sorted(set(texts)), ledger)
+            if classes and options.good is not None and len(set(texts)) > len(classes):  # what became `not GOOD`
+                odd_labels(
+                    Counter(texts), ledger, dict(zip(reversed(draft.labels), reversed(draft.cases), strict=True))
+                )
         if ledger.failed:
             return None
         return Dataset(
@@ -134,14 +140,9 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
         return None
 
 
-def _tell_odd_labels(labels: list[str], ledger: Ledger) -> None:
-    """Labels that differ in capitals alone are two classes, and NaN is one; neither may be meant."""
-    known: dict[str, str] = {}
+def _tell_missing(labels: list[str], ledger: Ledger) -> None:
+    """NaN is a class, which may not be meant."""
     for name in labels:
-        other = known.setdefault(name.casefold(), name)
-        if other != name:
-            what = f"the labels {other!r} and {name!r} differ only in capitals, and are two classes"
-            ledger.add("similar-labels", "warning", what, "Write them alike if they mean the same.")
         if name.casefold() in NO_LABEL:
             what = f"the label {name!r} is taken for the name of a class"
             ledger.add(

@@ -6,8 +6,11 @@ word that says so. When neither tells, we ask instead of guessing.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -69,6 +72,67 @@ def labelled(
     if best is not None and len(order) > 2:
         texts, order = [best if text == best else f"not {best}" for text in texts], [f"not {best}", best]
     return _indices(texts, tuple(order)), tuple(order)
+
+
+@dataclass(frozen=True)
+class Lookalike:
+    """A label that is probably another one, written differently."""
+
+    label: str
+    common: str
+    """The one that occurs more often."""
+    how: str
+    """`only in capitals`, `in one character`: what they differ in."""
+
+
+def lookalikes(counts: Mapping[str, int]) -> list[Lookalike]:
+    """Labels that differ from one that is at least as frequent only in how they are written; or, where they occur once
+    or twice beside at least ten times as many, in one character. Numbers, and digits that number classes, are meant."""
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    if len(names) > MOST_CLASSES:
+        return []
+    found = []
+    for i, name in enumerate(names):
+        for other in names[:i]:
+            how = None if _number(name) is not None and _number(other) is not None else _difference(name, other)
+            is_rare = counts[name] <= FEW and counts[other] >= 10 * counts[name]
+            if how is not None and (how != ONE or is_rare):
+                found.append(Lookalike(name, other, how))
+                break
+    return found
+
+
+MOST_CLASSES = 200  # more labels than this are not compared with each other
+FEW = 2
+ONE = "in one character"
+_MARKS = re.compile(r"[\s.,;:_'\"`´’\u200b-\u200f\ufeff]+|(?<=\w)[-–](?=\w)")
+
+
+def _difference(one: str, other: str) -> str | None:
+    """What two labels differ in where that is little; None where it is more."""
+    composed, again = (unicodedata.normalize("NFKC", text) for text in (one, other))
+    if composed == again:
+        return "only in how letters are encoded (Unicode)"
+    if composed.casefold() == again.casefold():
+        return "only in capitals"
+    bare, other_bare = (_MARKS.sub("", text.casefold()) for text in (composed, again))
+    if bare and bare == other_bare:
+        return "only in blanks, dots or the like"
+    return ONE if _is_one_apart(composed.casefold(), again.casefold()) else None
+
+
+def _is_one_apart(one: str, other: str) -> bool:
+    """Whether one letter more, less, changed, or changed places with the next makes the texts equal."""
+    short, long = sorted((one, other), key=len)
+    if len(long) < 4 or len(long) - len(short) > 1:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[start:] == long[start + 1 :] and not long[start].isdigit()
+    a, b = short[start:], long[start:]
+    if len(a) > 1 and a[:2] == b[1::-1] and a[2:] == b[2:]:
+        return True
+    return a[1:] == b[1:] and not (a[0].isdigit() and b[0].isdigit())
 
 
 def good_last(classes: Sequence[str], good: object = None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import DataError
 from ..card import Card, Channel
+from ..checks import odd_labels
 from ..labels import labelled
 from ..problems import Problem
 from .facts import Facts, measure
@@ -143,6 +144,8 @@ def _card(facts: Facts, medians: list[float], through: Through) -> Card:
             sizes = np.zeros(len(names), np.int64)
             np.add.at(sizes, place, list(facts.labels.values()))
             classes = tuple(zip(names, sizes.tolist(), strict=True))
+            is_merged = options.good is not None and len(texts) > len(names)
+            odd_labels(facts.labels if is_merged else dict(classes), through.ledger)
         else:
             real = min(facts.range[0], float(labels.min())), max(facts.range[1], float(labels.max()))
     distinct, contradictions, errors = _copies(facts.traces, place, max(len(classes), 1))

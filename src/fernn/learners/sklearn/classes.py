@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ...data import Dataset
+from ...data.arrays import warn_of_lookalikes
 from ...data.dataset import Floats
 from ...engine import Where
 from ..classes import OnePerClass, Ordered, Ranked, RulesFit
@@ -73,6 +74,8 @@ class ClassesLearned(ClassifierMixin, Learned):  # type: ignore[misc]
         check_classification_targets(y)
         weights = case_weights(sample_weight, len(y))
         classes = np.unique(y[weights > 0])
+        if all(isinstance(label, str) for label in classes.tolist()):
+            warn_of_lookalikes(y[weights > 0].tolist(), 3)
         if len(classes) < 2:
             name = type(self).__name__
             raise ValueError(f"{name} tells classes apart, but the labels hold only one class: {classes[0]!r}.")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from ...data.arrays import warn_of_lookalikes
 from ...data.dataset import Floats
 from ...semantics import robustness, satisfied
 from .base import Learned
@@ -30,6 +31,8 @@ class Classifying(ClassifierMixin, Learned):  # type: ignore[misc]
         check_classification_targets(y)
         weights = case_weights(sample_weight, len(y))
         classes = np.unique(y[weights > 0])
+        if all(isinstance(label, str) for label in classes.tolist()):
+            warn_of_lookalikes(y[weights > 0].tolist(), 3)
         self._check_two(classes)
         if self._earlier() is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(

@@ -74,7 +74,7 @@
     const items = Fernn.el("ul.problems", null, problems.map((p) => Fernn.el(`li.${p.severity === "error" ? "error" : "warning"}`, null,
       Fernn.el("b", null, p.what), " ", p.fix, p.where ? Fernn.el("small", null, p.where) : "", buttons(p))));
     const title = errors ? `${Fernn.counted(errors, "problem")}: the file cannot be read as it is` : Fernn.counted(problems.length, "warning");
-    host.replaceChildren(Fernn.el("details", { open: !data || problems.some((p) => p.kind === "text-column") }, Fernn.el("summary", null, title), items));
+    host.replaceChildren(Fernn.el("details", { open: !data || problems.some((p) => ["text-column", "similar-labels", "single-case"].includes(p.kind)) }, Fernn.el("summary", null, title), items));
     if (errors) Studio.say(`${title}. ${problems[0].what}. ${problems[0].fix}`);
   }
 })((window.Studio = window.Studio || {}));
