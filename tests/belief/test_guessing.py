@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fernn import parse
+from fernn.belief import clopper_pearson, detected
 from fernn.belief import tested as judged
 from fernn.belief.guessing import by_lot
 from fernn.data import from_arrays
+from fernn.learners.classes import Envelope, Tight
 
 COUNTS = st.integers(0, 30)
 
@@ -84,3 +87,52 @@ def test_traces_of_one_patient_count_as_one():
     found = judged("v <= 5", alone, data(values, labels, np.repeat(["a", "b", "c", "d"], 20)))
     assert found.size == 4
     assert "too few" in found.refusal
+
+
+def one_class(caught, faults, flagged, good):
+    """A rule of one class, data with so many faults and good runs that it flags, or not."""
+    rule = Envelope((Tight(parse("G (x <= 1)"), 2, 0.0, 0.0, 0.5, {"spike": 0.5}),), 0, 0.0)
+
+    def part(flags, label, count):
+        X = np.random.default_rng(label).uniform(0, 0.5, (count, 1, 4))
+        X[:flags] += 5
+        return X, np.full(count, label)
+
+    (bad, zeros), (held, ones) = part(caught, 0, faults), part(flagged, 1, good)
+    data = from_arrays(np.concatenate([bad, held]), [*zeros, *ones], ["x"], classes=["bad", "good"])
+    train = from_arrays(np.random.default_rng(9).uniform(0, 0.5, (20, 1, 4)), [1] * 20, ["x"], classes=["bad", "good"])
+    return detected(rule, train, data)
+
+
+def test_known_faults_that_are_caught_are_counted_with_an_interval():
+    found = one_class(30, 30, 1, 40)
+    assert (found.caught, found.faults, found.flagged, found.good) == (30, 30, 1, 40)
+    assert found.refusal is None
+    assert found.catch == clopper_pearson(30, 30)
+    assert "It catches 30 of 30 known faults (95% from 88.4% to 100.0%)." in list(found.lines())
+    assert "artificial variants (not real faults)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ((0, 30, 0, 40), "useless against the known faults: it catches none of the 30"),
+        ((4, 30, 4, 40), "no better than chance"),
+        ((1, 1, 0, 3), "too few"),
+        ((30, 30, 38, 40), "useless"),
+    ],
+)
+def test_a_rule_of_one_class_that_is_of_no_use_is_called_useless(counts, says):
+    assert says in one_class(*counts).refusal
+
+
+def test_without_faults_it_is_said_that_nothing_is_known_of_them():
+    rule = Envelope((Tight(parse("G (x <= 1)"), 2, 0.0, 0.0, 0.5, {"spike": 0.5}),), 0, 0.0)
+    data = from_arrays(np.zeros((20, 1, 4)) + np.arange(20)[:, None, None] / 100, None, ["x"])
+    found = detected(rule, data, data)
+    assert found.refusal is None
+    assert found.catch is None
+    assert "What it catches is not known" in str(found)
+    assert detected(rule, data, None).false_alarms is None
+    many = from_arrays(np.ones((20, 1, 4)) + np.arange(1, 21)[:, None, None], None, ["x"])
+    assert "useless as an alarm: it flags 20 of the 20" in detected(rule, data, many).refusal

@@ -89,13 +89,17 @@ def test_a_rule_learned_from_noise_is_refused(called):
     assert done.code == 0
     assert "Nothing better than chance is shown" in done.out
     assert "Nothing better than chance is shown" in Path("run/report.html").read_text()
+    assert "    fernn learn noise.csv --method enumerative --max-length 2 --intervals\n" in done.out
+    assert "(intervals=True)" in Path("run/report.html").read_text()
     told = json.loads(called("learn", "--resume", "--out", "run", "--json").out)
     assert "Nothing better than chance" in told["refusal"]
+    assert {"intervals=True", "steps=True"} <= {each["setting"] for each in told["suggestions"]}
     assert told["tested"]["wrong"] >= told["tested"]["guessed"] or told["tested"]["luck"] > 0.05
     done = called("believe", "run", "--shuffles", "19")
     assert done.code == 1
     assert "Do not believe it." in done.out
     assert "Why not:" in done.out
+    assert "What to try: windows in time, as in F[3,9] (intervals=True)" in done.out
     assert called("believe", "run", "--folds", "1").code == 3
 
 

@@ -110,6 +110,43 @@ def test_one_class_alone_is_learned_when_asked_for_and_told_of_when_not(fernn, f
     assert all(told[case] == "outside" for case in high)
 
 
+def test_a_label_that_is_another_one_misspelt_is_named_before_learning(fernn):
+    random = np.random.default_rng(0)
+    labels = ["i.O."] * 15 + ["n.i.O."] * 14 + ["n.i.O"]
+    with pytest.warns(UserWarning, match="n.i.O"):
+        data = from_arrays(random.normal(0, 1, (30, 1, 8)), labels, ["v"])
+    write_csv(data, "typo.csv")
+    done = fernn("learn", "typo.csv", *QUICK, "--test", "0", "--out", "run", "-q")
+    warned, _, rest = done.err.partition("learning a rule for each of 3 classes")
+    assert "'n.i.O' (1 case) differs from 'n.i.O.' (14 cases) only in blanks, dots or the like" in warned
+    assert "  fernn learn typo.csv --good i.O.\n" in rest
+    assert "'n.i.O' (1 case)" in fernn("check", "typo.csv").out
+    two = fernn("learn", "typo.csv", *QUICK, "--good", "i.O.", "--out", "two", "-q")
+    assert two.code == 0, two.err
+    assert "'n.i.O' (1 case)" in two.err
+
+
+def test_one_class_says_which_known_faults_it_catches_and_when_it_is_useless(fernn):
+    random = np.random.default_rng(0)
+    values, labels = random.normal(0, 1, (60, 3, 20)), np.repeat([1, 0], [40, 20])
+    for name, size in (("spikes.csv", 9), ("same.csv", 0)):
+        made = values.copy()
+        made[labels == 0, 1, 7] += size
+        write_csv(from_arrays(made, labels, ["a", "b", "c"], classes=["bad", "good"]), name)
+    done = fernn("learn", "spikes.csv", "--one-class", "--out", "run", "-q")
+    assert "It catches 20 of 20 known faults (95% from 83.2% to 100.0%)." in done.out
+    assert "good traces kept for the test" in done.out
+    assert "of artificial variants (not real faults)" in done.out
+    assert "12 parts" in done.out  # --max-length is of what is added to the ranges
+    done = fernn("learn", "same.csv", "--one-class", "--out", "none", "-q")
+    assert "This rule is useless" in done.out
+    assert "    fernn learn same.csv\n" in done.out
+    told = json.loads(fernn("learn", "--resume", "--out", "none", "-q", "--json").out)
+    assert "useless" in told["refusal"]
+    assert told["detection"]["faults"] == 20
+    assert "This rule is useless" in Path("none/report.html").read_text()
+
+
 def test_ranked_classes_are_learned_in_the_order_named(fernn):
     done = fernn("learn", "ranked.csv", *QUICK, "--order", "low,middle,top", "--out", "run", "-q")
     assert done.code == 0, done.err

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fernn.data import Dataset, against, from_arrays, ordered
 from fernn.errors import DataError, FernnError, UnsupportedError
-from fernn.formula import parse, thresholds, with_thresholds
+from fernn.formula import Atom, length, parse, thresholds, walk, with_thresholds
 from fernn.learners import Entry, Enumerative, Fernn, Front
 from fernn.learners.classes import (
     OnePerClass,
@@ -27,8 +27,10 @@ from fernn.learners.classes import (
     read_rules,
 )
 from fernn.learners.classes.background import KINDS, background
+from fernn.learners.classes.envelope import Tight, picked
 from fernn.learners.classes.ranks import best_cuts, ranked
 from fernn.learners.classes.tightening import tightened, violating
+from fernn.learners.classes.tightest import channel_ranges
 from fernn.semantics import robustness, satisfied
 
 QUICK = Enumerative(max_length=2, grid=8, folds=2)
@@ -245,6 +247,69 @@ def test_made_traces_have_the_shape_of_recorded_ones_and_differ_from_them():
     assert len(made) == len(kinds) == 70
     again, _ = background(data, 70, 3)
     assert all((a == b).all() for a, b in zip(made, again, strict=True))
+
+
+def nine_sigma(seed: int, count: int) -> tuple[Dataset, Dataset, Dataset]:
+    """Good runs to learn from, other good runs, and runs with one sample of one of three channels far off."""
+    random = np.random.default_rng(seed)
+    learned, good, bad = (random.normal(0, 1, (n, 3, 30)) for n in (count, 300, 300))
+    bad[np.arange(300), random.integers(0, 3, 300), random.integers(0, 30, 300)] += 9 * random.choice((-1, 1), 300)
+    return tuple(from_arrays(X, None, ["a", "b", "c"]) for X in (learned, good, bad))  # type: ignore[return-value]
+
+
+def test_a_fault_in_any_channel_is_caught_and_few_good_runs_are_flagged():
+    flagged = []
+    for seed in range(3):
+        learned, good, bad = nine_sigma(seed, 40)
+        rules = Tightest(made=140, seed=seed).fit(learned).rules
+        assert violating(rules.formula, bad) / 300 >= 0.95
+        flagged.append(violating(rules.formula, good) / 300)
+    assert max(flagged) < 0.1
+    assert np.mean(flagged) < 0.05
+
+
+@given(st.integers(0, 10_000), st.integers(0, 4), st.sampled_from([0.0, 0.1]), st.sampled_from([1, 3, 60]))
+@settings(max_examples=30, deadline=None)
+def test_ranges_are_the_extremes_and_a_margin(seed, allowed, margin, width):
+    random = np.random.default_rng(seed)
+    scale = 10.0 ** random.integers(-6, 7, (width, 1))
+    data = from_arrays(random.normal(0, 1, (20, width, 5)) * scale, None, [f"x{i}" for i in range(width)])
+    rule = channel_ranges(data, allowed, margin)
+    assert parse(str(rule)) == rule
+    assert length(rule) == 4 * width
+    out = ~satisfied(rule, data)
+    assert out.sum() <= allowed
+    inside = data.subset(~out)
+    bounds = {
+        (node.channels[0], node.is_upper_bound): t for node, t in zip(_atoms(rule), thresholds(rule), strict=True)
+    }
+    for name, (low, high) in inside.ranges.items():
+        room = (margin * 1.2 + 0.003) * (data.ranges[name][1] - data.ranges[name][0])
+        assert low - room <= bounds[name, False] <= low
+        assert high <= bounds[name, True] <= high + room
+
+
+def _atoms(formula):
+    return [node for node in walk(formula) if isinstance(node, Atom)]
+
+
+def test_a_channel_that_never_moved_is_bound_to_its_value():
+    X = np.random.default_rng(0).normal(0, 1, (12, 2, 6))
+    X[:, 1] = 5.0
+    rule = channel_ranges(from_arrays(X, None, ["a", "b"]), 0, 0.1)
+    assert str(rule).endswith("b >= 5 & b <= 5)")
+    assert str(channel_ranges(from_arrays(X, None, ["a", "b"]), 0, 0.1, "past")).startswith("H (")
+
+
+def test_a_condition_is_added_to_the_ranges_only_where_it_raises_no_more_false_alarms():
+    def entry(excluded, validation):
+        return Tight(parse("G (x <= 1)"), 2, 0.0, validation, excluded, {})
+
+    assert picked([entry(0.3, 0.0), entry(0.5, 0.1)], True) == 0
+    assert picked([entry(0.3, 0.1), entry(0.5, 0.1)], True) == 1
+    assert picked([entry(0.3, 0.1), entry(0.31, 0.0)], True) == 0  # not worth its length
+    assert picked([entry(0.3, None), entry(0.5, None)], True) == 0
+    assert picked([entry(0.3, 0.0), entry(0.5, 0.1)], False) == 1
 
 
 def test_one_class_of_many_has_to_be_named():

@@ -13,7 +13,7 @@ from fernn.errors import DataError
 from fernn.formula import parse
 from fernn.learners import Prior, Range, read_prior
 from fernn.runs import METHODS, plan, rules_plan
-from fernn.runs.command import command
+from fernn.runs.command import command, suggestions
 
 GIVEN = [
     ("fernn", {}),
@@ -158,3 +158,48 @@ def test_the_command_of_a_run_gives_its_front_again(tmp_path, monkeypatch):
         said = command(json.loads((tmp_path / folder / "settings.json").read_text()))
         words = [*shlex.split(said), "--out", "second", "--quiet", "--no-report"]
     assert fronts[0] == fronts[1]
+
+
+TWO = from_arrays(np.random.default_rng(0).normal(size=(8, 2, 9)), [0, 1] * 4, ["v", "w"])
+STEPS = {"steps=True"}
+READ = {"label": "kind", "good": "ok", "decimal": ",", "delimiter": ";"}
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "settings"),
+    [
+        ("fernn", {}, {"intervals=True", "direction='past'", "atoms='linear'", "steps=True"}),
+        ("fernn", {"intervals": True, "direction": "past"}, {"atoms='linear'", "steps=True"}),
+        ("fernn", {"atoms": "linear", "max_length": 2}, {"max_length=6", "intervals=True", "direction='past'", *STEPS}),
+        ("enumerative", {"intervals": True}, {"direction='past'", "atoms='differences'", "steps=True"}),
+        ("fernn", {"template": "G (?p -> F ?q)"}, {"steps=True"}),
+    ],
+)  # fmt: skip
+def test_what_was_not_tried_is_suggested_as_a_command_that_reads_alike(understood, method, given, settings):
+    planned = plan("drive.csv", READ, method, given)
+    *ways, more = suggestions(planned, TWO, "here.csv")
+    assert {way.setting for way in ways} == settings
+    assert (more.setting, more.command) == ("", "")
+    assert "runs" in more.what
+    for way in ways:
+        again = understood(way.command)
+        name, _, value = way.setting.partition("=")
+        place = again["reading"] if name == "steps" else again["learner"]
+        assert str(place[name]) == value.strip("'")
+        assert again["reading"].items() >= READ.items()
+        assert again["file"] == "here.csv"
+        assert {k: v for k, v in again["learner"].items() if k != name} == {
+            k: v for k, v in planned["learner"].items() if k != name
+        }
+
+
+def test_what_the_data_do_not_allow_is_not_suggested():
+    alone = suggestions(plan("drive.csv", {}), TWO.select(["v"]))
+    assert not any("atoms" in way.setting for way in alone)
+    changes = from_arrays(np.asarray(TWO.values), [0, 1] * 4, ["v", "v_diff"])
+    assert not any("steps" in way.setting for way in suggestions(plan("drive.csv", {}), changes))
+    still = from_arrays(np.asarray(TWO.values)[:, :, :1], [0, 1] * 4, ["v", "w"])
+    assert [way.setting for way in suggestions(plan("drive.csv", {}), still)] == ["atoms='linear'", ""]
+    assert all(
+        "--one-class" in way.command for way in suggestions(rules_plan("one", "a.csv", {}, "fernn", {}, 0.2), TWO)[:-1]
+    )

@@ -19,6 +19,9 @@ def test_a_run_of_rules_is_opened_with_its_matrix_and_report(served, client, kin
     assert run["problem"] is None
     assert run["rules"]["rules"]
     assert sum(sum(row) for row in run["rules"]["confusion"]["test"]) > 0
+    doubts = " ".join(run["doubts"])
+    assert ("known faults" in doubts, "What it catches is not known" in doubts) == (kind == "two", kind == "one")
+    assert "--" not in doubts
     assert client.get(f"/api/jobs/{name}").json()["state"] == "done"
     assert client.get(f"/api/runs/{name}/rivals").status_code == 409
     assert b"<!doctype html>" in client.get(f"/api/runs/{name}/report").content

@@ -13,6 +13,7 @@ from ..formula import Formula
 from ..learners import Learner
 from ..plain import short_repr
 from ..runs import Job
+from ..runs.command import Suggestion, suggestions
 from ..runs.methods import is_weighed, learner_of
 from ..runs.rivals import candidates
 from .chance import Chance, chance
@@ -45,6 +46,8 @@ class Account:
     """Share of the rarer class among all traces: the error of a guess."""
     slack: tuple[Slack, ...]
     nearest: tuple[Nearest, ...]
+    suggestions: tuple[Suggestion, ...] = ()
+    """What this run has not used and could find a better rule."""
 
     __repr__ = short_repr
 
@@ -84,6 +87,8 @@ class Account:
             yield f"- leaner: {self.lean}"
         if self.refusal:
             yield f"Why not: {self.refusal}."
+            if self.suggestions:
+                yield f"What to try: {'; '.join(map(str, self.suggestions))}."
 
     def to_json(self) -> dict[str, Any]:
         asked = {"tested": self.tested, "chance": self.chance, "nested": self.nested, "stability": self.stability}
@@ -92,6 +97,7 @@ class Account:
         told |= {"idle": [str(part) for part in self.idle], "leaner": str(self.lean)}
         told["slack"] = [{"atom": str(each.atom), "low": each.low, "high": each.high} for each in self.slack]
         told["nearest"] = [{"case": n.case, "robustness": n.robustness, "holds": n.holds} for n in self.nearest]
+        told["suggestions"] = [each.to_json() for each in self.suggestions] if self.refusal else []
         return told | {"rivals": self.rivals.to_json()}
 
 
@@ -135,6 +141,7 @@ def account(
         float(min(job.data.positive.mean(), 1 - job.data.positive.mean())),
         slack(formula, job.data),
         nearest(formula, job.data),
+        suggestions(job.settings, job.data, job.file),
     )
 
 

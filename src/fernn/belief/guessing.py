@@ -11,7 +11,7 @@ as much by themselves (`interval.as_many_as`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, lgamma
 from typing import TYPE_CHECKING, Any
@@ -25,14 +25,20 @@ from ..learners.baselines import BASELINES
 from ..learners.classes.rules import known_labels
 from ..learners.labels import losses
 from ..plain import short_repr
-from ..semantics import score
+from ..runs import Outcome
+from ..runs.methods import is_weighed
+from ..semantics import satisfied, score
 from .interval import as_many_as, clopper_pearson
 
 if TYPE_CHECKING:
-    from ..learners.classes import Decides
+    from ..learners.classes import Decides, Envelope
+    from ..runs import RulesOutcome
 
 RARE = 0.05
 """As good as this by chance at most as often, or it counts as chance."""
+
+MANY = 0.5
+"""Good traces flagged, as a share, from which on an alarm says nothing."""
 
 DO_NOT = "Do not rely on it."
 
@@ -108,6 +114,111 @@ class Tested:
         return told | {"better": self.is_better, "refusal": self.refusal}
 
 
+@dataclass(frozen=True)
+class Detection:
+    """What a rule of one class flags: of known faults, which it never saw, and of good traces kept for the test."""
+
+    caught: int
+    faults: int
+    flagged: int
+    good: int
+    sizes: tuple[float, float]
+    """How many faults and good traces, each by itself, would tell as much."""
+    excluded: float
+    """The share of artificial variants of the good traces that it rejects."""
+    kinds: Mapping[str, float]
+    """The same by how they were made."""
+    luck: float | None
+    """How often flags that have nothing to do with faults would catch as many; None without faults or good traces."""
+    least: float | None
+    """The same of flags that are all right."""
+
+    @property
+    def catch(self) -> tuple[float, float] | None:
+        """The interval of the share of faults that is caught, 95%; None where no fault is known."""
+        return _around(self.caught, self.faults, self.sizes[0])
+
+    @property
+    def false_alarms(self) -> tuple[float, float] | None:
+        """The interval of the share of good traces that is flagged, 95%."""
+        return _around(self.flagged, self.good, self.sizes[1])
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the rule is of no use, in a sentence; None if there is no such reason."""
+        both = f"it catches {self.caught} of {self.faults} known faults and flags {self.flagged} of {self.good} good"
+        if self.faults and not self.caught:
+            return f"This rule is useless against the known faults: it catches none of the {self.faults}. {DO_NOT}"
+        if self.luck is not None and self.luck > RARE:
+            if self.least is not None and self.least > RARE:
+                few = f"{self.faults} known faults and {self.good} good traces kept for the test are too few to tell"
+                return f"Nothing better than chance can be shown: {few} ({_percent(self.least)}). Record more."
+            return f"This rule is useless: {both} traces kept for the test, which is no better than chance. {DO_NOT}"
+        if self.false_alarms is not None and self.false_alarms[0] > MANY:
+            many = f"it flags {self.flagged} of the {self.good} good traces kept for the test"
+            return f"This rule is useless as an alarm: {many}, so these are not like those learned from. {DO_NOT}"
+        return None
+
+    def lines(self) -> Iterator[str]:
+        """For a person, a sentence each."""
+        if self.catch is not None:
+            yield f"It catches {self.caught} of {self.faults} known faults{_between(self.catch)}."
+        if self.false_alarms is not None:
+            yield f"It flags {self.flagged} of {self.good} good traces kept for the test{_between(self.false_alarms)}."
+        if not self.faults:
+            yield "What it catches is not known: no faulty trace is among the data. Record some and label them to see."
+        kinds = ", ".join(f"{name} {share:.0%}" for name, share in self.kinds.items())
+        yield f"It rejects {self.excluded:.1%} of artificial variants (not real faults): {kinds}."
+
+    def __str__(self) -> str:
+        return " ".join(self.lines())
+
+    def to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"caught": self.caught, "faults": self.faults, "catch": self.catch}
+        told |= {"flagged": self.flagged, "good": self.good, "false_alarms": self.false_alarms}
+        told |= {"excluded": self.excluded, "kinds": dict(self.kinds), "luck": self.luck}
+        return told | {"lines": list(self.lines()), "refusal": self.refusal}
+
+
+def tested_outcome(done: Outcome | RulesOutcome) -> Tested | Detection | None:
+    """What was learned, beside chance; None where no traces were kept for the test, or labels are real numbers."""
+    train, held = done.job.parts
+    if isinstance(done, Outcome):
+        if held is None or not train.classes:
+            return None
+        return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings))
+    rules: Any = done.rules
+    if rules.kind == "one":
+        return detected(rules, train, held)
+    return None if held is None else tested_rules(rules, train, held)
+
+
+def detected(rules: Envelope, train: Dataset, held: Dataset | None) -> Detection:
+    """A rule of one class, learned from the good traces of `train`: all bad traces are new to it."""
+    labelled = [part for part in (train, held) if part is not None and len(part.classes) == 2]
+    faults = [part.subset(~part.positive) for part in labelled if not part.positive.all()]
+    good = held
+    if held is not None and len(held.classes) == 2:
+        good = held.subset(held.positive) if held.positive.any() else None
+    out = np.concatenate([np.zeros(0, bool), *(~satisfied(rules.formula, part) for part in faults)])
+    numbers = [blocks(part) + 10**9 * i for i, part in enumerate(faults)]
+    block = np.concatenate([np.zeros(0, np.int64), *numbers])
+    flags = np.zeros(0, bool) if good is None else ~satisfied(rules.formula, good)
+    sizes = (
+        as_many_as(out.astype(np.float64), block) if len(out) else 0.0,
+        as_many_as(flags.astype(np.float64), blocks(good)) if good is not None and len(flags) else 0.0,
+    )
+    luck = least = None
+    if len(out) and len(flags):
+        few, many = sizes[1] / len(flags), sizes[0] / len(out)
+        counts = [(~flags).sum() * few, flags.sum() * few, (~out).sum() * many, out.sum() * many]
+        luck, least = by_lot(*map(float, counts)), by_lot(sizes[1], 0.0, 0.0, sizes[0])
+    picked = rules.entries[rules.pick]
+    return Detection(
+        int(out.sum()), len(out), int(flags.sum()), len(flags), sizes, picked.excluded, picked.kinds, luck, least
+    )
+
+
 def tested(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> Tested:  # noqa: PT028
     """The rule beside the guess."""
     found = score(formula, held)
@@ -149,6 +260,14 @@ def _ways(count: int, taken: int) -> float:
 
 def _sum(ways: Sequence[float], among: float) -> float:
     return sum(exp(way - among) for way in ways)
+
+
+def _around(wrong: int, count: int, size: float) -> tuple[float, float] | None:
+    return clopper_pearson(min(wrong * size / count, size), size) if count else None
+
+
+def _between(ends: tuple[float, float]) -> str:
+    return f" (95% from {ends[0]:.1%} to {ends[1]:.1%})"
 
 
 def _percent(share: float) -> str:

@@ -121,6 +121,9 @@ def believe(
         typer.echo(as_json(found.to_json()))
     else:
         typer.echo("\n".join([str(found.formula), "", *found.lines()]))
+        for each in found.suggestions if found.refusal else ():
+            if each.command:
+                typer.echo(f"    {each.command}")
     return 1 if found.refusal else 0
 
 

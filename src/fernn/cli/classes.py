@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import as_json, counted, percent, table
+from .output import as_json, counted, table
 from .progress import clock
 from .reading import Json, warned
+from .result import to_try, told_suggestions
 
 if TYPE_CHECKING:
+    from ..belief import Detection
     from ..data import Dataset
     from ..learners.classes import Decides, Envelope, PerClass, RankRule, RuleList
     from ..runs import RulesOutcome
@@ -28,7 +30,13 @@ def printed_rules(done: RulesOutcome, report: Path | None = None) -> str:
     if rules.kind != "one":
         lines += ["", confusion_table(rules, tested, "training" if held is None else "test")]
     doubt = _refusal(done)
-    lines += ["", *([doubt, ""] if doubt else []), *_notes(done), *([f"report: {report}"] if report else []), ""]
+    lines += [
+        "",
+        *([doubt, *_to_try(done), ""] if doubt else []),
+        *_notes(done),
+        *([f"report: {report}"] if report else []),
+        "",
+    ]
     lines += ["next:", *(f"  {command}" for command in _next(done))]
     return "\n".join(lines)
 
@@ -49,15 +57,38 @@ def told_rules(done: RulesOutcome, report: Path | None = None) -> dict[str, Any]
     if rules.kind != "one":
         told["classes"] = list(rules.classes)
         told["confusion"] = confusion(rules, train if held is None else held).tolist()
-    return told | {"refusal": _refusal(done), "report": None if report is None else str(report)}
+    else:
+        told["detection"] = _detection(done).to_json()
+    doubt = _refusal(done)
+    told |= {"refusal": doubt, "suggestions": told_suggestions(done.job) if doubt else []}
+    return told | {"report": None if report is None else str(report)}
 
 
 def _refusal(done: RulesOutcome) -> str | None:
-    """Why the rules should not be used; None if no reason is known, or there is one class only."""
-    from ..belief import tested_rules
+    """Why the rules should not be used; None if no reason is known."""
+    from ..belief import tested_outcome
+
+    found = tested_outcome(done)
+    return None if found is None else found.refusal
+
+
+def _to_try(done: RulesOutcome) -> list[str]:
+    """Of one class with faults at hand, first of all a rule that is learned from both."""
+    from ..data import suggest_command
+
+    lines = to_try(done.job)
+    if done.rules.kind == "one" and len(done.job.data.classes) == 2:
+        both = suggest_command("learn", [done.job.file], done.job.reading)
+        lines[1:1] = ["- a rule that tells good from bad, learned from both", f"    {both}"]
+    return lines
+
+
+def _detection(done: RulesOutcome) -> Detection:
+    from ..belief import detected
 
     train, held = done.job.parts
-    return None if held is None or done.rules.kind == "one" else tested_rules(done.rules, train, held).refusal
+    rules: Any = done.rules
+    return detected(rules, train, held)
 
 
 def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:
@@ -136,11 +167,8 @@ def _notes(done: RulesOutcome) -> list[str]:
         more = "" if held is None else f", test {rule.distance(held):.4f}"
         lines.append(f"mean difference of rank: train {rule.distance(train):.4f}{more}")
     if done.rules.kind == "one":
-        tight: Any = done.rules
-        kinds = tight.entries[tight.pick].kinds
-        told = ", ".join(f"{name} {share:.0%}" for name, share in kinds.items())
-        whole = percent(tight.entries[tight.pick].excluded)
-        lines.append(f"rejects {whole} of artificial variants, which are not real faults ({told}); see docs/classes.md")
+        lines += _detection(done).lines()
+        lines.append(f"excluded: share of artificial variants that a formula rejects; {_lengths(done)}")
     lines += done.notes
     if done.job.run is not None:
         lines.append(f"run: {done.job.run.folder}")
@@ -151,6 +179,18 @@ def _notes(done: RulesOutcome) -> list[str]:
         again = resume_command(done.job.run.folder)
         lines.append(f"{why[done.ended]}; to go on: {again}")
     return lines
+
+
+def _lengths(done: RulesOutcome) -> str:
+    """What bounds the length of a rule of one class."""
+    chosen = done.job.settings["learner"]
+    if not chosen.get("ranges", False):
+        return f"formulas have at most {chosen['max_length']} parts"
+    many = counted(done.job.data.n_channels, "channel")
+    return (
+        f"every rule begins with the range of each of the {many} ({4 * done.job.data.n_channels} parts), "
+        f"--max-length {chosen['max_length']} is of what is added to them"
+    )
 
 
 def _next(done: RulesOutcome) -> list[str]:

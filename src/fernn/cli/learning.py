@@ -15,7 +15,7 @@ from .job import carried_out, rules_learned
 from .output import as_json, complain
 from .reading import Json, TimeUnits, note_windows, noting, read_in_samples, reads_a_file, recording
 from .report import NoReport, kept_report
-from .result import command_line, printed, told
+from .result import printed, told
 from .sampled import judged_by_all, sample_of
 from .space import (
     Atoms,
@@ -234,7 +234,7 @@ def _in_samples(
 
 def _tell_of_lookalikes(data: Dataset, file: str, options: Any, met: list[Problem]) -> None:
     """How to have two classes where there are more because of labels that are written in several ways."""
-    from ..data import flags
+    from ..data import suggest_command
     from ..data.labels import lookalikes
 
     if not any(problem.kind == "similar-labels" for problem in met) or data.labels is None:
@@ -244,7 +244,7 @@ def _tell_of_lookalikes(data: Dataset, file: str, options: Any, met: list[Proble
     complain(f"learning a rule for each of {len(data.classes)} classes, which takes longer than one rule for two.")
     complain("If two are meant, stop it with Ctrl-C, and name the good one; all others then count as one class:")
     for name in (name for name in data.classes if name not in odd):
-        complain("  " + command_line("learn", [*flags(options), "--good", name], [file]))
+        complain("  " + suggest_command("learn", [file], {**options, "good": name}))
 
 
 def _resumed(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ..data import Dataset
     from ..formula import Formula
     from ..learners import Front
-    from ..runs import Outcome
+    from ..runs import Job, Outcome
+    from ..runs.command import Suggestion
 
 MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
 
@@ -25,7 +26,8 @@ def printed(done: Outcome, picture: str = "", report: Path | None = None) -> str
     said = sentence(done, done.front.picked.formula)
     found = front_table(done.front, done.test)
     doubt = refusal(done)
-    lines = [found, "", said, "", *([doubt, ""] if doubt else []), *([picture, ""] if picture else [])]
+    doubts = [doubt, *to_try(done.job), ""] if doubt else []
+    lines = [found, "", said, "", *doubts, *([picture, ""] if picture else [])]
     lines += [*_notes(done, report), "", "next:"]
     return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
 
@@ -48,6 +50,7 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
         "seed": done.job.settings["split"]["seed"],
         "tested": None if beside is None else beside.to_json(),
         "refusal": None if beside is None else beside.refusal,
+        "suggestions": told_suggestions(done.job) if beside is not None and beside.refusal else [],
         "notes": list(done.notes),
         "ended": done.ended,
         "seconds": round(done.seconds, 3),
@@ -60,13 +63,31 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
 
 def judged(done: Outcome) -> Tested | None:
     """The picked rule beside chance and guessing; None without a test, or with real labels."""
-    from ..belief import tested
-    from ..runs.methods import is_weighed
+    from ..belief import Tested, tested_outcome
 
-    train, held = done.job.parts
-    if held is None or not train.classes:
-        return None
-    return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings))
+    found = tested_outcome(done)
+    return found if isinstance(found, Tested) else None
+
+
+def to_try(job: Job) -> list[str]:
+    """What to try where nothing better than chance is shown, each as a command to paste."""
+    lines = ["What to try, one at a time:"]
+    for each in suggestions_of(job):
+        lines += [f"- {each.what}", *([f"    {each.command}"] if each.command else [])]
+    return [
+        *lines,
+        "The more is tried, the likelier something fits by chance: check what you find on runs recorded later.",
+    ]
+
+
+def suggestions_of(job: Job) -> tuple[Suggestion, ...]:
+    from ..runs.command import suggestions
+
+    return suggestions(job.settings, job.data, job.file)
+
+
+def told_suggestions(job: Job) -> list[dict[str, str | None]]:
+    return [each.to_json() for each in suggestions_of(job)]
 
 
 def refusal(done: Outcome) -> str | None:

@@ -11,10 +11,11 @@ from ..data import Dataset
 from ..errors import FernnError, RunError
 from ..learners import Front
 from ..report import view
+from ..report.page.shared import doubts
 from ..report.view.plain import quietly
 from ..report.view.rivals import gathered, proved
 from ..report.view.rivals import told as rivals_told
-from ..runs import Run, parts, rules_of, run_folders
+from ..runs import Job, Run, as_found, parts, rules_found, rules_of, run_folders
 from ..runs.command import command
 from .answers import Refused
 from .datasets import Datasets, Look, held_out, in_order
@@ -65,6 +66,7 @@ def opened(run: Run, datasets: Datasets) -> dict[str, Any]:
         "notes": list(run.notes), "method": run.settings.get("method"), "settings": run.settings.get("learner"),
         "test": run.settings.get("split", {}).get("test"), "ended": run.ended, "seconds": run.seconds,
         "command": command(run.settings) if {"method", "learner", "split"} <= run.settings.keys() else None,
+        "doubts": [] if word is None else doubts_of(run, datasets.data(word)),
     }  # fmt: skip
 
 
@@ -92,6 +94,18 @@ def of_classes(run: Run, look: Look) -> dict[str, Any]:
     assert look.data is not None
     found: dict[str, Any] = viewed(view.classes, rules_of(run)[0], in_order(look.data, run), held_out(look, run))
     return found
+
+
+def doubts_of(run: Run, look: Look) -> list[str]:
+    """Why the picked rule should not be relied on and what to try, and of one class what it is known to catch."""
+    if look.data is None or not {"method", "learner", "split", "reading"} <= run.settings.keys():
+        return []
+    job = Job(in_order(look.data, run), run.settings, str(run.settings["file"]), run.settings["reading"], run)
+    try:
+        told = quiet(lambda: doubts(rules_found(job) if job.classes else as_found(job)))
+    except FernnError:
+        return []  # nothing was found yet
+    return [line for line in (told["refusal"], told["suggestions"], *told["detection"]) if line]
 
 
 def rows(front: Front | None, test: Sequence[float] | None) -> list[dict[str, Any]]:

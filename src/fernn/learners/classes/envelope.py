@@ -125,7 +125,13 @@ class Envelope:
         return cls(tuple(rows), pick, float(told["share"]))
 
 
-def picked(entries: Sequence[Tight]) -> int:
-    """The shortest that excludes nearly as much as any."""
-    most = max(each.excluded for each in entries)
-    return next(i for i, each in enumerate(entries) if each.excluded >= most - NEAR)
+def picked(entries: Sequence[Tight], from_ranges: bool) -> int:
+    """The shortest that excludes nearly as much as any; with `from_ranges`, as any that raises no more false alarms
+    than the first, which is the ranges alone, among traces that its thresholds were not fitted to."""
+    first = entries[0].validation
+    able = [
+        i for i, each in enumerate(entries)
+        if i == 0 or not from_ranges or (first is not None and each.validation is not None and each.validation <= first)
+    ]  # fmt: skip
+    most = max(entries[i].excluded for i in able)
+    return next(i for i in able if entries[i].excluded >= most - NEAR)

@@ -26,7 +26,7 @@ class TightestDetector(OutlierMixin, Learned):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_length, share, direction, since, intervals, atoms, grid, memory, made, folds, time_limit
+    max_length, share, direction, since, intervals, atoms, grid, memory, ranges, margin, made, folds, time_limit
         As in `Tightest`.
     random_state
         Makes the traces that a formula is to exclude.
@@ -62,6 +62,8 @@ class TightestDetector(OutlierMixin, Learned):  # type: ignore[misc]
         atoms: Literal["axis", "differences"] = Tightest.atoms,
         grid: int = Tightest.grid,
         memory: str = Tightest.memory,
+        ranges: bool = Tightest.ranges,
+        margin: float = Tightest.margin,
         made: int = Tightest.made,
         folds: int = Tightest.folds,
         callbacks: Sequence[Watch] | None = None,

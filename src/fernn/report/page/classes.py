@@ -12,7 +12,7 @@ from ...belief.interval import LEVEL, of_blocks
 from ...data import Dataset, Problem
 from ...data.split import blocks
 from ...learners.classes.rules import known_labels
-from ...runs import Job, RulesOutcome, rules_found
+from ...runs import Job, rules_found
 from ..clock import clock
 from ..view import classes, reading, traces
 from ..view.classes import Choice, choices
@@ -56,7 +56,7 @@ def class_facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         "lanes": kept_lanes(told, about["pick"], data, cases, [each[:36].tolist() for each in wanted]) or [[]],
         "interval": _interval(rules, data, test),
         "guess": _guess(rules, train, held),
-        "refusal": _refusal(done, train, held),
+        **shared.doubts(done),
         "baselines": [],
         "blocks": 0 if held is None else int(blocks(held).max()) + 1,
         "level": LEVEL,
@@ -102,10 +102,3 @@ def _interval(rules: Any, data: Dataset, test: Bools | None) -> tuple[float, flo
 def _guess(rules: Any, train: Dataset, held: Dataset | None) -> float | None:
     """The error of always saying the most common class."""
     return None if held is None or rules.kind == "one" else tested_rules(rules, train, held).guess
-
-
-def _refusal(done: RulesOutcome, train: Dataset, held: Dataset | None) -> str | None:
-    if held is None or done.rules.kind == "one":
-        return None
-    with quietly():
-        return tested_rules(done.rules, train, held).refusal

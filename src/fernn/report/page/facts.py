@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...belief import tested
 from ...belief.interval import LEVEL, of_error
 from ...data import Dataset, Problem
 from ...data.split import blocks
 from ...formula import Formula, parse
 from ...learners.labels import losses
 from ...runs import Job, Outcome, as_found
-from ...runs.methods import is_weighed
 from ..clock import clock
 from ..view import reading, sensitivity, traces
 from ..view.plain import Bools, quietly
@@ -71,7 +69,7 @@ def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         "baselines": beside.baselines(train, held, job.settings["split"]["seed"]),
         "level": LEVEL,
         "blocks": 0 if held is None else int(blocks(held).max()) + 1,
-        "refusal": _refusal(done, train, held),
+        **shared.doubts(done),
         "rivals": beside.of_rivals(others, cases),
         "card": shared.about_data(job),
         "problems": shared.listed(problems),
@@ -97,11 +95,3 @@ def _interval(rule: Formula, data: Dataset, test: Bools) -> tuple[float, float] 
     with quietly():
         lost = losses(rule, data)[test]
     return of_error(lost, data.subset(test))
-
-
-def _refusal(done: Outcome, train: Dataset, held: Dataset | None) -> str | None:
-    """Why the picked rule should not be used, if that is known."""
-    if held is None or not train.classes:
-        return None
-    with quietly():
-        return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings)).refusal

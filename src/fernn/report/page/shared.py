@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...belief import Detection, tested_outcome
 from ...data import Problem, card
 from ...runs import METHODS, Job, Outcome, RulesOutcome
 from ...runs.classes import CLASSES, TIGHTEST
-from ...runs.command import command
+from ...runs.command import command, suggestions
 from ...runs.methods import is_weighed
 from ..thinning import spread_out
+from ..view.plain import quietly
 
 MOST_CHANNELS, MOST_HISTORY, MOST_PROBLEMS = 60, 240, 60
 
@@ -21,6 +23,19 @@ def about_data(job: Job) -> dict[str, Any]:
     """The card, channels up to a number of them."""
     told = card(job.data).to_json()
     return {**told, "channels": told["channels"][:MOST_CHANNELS], "n_channels": len(told["channels"])}
+
+
+def doubts(done: Outcome | RulesOutcome) -> dict[str, Any]:
+    """Why what was found should not be used, what to try then, and of one class what is known to be caught."""
+    with quietly():
+        found = tested_outcome(done)
+    refusal = None if found is None else found.refusal
+    ways = suggestions(done.job.settings, done.job.data) if refusal else ()
+    return {
+        "refusal": refusal,
+        "suggestions": f"What to try: {'; '.join(map(str, ways))}." if ways else None,
+        "detection": list(found.lines()) if isinstance(found, Detection) else [],
+    }
 
 
 def listed(problems: Sequence[Problem]) -> list[dict[str, str]]:

@@ -21,6 +21,7 @@
     const error = tested ? told.error.test : told.error.train;
     const on = tested ? `the ${Fernn.counted(tested, "trace")} kept for the test` : `the ${Fernn.counted(learned, "trace")} it was learned on`;
     const notes = [
+      ...(facts.detection || []),
       facts.interval && `Between ${rate(facts.interval[0])} and ${rate(facts.interval[1])} with ${Math.round(100 * facts.level)}% confidence.`,
       facts.guess !== null && `Always saying the most common class: ${rate(facts.guess)}.`,
       tested ? `In training, on ${Fernn.counted(learned, "trace")}: ${rate(told.error.train)}.` : "No traces were kept for the test, so how it does on new ones is not known; this number flatters.",

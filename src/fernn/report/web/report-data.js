@@ -10,6 +10,7 @@
     const { ended, weighed } = facts.run;
     return [
       facts.refusal,
+      facts.suggestions,
       ended === null && "This run has not ended, or was killed: the page shows what it had found by then.",
       ended === "interrupted" && "This run was interrupted: the page shows the best it had found by then.",
       facts.problems.some((each) => each.severity === "warning") && `There ${facts.problems.length === 1 ? "is 1 warning" : `are ${facts.problems.length} warnings`} about the data, below.`,

@@ -70,6 +70,7 @@
     const facts = [run.method, run.ended && `ended: ${run.ended}`, run.seconds && `${Fernn.short(run.seconds, 3)} s`].filter(Boolean).join(" · ");
     host.replaceChildren(
       Fernn.el("p.f-note", null, `${run.run} · ${facts}`),
+      ...(run.doubts || []).map((doubt) => Fernn.el("p", null, doubt)),
       ...(run.notes || []).map((note) => Fernn.el("p.f-note", null, note)),
       run.command ? Fernn.el("details", null, Fernn.el("summary", null, "Command that learns it again"), Fernn.el("pre", null, run.command)) : "");
   }
