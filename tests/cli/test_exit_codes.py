@@ -109,7 +109,7 @@ def test_a_channel_that_the_stream_lacks_is_bad_data_with_a_suggestion(there):
     assert "did you mean 'presure'?" in done.err
 
 
-@pytest.mark.parametrize("command", [*WHOLE, *OTHERS])
+@pytest.mark.parametrize("command", [*WHOLE, *sorted(OTHERS)])
 def test_an_option_that_there_is_not_is_bad_usage(there, command):
     refused(there(command, *(words(command)[1:] if command in WHOLE else []), "--colour"), BAD_USAGE)
 
