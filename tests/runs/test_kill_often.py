@@ -37,6 +37,10 @@ data = Dataset(np.arange(60.0).reshape(10, 1, 6), np.arange(10) % 2, ("bad", "go
 home = Path(sys.argv[1])
 
 
+def say(word):  # a line in one piece: parent and child speak at the same time, and print may part a word from its end
+    os.write(1, f"{word}\\n".encode())
+
+
 def write():
     if (home / "run" / "settings.json").exists():
         run = Run.open(home / "run")
@@ -44,7 +48,7 @@ def write():
     else:
         run = Run.create(home / "run", {"method": "slow"}, data)
     step = 0 if run.state is None else run.state["step"]
-    print("ready", flush=True)
+    say("ready")
     while True:
         step += 1
         state = {"step": step, "bulk": [step] * 2000}
@@ -63,9 +67,9 @@ for line in sys.stdin:  # one child after the other, without loading fernn again
     child = os.fork()
     if child == 0:
         write()
-    print(child, flush=True)
+    say(child)
     os.waitpid(child, 0)
-    print("ended", flush=True)
+    say("ended")
 """
 
 
