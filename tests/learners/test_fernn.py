@@ -172,3 +172,22 @@ def test_large_data_are_judged_while_other_threads_are_at_work(monkeypatch):
 def test_however_short_the_time_there_is_a_formula():
     fit = Fernn(max_length=3, restarts=16, time_limit=1e-9).fit(spikes())
     assert len(fit.front) >= 1
+
+
+@pytest.mark.parametrize(
+    ("template", "same_as"),
+    [
+        ("H (H[0,2] (valve >= 0.5) -> pressure > ?c)", "H (O[0,2] (valve < 0.5) | pressure > ?c)"),
+        ("G (valve >= 0.5 -> pressure > ?c)", "G (valve < 0.5 | pressure > ?c)"),
+        ("G (!(F[0,2] (valve < 0.5)) | pressure >= ?c)", "G (G[0,2] (valve >= 0.5) | pressure >= ?c)"),
+        ("H (2*valve + pressure >= 6 -> pressure > ?c)", "H (2*valve + pressure < 6 | pressure > ?c)"),
+    ],
+)
+def test_a_template_with_negations_is_searched_as_the_one_without(template, same_as):
+    rng = np.random.default_rng(3)
+    values = np.stack([np.tile(np.arange(20) % 10 >= 5, (30, 1)), rng.integers(30, 60, (30, 20)) / 10], axis=1)
+    values[::2, 1, 7] -= 2.5
+    data = from_arrays(values.astype(float), np.arange(30) % 2, ["valve", "pressure"], classes=["bad", "good"])
+    first, second = (Fernn(template=parse(text), restarts=8).fit(data).front.picked for text in (template, same_as))
+    assert first.train == second.train
+    assert str(first.formula) == str(second.formula)

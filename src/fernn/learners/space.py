@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..formula import Formula, atom, direction, length, mirror
 from ..formula.interval import OpenInterval
 from ..formula.merge import MOST, merged, merged_options
-from ..formula.nodes import AnyOf, Relation, children
+from ..formula.nodes import AnyOf, Not, Relation, children
 from ..formula.templates import Way, options_up_to
 from ..network import forward as cell
 from ..network.matching import State, matched
@@ -160,14 +160,16 @@ def _under(negations: set[int]) -> int:
 
 
 def shape_of(formula: Formula, known: dict[int, Shape] | None = None) -> Shape:
-    """Equal for formulas that differ in atoms, operators of the same kind, and windows; & and | commute.
+    """Equal for formulas that differ in atoms, operators of the same kind, negations and windows; & and | commute.
 
     `known` has what was asked for before, by identity: the options of a choice share what is inside them.
     """
     known = {} if known is None else known
     if id(formula) not in known:
         parts = [shape_of(child, known) for child in children(formula)]
-        if isinstance(formula, AnyOf):
+        if isinstance(formula, Not):
+            known[id(formula)] = parts[0]
+        elif isinstance(formula, AnyOf):
             known[id(formula)] = parts[0] if all(part == parts[0] for part in parts) else None
         elif any(part is None for part in parts):
             known[id(formula)] = None

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..formula import And, Atom, Formula, Historically, Interval, Not, Once, Or, Since, direction, mirror
+from ..formula import And, Atom, Formula, Historically, Implies, Interval, Not, Once, Or, Since, direction, mirror
 from ..formula.interval import OpenInterval
 from . import forward as cell
+from .readout import scaled
 from .wiring import Wiring, spans_of
 
 
@@ -59,42 +60,54 @@ def matched(wiring: Wiring, formula: Formula, start: State) -> State | None:
     return State(wiring, winners, value, spans)
 
 
-def _match(wiring: Wiring, n: int, formula: Formula) -> _Found | None:
+def _match(wiring: Wiring, n: int, formula: Formula, up: bool = True) -> _Found | None:
+    """Where the cell, or not `up`, its negation, reads as the formula; like `read`, with negations down at the atoms."""
+    match formula:
+        case Not(inner):
+            return _match(wiring, n, inner, not up)
+        case Implies(left, right):  # l -> r  ->  !l | r
+            return _match(wiring, n, Or(Not(left), right), up)
     kind, a, b, block = (int(v) for v in wiring.nodes[n])
     if kind == cell.CHOICE:
         for k in range(b):
-            inside = _match(wiring, int(wiring.options[a + k]), formula)
+            inside = _match(wiring, int(wiring.options[a + k]), formula, up)
             if inside is not None and inside.winners.get(block, k) == k:
                 inside.winners[block] = k
                 return inside
         return None
-    match kind, formula:
+    if kind == cell.NEG:
+        return _match(wiring, a, formula, not up)
+    match kind if up else _DUAL.get(kind, kind), formula:
         case cell.ATOM, Atom(weights, relation, threshold) if len(weights) == 1:
-            return _match_atom(wiring, block, weights[0], relation in (">=", ">"), threshold)
+            return _match_atom(wiring, block, weights[0], (relation in (">=", ">")) == up, threshold)
         case cell.LINEAR, _:
-            return _Found() if wiring.cells[n] == formula else None
-        case cell.NEG, Not(inner):
-            return _match(wiring, a, inner)
+            fixed = wiring.cells[n]
+            return _Found() if formula == (fixed if up else scaled(fixed, -1.0)) else None
         case (cell.MIN, And(left, right)) | (cell.MAX, Or(left, right)):
-            return _match_both(wiring, a, left, b, right) or _match_both(wiring, a, right, b, left)
-        case (cell.SINCE, Since(left, right, over)) if over.is_all_time:
-            return _match_both(wiring, a, left, b, right)
+            return _match_both(wiring, a, left, b, right, up) or _match_both(wiring, a, right, b, left, up)
+        case (cell.SINCE, Since(left, right, over)) if over.is_all_time and up:
+            return _match_both(wiring, a, left, b, right, up)
         case (cell.RUN_MIN, Historically(inner, over)) | (cell.RUN_MAX, Once(inner, over)) if over.is_all_time:
-            return _match(wiring, a, inner)
+            return _match(wiring, a, inner, up)
         case (cell.WIN_MIN, Historically(inner, over)) | (cell.WIN_MAX, Once(inner, over)):
             wanted = wiring.windows[block]
             if isinstance(wanted, OpenInterval):
-                inside = _match(wiring, a, inner)
+                inside = _match(wiring, a, inner, up)
                 if len(over.spans) <= wanted.pieces and inside is not None:
                     return inside.with_(_Found(windows={block: over}))
                 return None
-            return _match(wiring, a, inner) if wanted == over else None
+            return _match(wiring, a, inner, up) if wanted == over else None
     return None
 
 
-def _match_both(wiring: Wiring, a: int, left: Formula, b: int, right: Formula) -> _Found | None:
-    first = _match(wiring, a, left)
-    second = _match(wiring, b, right) if first is not None else None
+_PAIRS = ((cell.MIN, cell.MAX), (cell.RUN_MIN, cell.RUN_MAX), (cell.WIN_MIN, cell.WIN_MAX))
+_DUAL = dict([*_PAIRS, *((high, low) for low, high in _PAIRS)])
+"""What a cell computes of negated parts, negated."""
+
+
+def _match_both(wiring: Wiring, a: int, left: Formula, b: int, right: Formula, up: bool) -> _Found | None:
+    first = _match(wiring, a, left, up)
+    second = _match(wiring, b, right, up) if first is not None else None
     return None if first is None or second is None else first.with_(second)
 
 

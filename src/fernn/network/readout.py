@@ -48,7 +48,7 @@ def read(wiring: Wiring, winners: Any, spans: Any, samples: int, factors: Any, a
         if kind == cell.ATOM:
             return atom(block, factor)
         if kind == cell.LINEAR:
-            return atom(block, factor) if wiring.blocks[block, 1] else _scaled(wiring.cells[n], factor)
+            return atom(block, factor) if wiring.blocks[block, 1] else scaled(wiring.cells[n], factor)
         if kind == cell.CHOICE:
             return part(int(wiring.options[a + winners[block]]), factor * float(factors[block]))
         if kind == cell.NEG:
@@ -78,15 +78,17 @@ def window(pieces: npt.NDArray[np.int64], samples: int) -> Interval:
     return Interval(tuple(spans))
 
 
-def _scaled(fixed: Formula, factor: float) -> Formula:
+def scaled(fixed: Formula, factor: float) -> Formula:
+    """The atom whose robustness is the factor times that of a fixed one; negated, it is strict where that was not."""
     match fixed:
         case Constant(value):
             return Constant(value == (factor > 0))
         case Atom(weights, relation, threshold):
-            side = factor if relation in (">=", ">") else -factor
-            if abs(side) == 1 and factor > 0:
+            if factor == 1:
                 return fixed
-            return Atom(tuple((name, side * w) for name, w in weights), ">=", side * threshold)
+            side = factor if relation in (">=", ">") else -factor
+            is_strict = (relation in (">", "<")) == (factor > 0)
+            return Atom(tuple((name, side * w) for name, w in weights), ">" if is_strict else ">=", side * threshold)
     raise FernnError(f"{fixed} is not an atom")
 
 
