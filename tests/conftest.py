@@ -34,8 +34,8 @@ def chromium():
         browser.close()
 
 
-PATIENCE = 180_000
-"""Milliseconds that a page is waited for: what a busy machine may need, not what a page should."""
+PATIENCE = 600_000
+"""Milliseconds that a page is waited for: what compiling on a busy machine may take, not what a page should."""
 
 
 def _patient(browser):

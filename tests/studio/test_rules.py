@@ -179,3 +179,14 @@ def test_a_part_of_the_traces_has_its_samples_and_one_more_on_either_side(served
     told = client.get(f"/api/data/{word}/traces?first=3&last=5").json()
     assert (told["starts"], told["lengths"]) == ([2] * 24, [5] * 24)
     assert told["at"] is None
+
+
+def test_no_two_scripts_of_the_page_give_something_else_the_same_name():
+    import re
+    from collections import Counter
+
+    from fernn.studio.pages import names
+
+    texts = [file.read_text() for name, file in names().items() if name.endswith(".js")]
+    given = Counter(found for text in texts for found in re.findall(r"\b((?:Fernn|Studio)\.\w+) = (?!\1 \|\|)", text))
+    assert [name for name, count in given.items() if count > 1] == []

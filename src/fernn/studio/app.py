@@ -31,7 +31,7 @@ from .pages import page
 from .reading import as_word
 from .reports import report
 from .rules import exported, fitted, moved
-from .views import differences, equivalence, viewed, warm
+from .views import differences, equivalence, recorded, viewed, warm
 
 TOO_LARGE = "Take some of its cases (fernn sample FILE -o PART.csv), or open it with fernn studio FILE, which does so."
 
@@ -152,9 +152,9 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
                 rules, data = rules_of(run)[0], in_order(data, run)
             if ends is not None:
                 data = data if rules is None else chosen(rules, data, given["class"])
-                return viewed(view.part, data, *ends, from_end)
+                return recorded(view.part, data, *ends, from_end)
             if rules is None:
-                return viewed(view.traces, data, None, from_end)
+                return recorded(view.traces, data, None, from_end)
             return viewed(class_traces, rules, data, given["class"], None, from_end)
 
         return told(await worked(work))

@@ -22,7 +22,7 @@
     const meant = found.senses ? `; they have ${found.senses.told}` : "; too many to prove which of them mean the same";
     const all = found.complete ? "There are no others in the space that was searched." : "There may be more: these are those that the search met.";
     const errors = found.groups.map((group) => group.error.train), apart = Math.max(...errors) - Math.min(...errors);
-    const well = apart ? `err in training by at most ${Fernn.points(apart)} more than the best` : "explain the training traces as well as the picked one";
+    const well = apart ? `err in training by at most ${Fernn.percentagePoints(apart)} more than the best` : "explain the training traces as well as the picked one";
     return `${Fernn.counted(found.count, "rule")} ${well}; ${ways}${meant}. ${all}`;
   }
 

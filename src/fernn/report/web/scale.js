@@ -36,7 +36,7 @@
   Fernn.plain = (value) => String(+(+value).toPrecision(12)).replace("-", "−");
 
   // 25.6 points: a difference of two rates, which is no percentage of either.
-  Fernn.points = (rate) => {
+  Fernn.percentagePoints = (rate) => {
     const points = Fernn.percent(rate).slice(0, -1);
     return `${points} ${points === "1" ? "point" : "points"}`;
   };

@@ -163,7 +163,7 @@
       const isRate = !Studio.now.traces || Studio.now.traces.good;
       const change = before === null || before === undefined ? 0 : now - before;
       return Fernn.el("div.figure", null, Fernn.el("span", null, name === "all" ? "error" : `error, ${name}`), Fernn.el("b", null, Studio.rate(now)),
-        Fernn.el(change > 0 ? "i.f-bad" : "i.f-good", null, change ? `${change > 0 ? "+" : "−"}${isRate ? Fernn.points(Math.abs(change)) : Studio.rate(Math.abs(change))}` : ""));
+        Fernn.el(change > 0 ? "i.f-bad" : "i.f-good", null, change ? `${change > 0 ? "+" : "−"}${isRate ? Fernn.percentagePoints(Math.abs(change)) : Studio.rate(Math.abs(change))}` : ""));
     }));
   }
 
