@@ -61,7 +61,7 @@ def matched(wiring: Wiring, formula: Formula, start: State) -> State | None:
 
 
 def _match(wiring: Wiring, n: int, formula: Formula, up: bool = True) -> _Found | None:
-    """Where the cell, or not `up`, its negation, reads as the formula; like `read`, with negations down at the atoms."""
+    """Where the cell, or not `up`, its negation, reads as the formula; as in `read`, negations are at the atoms."""
     match formula:
         case Not(inner):
             return _match(wiring, n, inner, not up)
