@@ -92,13 +92,13 @@ def test_the_title_is_that_of_a_file_that_cannot_be_read_and_what_was_spoken_goe
     assert page.locator("#where").inner_text() == "drive"
     unread(seen, COMMAS, "commas.csv")
     assert page.locator("#where").inner_text() == "commas.csv"
-    assert "is not a number" in page.locator("#spoken").inner_text()
+    assert "decimal comma" in page.locator("#spoken").inner_text()
     page.get_by_role("button", name="Read with decimal commas").click()
     page.locator(".f-panel").first.wait_for()
     assert page.locator("#spoken").inner_text() == "The file is read."
     page.go_back()
     page.locator("#problems").get_by_text("the file cannot be read as it is").wait_for()
-    assert "is not a number" in page.locator("#spoken").inner_text()
+    assert "decimal comma" in page.locator("#spoken").inner_text()
     page.go_back()
     page.locator(".f-panel").first.wait_for()
     assert page.locator("#spoken").inner_text() == "The file is read."
