@@ -133,14 +133,17 @@ def word(value: Any) -> Any:
     return None if isnan(value) else str(value)
 
 
-def front_of(entries: Iterable[Entry], validation: Mapping[int, tuple[float, float]] | None = None) -> Front:
+def front_of(
+    entries: Iterable[Entry], validation: Mapping[int, tuple[float, float]] | None = None, with_constants: bool = False
+) -> Front:
     """Of these entries those that err less in training than all shorter ones, one of them picked.
 
-    A constant, which says nothing of any trace, is among them only where there is nothing else.
+    A constant, which says nothing of any trace, is among them only where there is nothing else, or `with_constants`.
     `validation` has by length the error on traces not fitted, and one standard error of it.
     """
     found, kept = list(entries), list[Entry]()
-    found = [entry for entry in found if not isinstance(entry.formula, Constant)] or found
+    if not with_constants:
+        found = [entry for entry in found if not isinstance(entry.formula, Constant)] or found
     for entry in sorted(found, key=lambda entry: (entry.length, entry.train, -entry.margin, str(entry.formula))):
         if not kept or entry.train < kept[-1].train - 1e-12:
             kept.append(entry)

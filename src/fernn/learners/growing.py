@@ -27,6 +27,8 @@ class Growing(Underway):
     """The settings are a learner's, with `max_length`, `folds`, `seed`, weights of errors and a `time_limit`."""
 
     tried = 0
+    with_constants = False
+    """Whether `true` and `false` are formulas of the space, which a proof is about."""
 
     def __init__(self, settings: Any, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
         super().__init__(clock, watch)
@@ -109,7 +111,7 @@ class Growing(Underway):
             raise UnsupportedError(
                 f"no formula of at most max_length={most} was found, the shortest has length {least}"
             )
-        return front_of(short, validation)
+        return front_of(short, validation, self.with_constants)
 
     @property
     def identity(self) -> str:

@@ -129,6 +129,7 @@ class _Search(Growing):
     """A search under way: `tried` is the last length that is settled."""
 
     unit = "length"
+    with_constants = True
     settings: MaxSat
 
     def __init__(self, settings: MaxSat, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
