@@ -154,20 +154,22 @@ def test_real_labels_and_runs_without_a_test_have_their_own_words(opened, tmp_pa
 def test_rivals_are_seen_chosen_and_their_disputes_drawn(opened, tmp_path):
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
     error = json.loads((run / "front.json").read_text())["entries"][0]["train"]
-    rows = [{"formulas": [text], "error": error} for text in ("G (v <= 3)", "!(F (v > 3))", "G (w <= 0)")]
+    rows = [
+        {"formulas": [text], "error": error} for text in ("G (v <= 3)", "!(F (v > 3))", "G (v <= 2.5) & F (w >= -50)")
+    ]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     page = opened(written(run))
     told = facts(page)
     section = page.locator("#rivals")
     assert "3 rules explain the training traces as well" in section.text_content()
     assert section.locator("tr.f-group").count() == 2
-    assert "67%" in section.text_content()
+    assert "w >= -5033%" in section.text_content()  # one of three reads it
     name = told["rivals"]["disputed"][0]["case"]
     section.get_by_role("button", name=name, exact=True).click()
     assert page.locator(".r-lanes b").first.text_content() == name
     assert section.locator("figure svg").count() == 2
-    section.get_by_role("button", name="G (w <= 0)", exact=True).click()
-    assert page.locator("#rule .r-source code").first.text_content() == "G (w <= 0)"
+    section.get_by_role("button", name="G (v <= 2.5) & F (w >= -50)", exact=True).click()
+    assert page.locator("#rule .r-source code").first.text_content() == "G (v <= 2.5) & F (w >= -50)"
     assert "A rival of the rule" in page.locator("#rule").text_content()
     assert "fernn rivals RUN" in section.text_content()
     assert page.said == []

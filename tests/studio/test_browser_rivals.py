@@ -26,12 +26,14 @@ def rivalling(served, tmp_path):
     file.write_text(DRIVES)
     folder = served.studio.folder / "rivalling"
     job = begun(read(file, quiet=True), plan(str(file), {}), str(file), folder)
-    rule = parse("G (v <= 27)")
+    rule = parse("G[4,6] (v <= 27)")
+    train = error(rule, job.parts[0])
     job.run.finish(
-        Fit(Front((Entry(rule, length(rule), 0.0, 0.0, 0.0, 1.0),), 0), 1.0, "done", {}), [error(rule, job.parts[1])]
+        Fit(Front((Entry(rule, length(rule), train, 0.0, 0.0, 1.0),), 0), 1.0, "done", {}), [error(rule, job.parts[1])]
     )
-    texts = ("G (v <= 27)", "!(F (v > 27))", "G[0,5] (v <= 27)")
-    rows = [{"formulas": [text], "error": 0.0} for text in texts]
+    texts = ("G[4,6] (v <= 27)", "!(F[4,6] (v > 27))", "G[0,5] (v <= 27)")
+    assert {error(parse(text), job.parts[0]) for text in texts} == {train}
+    rows = [{"formulas": [text], "error": train} for text in texts]
     (folder / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     return "rivalling"
 
