@@ -8,6 +8,7 @@ import pytest
 import fernn
 from fernn.data import from_arrays
 from fernn.formula import Atom, parse, thresholds, walk
+from fernn.learners import Fernn
 from fernn.learners.classes.tightening import shortened, violating
 from fernn.learners.rounding import _near
 
@@ -51,3 +52,14 @@ def test_a_tight_threshold_that_cannot_be_loosened_at_once_is_still_written_shor
     assert violating(short, data) == 0
     (atom,) = [node for node in walk(short) if isinstance(node, Atom)]
     assert atom.threshold == float(f"{atom.threshold:.8g}")
+
+
+def test_no_formula_that_fernn_keeps_ends_in_the_dust_of_arithmetic():
+    rng = np.random.default_rng(0)
+    values = np.round(100 + rng.normal(size=(40, 2, 30)) * 1.3, 3)
+    values[::2, 0, 12] += 6.067
+    data = from_arrays(values, np.arange(40) % 2, ["a", "b"], classes=["bad", "good"])
+    state = Fernn(restarts=24, rounds=4).fit(data).state
+    texts = [row["formula"] for row in [*state["archive"], *state["added"]]]
+    assert len(texts) > 10
+    assert [text for text in texts if any(len(word.strip("()").replace(".", "")) > 13 for word in text.split())] == []

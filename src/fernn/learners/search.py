@@ -14,7 +14,8 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from ..formula import Constant, Formula, Interval, length
+from ..exact.atoms import shortened
+from ..formula import Constant, Formula, Interval, length, thresholds, with_thresholds
 from ..formula.simplify import trim_windows
 from ..network.matching import State
 from ..semantics.crew import PARALLEL_WORK, spread
@@ -35,6 +36,8 @@ Batch = list[tuple[int, Start]]
 """Restarts with their numbers in the round."""
 BATCH = 512
 """Restarts of a round that are drawn at once: a round may have more than there is memory for."""
+DIGITS = 12
+"""Digits of a threshold while it is searched; of the front it gets fewer (`rounding`)."""
 RESERVED = 0.25
 """The share of the time limit, at most, that is left for the front: its formulas are refitted many times."""
 
@@ -264,6 +267,7 @@ class Search:
         said = formula_of(state, self.task.ground)
         if not any(has_room(size, loss) for size in range(1, length(said) + 1)):
             return None
+        state, said = self._without_dust(state, said, loss)
         simple = self.simplified(said)
         size = length(simple)
         if isinstance(simple, Constant) or not has_room(size, loss):
@@ -271,6 +275,14 @@ class Search:
         found = self.task.judged(state)
         origin = simple if self.space.placed(simple) is not None else said
         return Specimen(simple, origin, size, loss, found.margin, found.behaviour)
+
+    def _without_dust(self, state: State, said: Formula, loss: float) -> tuple[State, Formula]:
+        """Both with thresholds of at most DIGITS digits, where that leaves the loss: halves of sums end in rounding."""
+        short = with_thresholds(said, [shortened(value, DIGITS) for value in thresholds(said)])
+        placed = None if short == said else self.space.placed(short)
+        if placed is None:
+            return state, said
+        return (placed[1], short) if abs(self.loss(placed[1]) - loss) <= 1e-9 else (state, said)
 
 
 def in_turn(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
