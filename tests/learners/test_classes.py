@@ -31,6 +31,7 @@ from fernn.learners.classes.envelope import Tight, picked
 from fernn.learners.classes.ranks import best_cuts, ranked
 from fernn.learners.classes.tightening import tightened, violating
 from fernn.learners.classes.tightest import channel_ranges
+from fernn.learners.clock import Clock
 from fernn.semantics import robustness, satisfied
 
 QUICK = Enumerative(max_length=2, grid=8, folds=2)
@@ -202,7 +203,7 @@ def test_traces_of_no_weight_are_as_if_not_there():
 def test_no_threshold_can_be_tighter_within_the_allowance(text, allowed, seed):
     data = from_arrays(np.random.default_rng(seed).normal(0, 1, (12, 2, 6)).round(1), None, ["a", "b"])
     start = with_thresholds(parse(text), [-1e3 if ">=" in part else 1e3 for part in text.split("(") if "=" in part])
-    found = tightened(start, data, allowed, lambda way: 0.0)
+    found = tightened(start, data, allowed, lambda way: 0.0, Clock(0.0, None))
     assert violating(found, data) <= allowed
     for k, value in enumerate(thresholds(found)):
         if abs(value) > 100:  # another atom leaves this one nothing to do

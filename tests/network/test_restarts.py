@@ -52,9 +52,9 @@ def test_what_is_written_is_read_back_to_the_last_bit():
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        ({"schema": 2}, FernnError), ({"restarts": 3}, ValueError), ({"theta": "????"}, ValueError),
-        ({"theta": 7}, TypeError), ({"stopped": "AgAAAAAAAAACAAAAAAAAAA=="}, ValueError),
-        ({"weights": -1}, (TypeError, ValueError)),
+        ({"schema": 2}, FernnError), ({"restarts": 3}, FernnError), ({"theta": "????"}, FernnError),
+        ({"theta": 7}, FernnError), ({"stopped": "AgAAAAAAAAACAAAAAAAAAA=="}, FernnError),
+        ({"weights": -1}, FernnError),
     ],
     ids=str,
 )  # fmt: skip

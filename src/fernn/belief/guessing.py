@@ -128,6 +128,8 @@ class Detection:
     """The share of artificial variants of the good traces that it rejects."""
     kinds: Mapping[str, float]
     """The same by how they were made."""
+
+    __repr__ = short_repr
     luck: float | None
     """How often flags that have nothing to do with faults would catch as many; None without faults or good traces."""
     least: float | None

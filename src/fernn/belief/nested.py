@@ -123,6 +123,8 @@ def _counted(found: Sequence[Repeat], data: Dataset, folds: int, rule: Formula) 
             differ += int(np.count_nonzero(said != satisfied(rule, test)))
         lost.append(said != test.positive)
         block += [number[case] for case in test.cases]
+    if not lost:
+        raise FernnError(f"no fold of {data.name} could be learned, so there is no error to count")
     size = as_many_as(np.concatenate(lost).astype(np.float64), np.array(block))
     wrong, cases = tuple(int(each.sum()) for each in lost), tuple(len(each) for each in lost)
     return Nested(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ)

@@ -275,15 +275,16 @@ class Fernn:
 
         And whether there was time for all of it: a time limit leaves out refits, first of all.
         """
-        if not search.archive.lengths:
+        found = list(search.archive.front())
+        if not found:
             raise FernnError(
                 f"no formula of the search space says anything of {data.name}: the windows of the template lie beyond "
-                f"its longest trace, which has {search.task.ground.samples} samples."
+                f"its longest trace, which has {search.task.ground.samples} samples, or the workers of an engine gave "
+                "no answer that can be used."
             )
         exact = self.thresholds == "exact"
         sides = halves(blocks(data), self.seed)
         entries: list[Entry] = []
-        found = list(search.archive.front())
         refits = in_turn(lambda specimen: self._refits(search, specimen), found)
         stop, done = search.task.ground.stop, 0
         step = len(sides) if isinf(search.deadline) else 2  # a half and its complement

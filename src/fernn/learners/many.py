@@ -136,7 +136,12 @@ def _first(settings: PaperFernn, network: Network, resume: dict[str, Any] | None
         raise FernnError("this state is of a fit to other data. Begin anew.")
     with going_on():
         one = "training" in resume
-        at = Restarts.of([Training.from_json(resume["training"])]) if one else Restarts.from_json(resume["restarts"])
+        try:
+            at = (
+                Restarts.of([Training.from_json(resume["training"])]) if one else Restarts.from_json(resume["restarts"])
+            )
+        except FernnError as error:
+            raise ValueError(str(error)) from error  # what to do about it is said by `going_on`
     if (len(at), at.theta.shape[1]) != (settings.restarts, size):
         raise FernnError(
             f"a state of {len(at)} restarts of {at.theta.shape[1]} weights, there are {settings.restarts} of {size}; "
