@@ -47,6 +47,7 @@ def facts_of(path):
 def test_the_same_run_gives_the_same_bytes(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
     first = written(run).read_bytes()
+    (tmp_path / "elsewhere").mkdir()
     assert written(run, tmp_path / "elsewhere" / "page.html").read_bytes() == first
 
 
@@ -212,16 +213,16 @@ def facts_of_bytes(page):
 def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
     error = reopened(run).run.front()[0].train
-    formulas = ["G (v <= 3)", "!(F (v > 3))", "G (v <= 3) | G (w <= -90)", "G (w <= 0)"]
+    formulas = ["G (v <= 3)", "!(F (v > 3))", "G (v <= 3) | G (w <= -90)", "G (v <= 2.5) & F (w >= -50)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     told = facts_of(written(run))["rivals"]
     assert (told["count"], told["behaviours"], told["complete"]) == (4, 2, True)
     assert [group["count"] for group in told["groups"]] == [3, 1]
-    assert "w <= 0" in told["groups"][1]["formulas"][0]["formula"]
-    assert {each["what"]: each["share"] for each in told["atoms"]}["v <= 3"] == 0.75
+    assert "w >= -50" in told["groups"][1]["formulas"][0]["formula"]
+    assert {each["what"]: each["share"] for each in told["atoms"]}["w >= -50"] == 0.25
     job = reopened(run)
-    judged = [satisfied(parse(text), job.data) for text in ("G (v <= 3)", "G (w <= 0)")]
+    judged = [satisfied(parse(text), job.data) for text in (formulas[0], formulas[-1])]
     assert {each["case"] for each in told["disputed"]} == {
         case for case, a, b in zip(job.data.cases, *judged, strict=True) if a != b
     }

@@ -60,7 +60,9 @@ def _part(path: Path, options: dict[str, Any], folder: Path) -> str:
     from ..data import sampled, suggest_command
 
     typer.echo(f"{path.name} is large: taking a sample of its cases ...")
-    taken = sampled(path, folder / "samples" / f"{path.stem}-sample.csv", WORKABLE, **options)
+    samples = folder / "samples"
+    samples.mkdir(parents=True, exist_ok=True)
+    taken = sampled(path, samples / f"{path.stem}-sample.csv", WORKABLE, **options)
     typer.echo(f"{taken}. All of it: {suggest_command('learn', [str(path)], options)}")
     return str(taken.path)
 
