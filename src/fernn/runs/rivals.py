@@ -81,9 +81,9 @@ def _weights(run: Run, data: Dataset) -> Floats:
     given, even = run.settings["learner"], np.ones(len(data))
     if not data.classes:
         return even
-    return weighed(
-        data, even, given.get("class_weight"), given.get("miss_cost", 1.0), given.get("false_alarm_cost", 1.0)
-    )
+    with refusing(RunError, f"the settings of {run.folder} were changed by hand"):
+        costs = number(given.get("miss_cost", 1.0)), number(given.get("false_alarm_cost", 1.0))
+        return weighed(data, even, given.get("class_weight"), *costs)
 
 
 def _elsewhere(run: Run, data: Dataset, worst: float) -> Iterator[Judged]:
