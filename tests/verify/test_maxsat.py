@@ -164,6 +164,7 @@ def test_ctrl_c_ends_z3():
         import os, signal, threading
         from words import noisy
         from fernn.learners import MaxSat
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have begun the tests without it
         told = []
         def watch(progress):
             if not told:
