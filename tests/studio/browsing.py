@@ -38,6 +38,11 @@ class Window:
         page.wait_for_url(lambda address: "?token=" not in address)  # an opening address leads on by itself
         return page
 
+    def wait_for_start(self):
+        """The page once its start is drawn: nothing is under way that would look for what a test takes away."""
+        self.page.locator("#start h2.big").wait_for()
+        return self.page
+
     def upload(self, text=DRIVES, name="drive.csv"):
         """Choose a file, and wait until it is drawn."""
         self.choose(text, name)

@@ -65,7 +65,7 @@ def samples_of(corners, where):
 
 @pytest.mark.parametrize("budget", [900_000, 20_000])
 def test_corners_and_dots_are_samples_however_thin_and_the_page_says_that_some_are_left_out(window, spiky, budget):
-    page = window().page
+    page = window().wait_for_start()
     page.evaluate(RECORD)
     traces = view.traces(spiky, budget=budget) | {"bands": [{}]}
     page.evaluate(DRAW, [traces, view.reading("G (v <= 5)", spiky)])
@@ -133,7 +133,7 @@ def test_numbers_that_the_page_computes_have_all_digits_and_none_that_binary_has
 def test_the_labels_of_an_axis_differ_also_far_from_zero(window):
     values = 100_000 + np.arange(12.0).reshape(2, 1, 6) / 10
     data = from_arrays(values, [0, 1], channels=("v",), dt=0.1, time_unit="s")
-    page = window().page
+    page = window().wait_for_start()
     page.evaluate("""() => {
       window.written = [];
       const pen = CanvasRenderingContext2D.prototype, { fillText } = pen;
@@ -155,7 +155,7 @@ def test_the_labels_of_an_axis_differ_also_far_from_zero(window):
 
 def test_a_threshold_pulled_on_a_channel_with_a_weight_has_no_digits_that_binary_has_left(window):
     data = from_arrays(np.arange(20.0).reshape(2, 1, 10), [0, 1], channels=("v",))
-    page = window().page
+    page = window().wait_for_start()
     given = page.evaluate(
         """([traces, reading]) => {
           const host = document.createElement("div"), given = [];
