@@ -20,7 +20,7 @@ from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
 from fernn.learners import fernn as fernn_module
 from fernn.learners.classes import Tightest
 from fernn.learners.moves import Moves
-from fernn.learners.search import BATCH
+from fernn.learners.search import BATCH, in_turn
 
 
 class Asked:
@@ -187,3 +187,9 @@ def test_the_options_one_by_one_are_those_of_the_template(direction, intervals):
         whole = up_to_length(n, direction, True, intervals, 2)
         options = tuple(options_up_to(n, direction, True, intervals, 2))
         assert options == (whole.options if n > 1 else (whole,))
+
+
+def test_nothing_to_do_is_done_at_once_on_any_number_of_cores():
+    """A round that was cut off when all of its restarts were filed has none left when it is gone on with."""
+    assert in_turn(lambda item: 1 / item, []) == []
+    assert in_turn(lambda item: 2 * item, [1, 2, 3]) == [2, 4, 6]

@@ -101,7 +101,7 @@ def test_the_way_leads_from_the_verdict_to_the_sample_that_decides():
     assert len([artist for artist in figure.artists if isinstance(artist, ConnectionPatch)]) == 1
     (bar,) = [line for line in lane["x >= 0.5"].lines if line.get_color() == LOOK["color"]]
     assert list(bar.get_xdata()) == [6, 9]
-    assert f"the way down to what decides: x = {row[at]:.5g} at sample {at}" in words(figure)
+    assert f"the way down to what decides: x = {row[at]:.7g} at sample {at}" in words(figure)
 
 
 def test_judged_elsewhere_the_way_begins_there():

@@ -210,4 +210,4 @@ def _atoms(formula: Formula) -> dict[str, float]:
 
 def _span(levels: Sequence[float]) -> str:
     low, high = min(levels), max(levels)
-    return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}"
+    return number(low) if low == high else f"{number(low)} to {number(high)}"

@@ -162,7 +162,7 @@ def read_formula(
 def note_windows(rules: Iterable[Formula], dt: float | None, unit: str | None) -> None:
     """Says that windows count samples to whoever gave --dt without --time-units; nothing where no window is bounded."""
     from ..formula.export.header import farthest
-    from ..formula.show import duration
+    from ..formula.show import duration, number
 
     reaches = [reach for reach in map(farthest, rules) if reach is not None]
     if dt is None or not reaches:
@@ -170,7 +170,7 @@ def note_windows(rules: Iterable[Formula], dt: float | None, unit: str | None) -
     clock, reach = unit or "time units", max(reaches)
     complain(
         f"note: windows in a formula count samples, here up to {reach}, which is {duration(reach, dt)} {clock} with "
-        f"--dt {dt:g}; --time-units reads them in {clock}"
+        f"--dt {number(dt)}; --time-units reads them in {clock}"
     )
 
 

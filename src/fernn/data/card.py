@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formula.show import computed_number, number
 from ..plain import short_repr
 from .copies import copies, forced_errors
 from .dataset import Dataset, check_dataset
@@ -61,14 +62,16 @@ class Card:
 
     def __str__(self) -> str:
         span = f"{self.shortest}" if self.shortest == self.longest else f"{self.shortest} to {self.longest}"
-        step = f", dt {self.dt:g} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
+        step = f", dt {number(self.dt)} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
         samples = "sample" if span == "1" else "samples"
         shape = f"{counted(self.cases, 'case')} x {counted(len(self.channels), 'channel')} x {span} {samples}"
         lines = [f"{self.name}: {shape}{step}"]
-        width = max(len(c.name) for c in self.channels[:MOST])
-        lines.append(f"  {'channel':<{max(width, 7)}} {'min':>11} {'median':>11} {'max':>11}")
-        for c in self.channels[:MOST]:
-            lines.append(f"  {c.name:<{max(width, 7)}} {c.min:>11.5g} {c.median:>11.5g} {c.max:>11.5g}")
+        rows: list[tuple[str, ...]] = [("channel", "min", "median", "max")]
+        rows += [(c.name, *(computed_number(x, 10) for x in (c.min, c.median, c.max))) for c in self.channels[:MOST]]
+        first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+        for name, *levels in rows:
+            cells = (f"{level:>{max(width, 11)}}" for level, width in zip(levels, others, strict=True))
+            lines.append(f"  {name:<{first}} {' '.join(cells)}")
         if len(self.channels) > MOST:
             lines.append(f"  ... and {len(self.channels) - MOST} more")
         lines.append(self._labels())
@@ -84,7 +87,7 @@ class Card:
 
     def _labels(self) -> str:
         if self.label_range is not None:
-            return f"labels: real, {self.label_range[0]:.5g} to {self.label_range[1]:.5g}"
+            return f"labels: real, {number(self.label_range[0])} to {number(self.label_range[1])}"
         if not self.classes:
             return "labels: none"
         shown = ", ".join(f"{name} {count}" for name, count in self.classes[:MOST])

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
+from ..formula.show import number
 from ..plain import refusing, told
 from .arrays import default_channels, spelled
 from .dataset import Dataset, Floats, to_floats
@@ -102,7 +103,9 @@ def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: Options, led
         unit=next(iter(_words(arrays, "time_unit") or ()), None),
     )
     if options.dt is not None and draft.dt is not None and abs(options.dt - draft.dt) > EVEN * draft.dt:
-        what = f"the file says that samples are {draft.dt:g} apart, --dt says {options.dt:g}, which is taken"
+        what = (
+            f"the file says that samples are {number(draft.dt)} apart, --dt says {number(options.dt)}, which is taken"
+        )
         ledger.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):

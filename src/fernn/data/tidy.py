@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..formula.show import number
 from .dataset import Floats, Ints
 from .draft import Draft, tell_gap
 from .marks import marks
@@ -183,7 +184,7 @@ def _distinct_times(rows: Rows, cases: list[str], options: Options, has_case: bo
     same[1:] = (rows.time[1:] == rows.time[:-1]) & (rows.code[1:] == rows.code[:-1])
     at = np.flatnonzero(same)
     for i in at[:SHOWN]:
-        what = f"time {rows.time[i]:g} comes again (first on line {rows.line[i - 1]})"
+        what = f"time {number(rows.time[i])} comes again (first on line {rows.line[i - 1]})"
         fix = options.row_fix("Remove one of the rows or pass --bad-rows skip to keep the first.")
         fix = fix if has_case else "If the file holds several cases, name their column with --case-column. " + fix
         severity = options.severity_of_rows

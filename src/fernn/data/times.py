@@ -13,6 +13,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from ..formula.show import computed_number, number
 from .dataset import Floats, Ints
 from .options import Options
 from .problems import SHOWN, Ledger
@@ -66,14 +67,15 @@ def sampling(
         return float(f"{mean:.9g}")
     worst = odd[np.argmax(np.abs(steps[odd] - usual))]
     case = int(np.searchsorted(bounds, worst, side="right")) - 1
-    what = f"sampling is irregular: the usual step is {usual:g}, here it is {steps[worst]:g}"
+    here = computed_number(steps[worst], 9)
+    what = f"sampling is irregular: the usual step is {computed_number(usual, 9)}, here it is {here}"
     tell_uneven(what, options.dt, ledger, int(lines[worst]), cases[case])
     return None
 
 
 def tell_other_step(dt: float, usual: float, ledger: Ledger, line: int, case: str | None) -> None:
     """The time column and what was asked for contradict each other."""
-    what = f"dt is {dt:g} (--dt), but the times in the file are {usual:g} apart"
+    what = f"dt is {number(dt)} (--dt), but the times in the file are {computed_number(usual, 9)} apart"
     fix = (
         "Leave out --dt, or correct it: it counts in the unit of the time column. If the times are wrong, remove them."
     )
@@ -84,7 +86,7 @@ def tell_uneven(what: str, dt: float | None, ledger: Ledger, line: int, case: st
     """A warning that steps vary, and what becomes of that."""
     fix = "Rules will count samples, not time. Resample, or pass --dt if the steps are meant to be even."
     if dt is not None:
-        fix = f"As --dt says, all samples are taken to be {dt:g} apart. Resample if that is not meant."
+        fix = f"As --dt says, all samples are taken to be {number(dt)} apart. Resample if that is not meant."
     ledger.add("irregular", "warning", what, fix, line=line, case=case)
 
 

@@ -107,6 +107,11 @@ def number(value: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
+def computed_number(value: float, digits: int = 12) -> str:
+    """A result of arithmetic on what was recorded: without what binary has left in the last digits, and no `-0`."""
+    return number(float(f"{value:.{digits}g}") + 0.0)
+
+
 def window(over: Interval, dt: float | None = None) -> str:
     """Nothing for all time, else `[0,1]u[5,7]` or `[?w 0,20]`, in time units when `dt` is given."""
     if over.is_all_time:

@@ -90,7 +90,7 @@ def _bound(reader: Reader) -> float:
     value = number(reader)
     samples = value if reader.dt is None else value / reader.dt
     if isinf(samples):
-        reader.fail(f"{excerpt(token.text)} is too far at {reader.dt:g} between samples", token.at)
+        reader.fail(f"{excerpt(token.text)} is too far at {reader.dt!r} between samples", token.at)
     if abs(samples - round(samples)) > 1e-6:
         if reader.dt is None:
             reader.fail(
@@ -98,7 +98,7 @@ def _bound(reader: Reader) -> float:
                 token.at,
                 "windows in time units need --time-units, or parse(text, dt=...) in Python",
             )
-        reader.fail(f"{excerpt(token.text)} is not a multiple of the time between samples, {reader.dt:g}", token.at)
+        reader.fail(f"{excerpt(token.text)} is not a multiple of the time between samples, {reader.dt!r}", token.at)
     return round(samples)
 
 

@@ -11,6 +11,7 @@ from ..data import Dataset
 from ..data.problems import counted, listed, unknown_channel
 from ..errors import DataError
 from ..formula import Formula, channels
+from ..formula.show import number
 from ..semantics import satisfied
 from .prior import Prior, Range
 
@@ -62,13 +63,13 @@ def _outside(name: str, within: Range, data: Dataset) -> Iterator[str]:
     beyond = int(((values < within.low) | (values > within.high)).sum())
     if values.max() <= within.low or values.min() >= within.high:
         raise DataError(
-            f"thresholds on {name} are to be from {within}, but all of it is recorded from {values.min():g} to "
-            f"{values.max():g}: no such threshold tells two traces apart. Check the range, and its unit."
+            f"thresholds on {name} are to be from {within}, but all of it is recorded from {number(values.min())} to "
+            f"{number(values.max())}: no such threshold tells two traces apart. Check the range, and its unit."
         )
     if beyond:
         yield (
             f"thresholds on {name} are to be from {within}; {beyond} of {len(values)} samples are recorded outside, "
-            f"from {values.min():g} to {values.max():g}. They count as they are, thresholds stay inside."
+            f"from {number(values.min())} to {number(values.max())}. They count as they are, thresholds stay inside."
         )
 
 

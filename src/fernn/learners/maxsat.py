@@ -14,6 +14,7 @@ from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
 from ..formula.holes import without_holes
 from ..formula.measures import facing
+from ..formula.show import number
 from ..plain import short_repr
 from .clock import Clock
 from .fit import Fit, Watch, silent
@@ -121,7 +122,7 @@ class MaxSat:
             for channel, sample in np.argwhere((trace != 0) & (trace != 1))[:1].tolist():
                 raise UnsupportedError(
                     f"maxsat reads channels of 0 and 1; {data.name}, case {case}: {data.channels[channel]!r} is "
-                    f"{trace[channel, sample]:g} at sample {sample}. The method enumerative is for real values."
+                    f"{number(trace[channel, sample])} at sample {sample}. The method enumerative is for real values."
                 )
 
 

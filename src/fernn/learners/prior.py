@@ -26,6 +26,7 @@ from ..errors import DataError, FernnError, FormulaError
 from ..formula import Atom, Formula, direction, parse
 from ..formula.holes import without_holes
 from ..formula.nodes import AnyAtom, Implies, Not, Relation, children
+from ..formula.show import number as digits
 from ..plain import mapping, number, read_json, refusing, short_repr, text, told
 
 Way = Literal["larger is worse", "larger is better"]
@@ -43,10 +44,12 @@ class Range:
 
     def __post_init__(self) -> None:
         if isnan(self.low) or isnan(self.high) or not self.low < self.high:
-            raise FernnError(f"a range goes from a smaller to a larger number, found {self.low:g} to {self.high:g}.")
+            raise FernnError(
+                f"a range goes from a smaller to a larger number, found {digits(self.low)} to {digits(self.high)}."
+            )
 
     def __str__(self) -> str:
-        return f"{self.low:g} to {self.high:g}" + (f" {self.unit}" if self.unit else "")
+        return f"{digits(self.low)} to {digits(self.high)}" + (f" {self.unit}" if self.unit else "")
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Range:
         with refusing(DataError, "a range has low, high, low_closed and high_closed"):
             low, high = (float(end) if (end := content[name]) in ("inf", "-inf") else finite(end) for name in ENDS)
             if not low <= high:
-                raise ValueError(f"{low:g} is above {high:g}")
+                raise ValueError(f"{number(low)} is above {number(high)}")
             return cls(low, high, truth(content["low_closed"]), truth(content["high_closed"]))
 
 

@@ -22,6 +22,7 @@ from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
 from ..formula.parse import parse
+from ..formula.show import number
 from ..plain import short_repr
 from .again import UNIFORM
 from .batch import Batch
@@ -111,8 +112,8 @@ def step_of(source: Source) -> float:
 def check_step(ending: Ending, dt: float) -> None:
     """Whether all rows were as far apart as the first ones."""
     if ending.dt != dt:
-        found = "varies" if ending.dt is None else f"is {ending.dt:g} over all"
+        found = "varies" if ending.dt is None else f"is {number(ending.dt)} over all"
         raise DataError(
-            f"{ending.source.name}: the time between samples is {dt:g} in the first rows, but {found}, so the windows "
-            "in time units are not known. Pass --dt."
+            f"{ending.source.name}: the time between samples is {number(dt)} in the first rows, but {found}, so the "
+            "windows in time units are not known. Pass --dt."
         )

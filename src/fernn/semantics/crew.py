@@ -54,7 +54,7 @@ def _cores() -> int:
 
 def spread(work: Work, traces: int, cost: int) -> int:
     """Call `work(low, high)` so that all traces are done, on all cores when that is worth it."""
-    if cost < PARALLEL_WORK or traces == 1 or getattr(_here, "works", False):
+    if cost < PARALLEL_WORK or traces <= 1 or getattr(_here, "works", False):
         return work(0, traces)
     crew = _crew()
     count = min(crew.size, traces)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
+from ...formula.show import computed_number
 from ...plain import number, refusing, text, whole
 from ..dataset import Floats, Ints
 from ..problems import Ledger
@@ -100,7 +101,8 @@ class Pace:
         if not self.is_even:
             worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
             ledger.file = worst[1]
-            what = f"sampling is irregular: the mean step is {self.mean:g}, here it is {worst[0]:g}"
+            mean, here = (computed_number(step, 9) for step in (self.mean, worst[0]))
+            what = f"sampling is irregular: the mean step is {mean}, here it is {here}"
             tell_uneven(what, self.dt, ledger, worst[2], worst[3])
         ledger.file = before
 

@@ -15,6 +15,7 @@ from ...errors import FernnError
 from ...exact.atoms import between
 from ...formula import Formula, to_sentence
 from ...formula.notebook import html
+from ...formula.show import number
 from ...plain import refusing, short_repr
 from ...semantics import robustness
 from ...semantics.batch import Traces
@@ -68,7 +69,7 @@ class RankRule:
     def __str__(self) -> str:
         steps = [self.classes[0]]
         for cut, name in zip(self.cuts[self.front.pick], self.classes[1:], strict=True):
-            steps.append(f"{name} from {cut:.15g} on")
+            steps.append(f"{name} from {number(cut)} on")
         return f"by the robustness of {self.formula}: {', '.join(steps)}"
 
     def sentences(self, dt: float | None = None, unit: str | None = None) -> list[str]:

@@ -158,7 +158,7 @@ def _legend(found: ParameterSet) -> Iterator[tuple[Any, str]]:
         yield Patch(**NEVER), "a window would end before it starts"
     shown = found.picked or found.nearest
     if shown is not None:
-        values = ", ".join(f"{name} = {number(float(f'{v:.4g}'))}" for name, v in shown.values.items())
+        values = ", ".join(f"{name} = {number(v)}" for name, v in shown.values.items())
         rates = f"false alarms {percent(shown.false_alarms)}, misses {percent(shown.misses)}"
         slices = "; each panel has the others at these" if len(found.names) > 2 else ""
         handle = Line2D([], [], **(WHERE if len(found.names) == 1 else PICK))

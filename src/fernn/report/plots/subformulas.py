@@ -11,7 +11,7 @@ from ...data import Dataset
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
 from ...formula.nodes import children
-from ...formula.show import duration
+from ...formula.show import computed_number, duration
 from ...semantics import Deciding, deciding, satisfied, signals
 from ...semantics.quiet import quiet
 from ..clock import Clock, clock
@@ -157,12 +157,16 @@ def _legend(
             else f"sample {sample} ({duration(sample, one.dt)} {one.time_unit or ''}".rstrip() + ")"
         )
 
-    rows: list[tuple[Any, str]] = [(Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {robustness:.4g}")]
+    rows: list[tuple[Any, str]] = [
+        (Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {computed_number(robustness, 7)}")
+    ]
     if found is None:
         rows.append((Line2D([], [], linestyle="none"), "an empty window or a constant decides: no sample does"))
     else:
         trace = one.values[0]
-        read = [f"{name} = {trace[one.channels.index(name)][found.sample]:.5g}" for name in found.channels]
+        read = [
+            f"{name} = {computed_number(trace[one.channels.index(name)][found.sample], 7)}" for name in found.channels
+        ]
         said = f"the way down to what decides: {', '.join(read)} at {when(found.sample)}"
         rows.append((Line2D([], [], **DOT | PATH), wrapped(said, LINE)))
     if has_window:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data import Dataset, against
 from ...formula import Formula, length, to_sentence
+from ...formula.show import number
 from ...learners.classes import Decides
 from ...learners.classes.rules import known_labels
 from ...semantics import satisfied
@@ -144,4 +145,4 @@ def _confusion(rules: Decides, data: Dataset, parts: dict[str, Bools | None]) ->
 
 def _cuts(names: tuple[str, ...], cuts: tuple[float, ...]) -> str:
     """`low, mid from 2.5 on, high from 7 on`: by the robustness of the formula."""
-    return ", ".join([names[0], *(f"{name} from {cut:.4g} on" for name, cut in zip(names[1:], cuts, strict=True))])
+    return ", ".join([names[0], *(f"{name} from {number(cut)} on" for name, cut in zip(names[1:], cuts, strict=True))])
