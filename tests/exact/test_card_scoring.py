@@ -76,7 +76,7 @@ def assert_same(one, other):
     assert [lead.errors[0] for lead in leads[:1]] == [lead.errors[0] for lead in leads[1:]]
     assert leads[0].made[0, 0].tolist() == leads[1].made[0, 0].tolist()
     for n in one.best:
-        assert_same_hits(one.least(n), other.least(n))
+        assert_same_hits(one.collect_best(n, one.empty_hits(4096)), other.collect_best(n, other.empty_hits(4096)))
 
 
 PLAIN = Space(max_length=3, grid=2, every=True)
@@ -119,8 +119,8 @@ def test_everything_within_a_bound_is_collected(kernels):
     data = noisy(3, 40, 5)
     one, other = (explored(data, PLAIN, device) for device in ("cpu", "cuda"))
     bounds = np.full(PLAIN.longest + 1, 14.0)
-    assert_same_hits(one.collect(bounds, 4096), other.collect(bounds, 4096))
-    assert_same_hits(one.collect(bounds, 20), other.collect(bounds, 20))
+    assert_same_hits(one.collect(bounds, one.empty_hits(4096)), other.collect(bounds, other.empty_hits(4096)))
+    assert_same_hits(one.collect(bounds, one.empty_hits(20)), other.collect(bounds, other.empty_hits(20)))
 
 
 def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(kernels, monkeypatch):
@@ -128,7 +128,7 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
     data = noisy(3, 40, 5)
     one = explored(data, PLAIN, "cpu")
     bounds = np.full(PLAIN.longest + 1, 18.0)
-    wanted = one.collect(bounds, 4096)
+    wanted = one.collect(bounds, one.empty_hits(4096))
     asked = []
     plain = launching.Launch.find
 
@@ -141,7 +141,7 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
     monkeypatch.setattr(launching.Launch, "find", find)
     other = explored(data, PLAIN, "cuda")
     assert_same(one, other)
-    assert_same_hits(wanted, other.collect(bounds, 4096))
+    assert_same_hits(wanted, other.collect(bounds, other.empty_hits(4096)))
     assert True in asked
     assert False in asked
 

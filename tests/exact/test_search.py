@@ -154,7 +154,7 @@ def test_what_is_kept_says_what_it_is_kept_for():
     data = noisy(8, 40, 6)
     found = explored(data, Space(max_length=5, grid=2))
     for n, error in found.best.items():
-        kept = found.least(n)
+        kept = found.collect_best(n, found.empty_hits(4096))
         assert kept.state[0] > 0
         for hit in range(int(kept.state[0])):
             for formula in found.formulas(kept, hit):

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from checks import spikes
+from fernn.data import from_arrays
 from fernn.errors import UnsupportedError
 from fernn.formula import parse
 from fernn.formula.templates import options_up_to, up_to_length
-from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
+from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree, enumeration
 from fernn.learners import fernn as fernn_module
 from fernn.learners.classes import Tightest
 from fernn.learners.moves import Moves
@@ -193,3 +194,24 @@ def test_nothing_to_do_is_done_at_once_on_any_number_of_cores():
     """A round that was cut off when all of its restarts were filed has none left when it is gone on with."""
     assert in_turn(lambda item: 1 / item, []) == []
     assert in_turn(lambda item: 2 * item, [1, 2, 3]) == [2, 4, 6]
+
+
+def test_when_time_is_over_the_first_of_the_best_formulas_of_a_length_is_taken(monkeypatch):
+    """The least error of each length is proved by then; which of equals has the widest margin is not worth the wait."""
+    asked = []
+
+    def pulse(self, original=enumeration.Enumeration.pulse):
+        asked.append(self.gathered is not None)
+        original(self)
+
+    random = np.random.default_rng(0)
+    level = np.repeat([-3.0, 3.0], 20)  # of both channels at all times: many formulas are equally good
+    data = from_arrays(random.normal(size=(40, 2, 12)) + level[:, None, None], (level > 0) ^ (random.random(40) < 0.2))
+    monkeypatch.setattr(enumeration.Enumeration, "pulse", pulse)
+    patient = Enumerative(max_length=3, time_limit=1e6).fit(data)
+    gathered = sum(asked)
+    asked.clear()
+    monkeypatch.setattr(enumeration, "perf_counter", lambda: 1e12)
+    hurried = Enumerative(max_length=3, time_limit=1e6).fit(data)
+    assert [(e.length, e.train) for e in hurried.front] == [(e.length, e.train) for e in patient.front]
+    assert 0 < sum(asked) < gathered

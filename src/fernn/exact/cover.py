@@ -54,7 +54,7 @@ def _pool(explored: Exploration, most_missed: float = inf, most_passed: float = 
     bounds = np.full(explored.space.longest + 1, explored.ground.total)
     search.judge = judge._replace(most_missed=most_missed, most_passed=most_passed)
     try:
-        found = explored.collect(bounds, MOST)
+        found = explored.collect(bounds, explored.empty_hits(MOST))
     finally:
         search.judge = judge
     count = int(found.state[0])

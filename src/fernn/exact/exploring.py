@@ -211,20 +211,23 @@ class Exploration:
             if self.bounds[n] < before[n] and (n == 1 or self.bounds[n] < self.bounds[n - 1]):
                 self.best[n] = round(float(self.bounds[n] + EPS), 9)
 
-    def collect(self, bounds: Floats, most: int) -> Hits:
+    def empty_hits(self, most: int) -> Hits:
+        """Where so many verdicts can be collected."""
+        return hits(most, self.ground.layout.lines)
+
+    def collect(self, bounds: Floats, found: Hits) -> Hits:
         """All verdicts with errors of at most `bounds`, by length; -inf where none are wanted."""
-        found = hits(most, self.ground.layout.lines)
         for stage in self.stages:
             if stage in self.counts and bounds[: stage + 1].max() >= 0:
                 for job in self.jobs(stage):
                     self.search.run(job, bounds.copy(), found)
         return found
 
-    def least(self, length: int) -> Hits:
+    def collect_best(self, length: int, found: Hits) -> Hits:
         """Everything of this length with its least error."""
         bounds = np.full(self.space.longest + 1, -inf)
         bounds[length] = self.best[length] + EPS
-        return self.collect(bounds, 4096)
+        return self.collect(bounds, found)
 
     def formulas(self, found: Hits, hit: int) -> list[Formula]:
         """The formulas that were kept for a hit, the widest first, in the direction of the data."""

@@ -75,7 +75,7 @@ def rivals(explored: Exploration, tolerance: float, most: int, complete: bool) -
     total = explored.ground.total
     least = min(explored.best.values())
     bounds = np.full(explored.space.longest + 1, least + tolerance * total + EPS)
-    found = explored.collect(bounds, most)
+    found = explored.collect(bounds, explored.empty_hits(most))
     entries = [
         Rival(
             tuple(explored.formulas(found, k)),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import inf, nan
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +14,7 @@ from ..errors import UnsupportedError
 from ..exact.certificate import Certificate, certificate
 from ..exact.cover import cover
 from ..exact.exploring import Exploration
+from ..exact.hits import Hits
 from ..exact.rivals import Rival, Rivals, rivals
 from ..exact.search import Counts
 from ..exact.staying import Staying
@@ -20,7 +23,7 @@ from ..formula import Constant, Formula, interval, length, simplify
 from ..formula.simplify import fixed_windows
 from ..plain import number, whole
 from ..semantics import satisfied
-from .clock import Clock
+from .clock import Clock, OutOfTime
 from .fit import Watch
 from .front import Entry, Front, front_of, within_traces
 from .labels import Floats, losses
@@ -31,6 +34,8 @@ MOVED = 200
 """Rivals of a grid of which the thresholds are moved."""
 TRIED = 16
 """Sets of equally good verdicts of which the margin is compared."""
+BEST = 4096
+"""Sets of equally good verdicts that are collected."""
 
 
 class Wanted(Protocol):
@@ -78,6 +83,8 @@ class Enumeration(Underway):
         self.entries: dict[int, Entry] = {}
         self.patient = False
         """Whether the clock is not looked at, so that what is begun is finished."""
+        self.gathered: Hits | None = None
+        """The best of a length while they are collected: once there is one and time is over, the others are left."""
         template = self.explored.space.template
         self.staying = Staying(() if template is None else (template,))
         self.fixed = fixed_windows(template)
@@ -102,7 +109,10 @@ class Enumeration(Underway):
         return least * self.explored.ground.total <= self.floor + 1e-9
 
     def pulse(self) -> None:
-        if not self.patient:
+        if self.gathered is not None:
+            if self.gathered.state[0] and perf_counter() > self.clock.deadline:
+                raise OutOfTime
+        elif not self.patient:
             super().pulse()
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -116,7 +126,7 @@ class Enumeration(Underway):
                 self.explored.prepare(stage)
         for n, least in state["best"].items():
             self._lower(int(n), number(least))
-        self._settle()
+        self._settle(resumes=True)
         self.reached = whole(state["reached"])
         self.patient = False
 
@@ -124,10 +134,10 @@ class Enumeration(Underway):
     def identity(self) -> str:
         return f"{self.whole[0].fingerprint} {self.whole[1].tolist()} {self.explored.space}"
 
-    def _settle(self) -> None:
+    def _settle(self, resumes: bool = False) -> None:
         """The entries of lengths that have none yet."""
         for n in sorted(set(self.explored.best) - set(self.entries)):
-            self.entries[n] = self._entry(n)
+            self.entries[n] = self._entry(n, resumes)
 
     def _lower(self, n: int, least: float) -> None:
         self.explored.best[n] = least
@@ -215,10 +225,17 @@ class Enumeration(Underway):
         whole = sum(sizes) + left
         self.share = max(self.share, sum(sizes) / whole / (1 + self.settings.folds))
 
-    def _entry(self, n: int) -> Entry:
-        """The best of a length: of equals the one whose verdicts have the widest margin."""
+    def _entry(self, n: int, resumes: bool) -> Entry:
+        """The best of a length: of equals the one whose verdicts have the widest margin.
+
+        Where time is over, of those met so far; but what a resumed search finds is what it had found.
+        """
         explored, ground = self.explored, self.explored.ground
-        found = explored.least(n)
+        found = explored.empty_hits(BEST)
+        self.gathered = None if resumes else found
+        with suppress(OutOfTime):
+            explored.collect_best(n, found)
+        self.gathered = None
         order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
         ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
         if explored.space.thresholds == "grid":

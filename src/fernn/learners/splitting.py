@@ -84,7 +84,7 @@ class Splitting:
     def _purest_of_all(self, purity: str, worth: Floats, min_leaf: float) -> tuple[Formula | None, float]:
         """The same among all verdicts, looked at one by one; up to a number of them."""
         explored = self._explored(self.data, self.weights)
-        found = explored.collect(np.full(self.space.longest + 1, explored.ground.total), MOST)
+        found = explored.collect(np.full(self.space.longest + 1, explored.ground.total), explored.empty_hits(MOST))
         held = explored.ground.layout.unflagged(found.verdicts[: int(found.state[0])])
         good = self.data.positive
         gains = [
