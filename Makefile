@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale reproduce screenshots aeon fuzz forge bounds clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-report  measure how soon a report, an edited formula and a large file are seen"
 	@echo "make bench-classes measure rules for classes on aeon's series; writes the table in docs/classes.md"
 	@echo "make bench-scale   measure how cost grows with size and workers; writes docs/scale.md"
+	@echo "make bench-resume  kill runs and workers at random moments; exits with 1 where a result differs (an hour)"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
@@ -91,6 +92,10 @@ bench-report: $(VENV)/.test
 bench-scale: $(VENV)/.test
 	$(BIN)/python -m bench.scale $(ARGS)
 	$(BIN)/python -m bench --page
+
+# With distributed installed (fernn[dask]); ARGS="--dask 0 --calm 0" does without.
+bench-resume: $(VENV)/.test
+	$(BIN)/python -m bench.resume $(ARGS)
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'
