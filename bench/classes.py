@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fernn.belief import detected
 from fernn.data import Dataset, from_arrays, load, series, split
 from fernn.errors import FernnError
+from fernn.evaluation import evaluate_detection
 from fernn.formula import parse
 from fernn.learners import Fernn
 from fernn.learners.classes import OnePerClass, Ordered, Tightest, read_rules
@@ -117,7 +117,7 @@ def one_class(seeds: range) -> Iterator[str]:
         try:
             for ranges in (True, False):
                 found = [
-                    detected(Tightest(ranges=ranges, seed=seed).fit(train).rules, train, test)
+                    evaluate_detection(Tightest(ranges=ranges, seed=seed).fit(train).rules, train, test)
                     for seed in seeds
                     for train, test in [made(seed)]
                 ]

@@ -15,8 +15,10 @@ from fernn.formula import parse
 from fernn.plain import short_repr
 
 ROOMS = (
-    "", ".data", ".semantics", ".learners", ".learners.classes", ".lattice", ".regions", ".belief", ".runs", ".asking",
-    ".causes", ".verify", ".planted", ".engine", ".exact.certificate", ".exact.rivals", ".exact.audit", ".belief.drift",
+    "", ".data", ".semantics", ".learners", ".learners.classes", ".lattice", ".regions", ".evaluation",
+    ".runs", ".asking",
+    ".causes", ".verify", ".planted", ".engine", ".exact.certificate", ".exact.rivals", ".exact.audit",
+    ".evaluation.drift",
     ".compare.own", ".compare.running", ".semantics.tally",
 )  # fmt: skip
 FORMULA = parse(" & ".join(f"G (channel{i} <= {i})" for i in range(40)))

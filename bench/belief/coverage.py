@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fernn.belief import abstaining
 from fernn.data import load, split
+from fernn.evaluation import calibrate
 from fernn.learners import Enumerative
 
 from ..store import Found
@@ -31,7 +31,7 @@ def measured(unit: str) -> Found:
         train, rest = split(data, 2 / 3, seed)
         known, new = split(rest, 1 / 2, seed)
         rule = Enumerative(max_length=2, grid=16, folds=0).fit(train).front.picked.formula
-        judge = abstaining(rule, known, float(alpha))
+        judge = calibrate(rule, known, float(alpha))
         said = np.array(judge.judged(new))
         covered.append(judge.covered(new))
         unsaid.append(float(np.mean(said == "cannot say")))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fernn.belief import clopper_pearson
-from fernn.belief.nested import nested
 from fernn.data import Dataset, from_arrays
+from fernn.evaluation import clopper_pearson
+from fernn.evaluation.nested_cv import nested_cv
 from fernn.learners import Enumerative
 from fernn.semantics import satisfied
 
@@ -79,7 +79,7 @@ def measured(unit: str) -> Found:
     fresh = setup.draw(random, FRESH)
     held, counted, widths, errors = [], [], [], []
     for _ in range(setup.repetitions):
-        found = nested(learner, setup.draw(random, setup.traces), setup.folds)
+        found = nested_cv(learner, setup.draw(random, setup.traces), setup.folds)
         error = float(np.mean(satisfied(found.formula, fresh) != fresh.positive))
         low, high = found.interval
         plain = clopper_pearson(found.error * found.size, found.size)

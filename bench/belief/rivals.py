@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from fernn.belief import rivalry
+from fernn.evaluation import rashomon_set
 from fernn.formula import direction
 from fernn.learners import Fernn
 from fernn.learners.recipe import recipe
@@ -52,7 +52,7 @@ def measured(unit: str) -> Found:
             try_seeds(Job(made.train, planned, "planted", {}, run), MORE)
         found, _ = candidates(run, made.train)
     seconds = perf_counter() - start
-    groups = rivalry(found, made.train).groups
+    groups = rashomon_set(found, made.train).groups
     wanted = satisfied(made.formula, made.train)
     planted = satisfied(made.formula, made.fresh)
     apart = [float(np.mean(satisfied(rule, made.fresh) != planted)) for rule in found]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fernn.belief import chance
-from fernn.belief.repeats import shuffled
 from fernn.data import load, split
+from fernn.evaluation import permutation_test
+from fernn.evaluation.resampling import permute_labels
 from fernn.learners import Enumerative
 
 from ..store import Found
@@ -26,8 +26,8 @@ def measured(unit: str) -> Found:
     whole = load(name.partition(",")[0])
     data = split(whole, 0.4, int(number))[1]
     if "as it is" not in name:
-        data = shuffled(data, 10_000 + int(number))
-    found = chance(Enumerative(max_length=2, grid=16, folds=0), data, SHUFFLES, seed=100)
+        data = permute_labels(data, 10_000 + int(number))
+    found = permutation_test(Enumerative(max_length=2, grid=16, folds=0), data, SHUFFLES, seed=100)
     return {"p": found.p, "as_good": found.as_good, "shuffles": len(found.shuffled), "error": found.error}
 
 

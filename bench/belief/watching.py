@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fernn import parse
-from fernn.belief.drift import Watched
 from fernn.data import load
+from fernn.evaluation.drift import DriftMonitor
 
 from ..store import Found
 
@@ -30,7 +30,7 @@ def measured(unit: str) -> Found:
     for seed in range(STREAMS):
         data = load("cruise", cases=150, seed=seed)
         order = np.random.default_rng(seed).permutation(len(data))
-        follow = Watched(parse(RULE), known, wrong, len(known), ALARM)
+        follow = DriftMonitor(parse(RULE), known, wrong, len(known), ALARM)
         list(follow.take(replace(data.subset(order), values=data.values[order] * scale)))
         alarms = follow.alarms
         raised += bool(alarms)

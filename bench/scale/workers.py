@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
-from fernn.belief.repeats import repeats
 from fernn.engine import Engine, engine_of
 from fernn.engine.choosing import close_all
+from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn
 
 from ..store import Found
@@ -43,7 +43,7 @@ def _bootstraps(engine: Engine) -> Callable[[], object]:
     """Sixteen fits."""
     data = made.labelled(1000, 100)
     learner = Enumerative(max_length=3, folds=0, engine=engine)
-    return lambda: list(repeats(learner, data, [("bootstrap", seed) for seed in range(16)]))
+    return lambda: list(refit(learner, data, [("bootstrap", seed) for seed in range(16)]))
 
 
 def _restarts(engine: Engine) -> Callable[[], object]:

@@ -5,8 +5,12 @@ The public names, each loaded when it is first used, so that `import fernn` cost
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from .data import Dataset as Dataset
@@ -89,3 +93,27 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_RENAMED = {"fernn.belief": "fernn.evaluation"}
+
+
+class _FormerPackages:
+    """Imports packages by their former names, for one release, with a DeprecationWarning."""
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, cls) if name in _RENAMED else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        return None
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        now = import_module(_RENAMED[module.__name__])
+        warn(f"{module.__name__} is now called {now.__name__}", DeprecationWarning, stacklevel=2)
+        module.__dict__["__getattr__"] = lambda name: getattr(now, now.FORMER_NAMES.get(name, name))
+
+
+sys.meta_path.append(_FormerPackages)

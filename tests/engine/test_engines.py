@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from fernn import parse
-from fernn.belief.drift import Watched
-from fernn.belief.repeats import repeats
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.data.chunks import opened
 from fernn.data.chunks.card import card_of
@@ -21,6 +19,8 @@ from fernn.engine import Unit, engine_of, results, use
 from fernn.engine.choosing import close_all
 from fernn.engine.processes import Processes
 from fernn.errors import UnsupportedError
+from fernn.evaluation.drift import DriftMonitor
+from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.runs.parted import card_by_parts
 from fernn.semantics.quiet import quiet
@@ -137,8 +137,8 @@ def test_bootstraps_and_shuffles_are_those_of_this_process(engine, data, tmp_pat
     asked = [("as it is", 0), *(("shuffle", i) for i in range(3)), *(("bootstrap", i) for i in range(3)), ("fold", 1)]
     learner = Enumerative(max_length=2, folds=0)
     kept = tmp_path / "repeats.jsonl"
-    there = list(repeats(replace(learner, engine=engine), data, asked, keep=kept))
-    assert there == list(repeats(learner, data, asked))
+    there = list(refit(replace(learner, engine=engine), data, asked, keep=kept))
+    assert there == list(refit(learner, data, asked))
     assert Counter(kept.read_text().splitlines()).most_common(1)[0][1] == 1
     assert len(kept.read_text().splitlines()) == len(asked)
 
@@ -153,7 +153,7 @@ def test_a_folder_is_checked_and_watched_by_file_as_in_this_process(engine, tmp_
         frame[low : low + 1_111].write_parquet(tmp_path / "cruise" / f"{i:03}.parquet")
     source = opened(tmp_path / "cruise")
     assert card_by_parts(source, engine=engine) == card_of(source)
-    here, there = (Watched(parse("G (v <= 34.3)"), data, 1.0, 30.0) for _ in range(2))
+    here, there = (DriftMonitor(parse("G (v <= 34.3)"), data, 1.0, 30.0) for _ in range(2))
     seen, complete = there.take_parts(source, engine=engine)
     assert complete
     assert seen == list(here.take_stream(source))
@@ -213,7 +213,7 @@ def test_an_interrupted_fit_is_not_kept_as_a_whole_one(data, tmp_path):
 
     kept = tmp_path / "repeats.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        list(repeats(Pressed(max_length=2, folds=0), data, [("bootstrap", 0)], keep=kept))
+        list(refit(Pressed(max_length=2, folds=0), data, [("bootstrap", 0)], keep=kept))
     assert not kept.exists()
 
 
@@ -241,6 +241,6 @@ def test_jobs_of_a_queue_do_the_same(data, tmp_path):
     try:
         asked = [("bootstrap", 0), ("bootstrap", 1)]
         learner = Enumerative(max_length=2, folds=0)
-        assert list(repeats(replace(learner, engine=queue), data, asked)) == list(repeats(learner, data, asked))
+        assert list(refit(replace(learner, engine=queue), data, asked)) == list(refit(learner, data, asked))
     finally:
         queue.close()

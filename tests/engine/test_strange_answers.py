@@ -11,16 +11,15 @@ from random import Random
 import pytest
 
 from fernn import parse
-from fernn.belief.chance import chance
-from fernn.belief.drift import Watched
-from fernn.belief.nested import nested
-from fernn.belief.repeats import repeats
-from fernn.belief.stability import stability
 from fernn.compare.own import compare
 from fernn.data import load, write_csv
 from fernn.data.chunks import opened
 from fernn.engine import Unit, engine_of, results, use
 from fernn.errors import EngineError, EngineWarning, FernnError
+from fernn.evaluation.drift import DriftMonitor
+from fernn.evaluation.nested_cv import nested_cv
+from fernn.evaluation.permutation_test import permutation_test
+from fernn.evaluation.resampling import bootstrap, refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.runs import begun, carried_out, plan
 from fernn.runs.large import on_all_by_parts
@@ -123,14 +122,16 @@ def works(data, source, front, job, tmp_path):
     yield {
         "restarts": restarts,
         "folds": folds,
-        "shuffles": lambda executor: chance(replace(EXACT, engine=executor), data, 2).p,
-        "bootstraps": lambda executor: str(stability(replace(EXACT, engine=executor), data, "G (v <= 34)", 2)),
-        "nested": lambda executor: str(nested(replace(EXACT, engine=executor), data, 2)),
+        "shuffles": lambda executor: permutation_test(replace(EXACT, engine=executor), data, 2).p,
+        "bootstraps": lambda executor: str(bootstrap(replace(EXACT, engine=executor), data, "G (v <= 34)", 2)),
+        "nested": lambda executor: str(nested_cv(replace(EXACT, engine=executor), data, 2)),
         "seeds": seeds,
         "compare": comparison,
         "eval": lambda executor: judged_by_parts("G (v <= 34)", source, engine=executor, each=str).judged.score,
         "check": lambda executor: str(card_by_parts(source, engine=executor)),
-        "watch": lambda executor: Watched(parse("G (v <= 34)"), data, 1.0, 30.0).take_parts(source, engine=executor),
+        "watch": lambda executor: DriftMonitor(parse("G (v <= 34)"), data, 1.0, 30.0).take_parts(
+            source, engine=executor
+        ),
         "all of a folder": on_all,
     }
     use(None)
@@ -186,12 +187,12 @@ def test_an_error_says_which_work_failed_how_often_and_why(data):
         pytest.raises(EngineError, match=r"all 3 repeated fits .* bootstrap of seed \d failed 3 times"),
         quiet(),
     ):
-        list(repeats(replace(EXACT, engine=executor), data, [("bootstrap", i) for i in range(3)]))
+        list(refit(replace(EXACT, engine=executor), data, [("bootstrap", i) for i in range(3)]))
     with (
         pytest.raises(EngineError, match=r"could not be learned again on the engine Strange: it failed 3 times"),
         quiet(),
     ):
-        chance(replace(EXACT, engine=executor), data, 3)
+        permutation_test(replace(EXACT, engine=executor), data, 3)
 
 
 def test_what_was_found_before_an_engine_broke_down_is_kept(data):
@@ -225,7 +226,7 @@ def test_shuffles_that_fail_are_not_taken_for_the_rule_itself(data):
         return json.dumps(answer)
 
     with pytest.raises(EngineError, match="could not be learned again"), quiet():
-        chance(replace(EXACT, engine=Strange(first_fails)), data, 3)
+        permutation_test(replace(EXACT, engine=Strange(first_fails)), data, 3)
 
 
 def test_folds_that_fail_are_left_out_and_the_others_tested_on_their_own_traces(data):
@@ -236,8 +237,8 @@ def test_folds_that_fail_are_left_out_and_the_others_tested_on_their_own_traces(
         return json.dumps(answer)
 
     with quiet():
-        some = nested(replace(EXACT, engine=Strange(first_fails)), data, 4)
-        every = nested(EXACT, data, 4)
+        some = nested_cv(replace(EXACT, engine=Strange(first_fails)), data, 4)
+        every = nested_cv(EXACT, data, 4)
     assert (some.wrong, some.cases, some.formulas) == (every.wrong[1:], every.cases[1:], every.formulas[1:])
     assert some.size <= sum(some.cases)
 

@@ -206,11 +206,11 @@ def a_run(data: bytes) -> None:
 
 
 def repeats_kept(data: bytes) -> None:
-    from fernn.belief.repeats import _known
+    from fernn.evaluation.resampling import load_refits
 
     file = room() / "repeats.jsonl"
     file.write_bytes(data)
-    for (kind, seed), repeat in _known(file).items():
+    for (kind, seed), repeat in load_refits(file).items():
         assert isinstance(kind, str)
         assert isinstance(seed, int)
         assert isinstance(repeat.least, (int, float))

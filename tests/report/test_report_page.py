@@ -243,7 +243,7 @@ def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypa
     senses = {row["formula"]: row["sense"] for row in told["groups"][0]["formulas"]}
     assert len(set(senses.values())) == told["senses"]["count"] == told["groups"][0]["meanings"]
     assert senses["G (v <= 3)"] == senses["v <= 3 & G (v <= 3)"]
-    monkeypatch.setattr("fernn.belief.senses.senses", None)  # is not asked again
+    monkeypatch.setattr("fernn.evaluation.equivalence.equivalence_classes", None)  # is not asked again
     assert written(run).read_bytes() == first
 
 
@@ -252,7 +252,7 @@ def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_pa
     error = reopened(run).run.front()[0].train
     rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)", "G (v <= 3) | G (w <= -90)"], "error": error}]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
-    monkeypatch.setattr("fernn.belief.senses.find_spec", lambda name: None)
+    monkeypatch.setattr("fernn.evaluation.equivalence.find_spec", lambda name: None)
     told = facts_of(written(run))["rivals"]
     assert (told["senses"]["how"], told["senses"]["count"], told["senses"]["settled"]) == ("laws", 2, False)
     assert "fernn[verify]" in told["senses"]["told"]

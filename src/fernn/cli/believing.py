@@ -13,7 +13,7 @@ from .reading import Json, Step, TimeUnits, Unit, note_windows, read_formula, wa
 from .where import EngineName, noting
 
 if TYPE_CHECKING:
-    from ..belief import Relation, Rivalry
+    from ..evaluation import RashomonSet, Relation
 
 SHOWN = 10
 RunFolder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
@@ -34,8 +34,8 @@ def rivals(
     json: Json = False,
 ) -> int:
     """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
-    from ..belief import rivalry
     from ..data import suggest_command
+    from ..evaluation import rashomon_set
     from ..runs import reopened
     from ..runs.rivals import candidates
     from ..runs.seeds import try_seeds
@@ -47,7 +47,7 @@ def rivals(
         with noting(quiet) as doing:
             try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
     found, are_all = candidates(job.run, train, tolerance)
-    judged = rivalry(found, job.data, are_all, prove, time_limit)
+    judged = rashomon_set(found, job.data, are_all, prove, time_limit)
     question = judged.decisive()
     warn_of_windows([group.formula for group in judged.groups[:SHOWN]], job.data)
     if json:
@@ -70,7 +70,7 @@ def rivals(
     return 0
 
 
-def _printed(found: Rivalry, prove: int) -> str:
+def _printed(found: RashomonSet, prove: int) -> str:
     rows = []
     for number, group in enumerate(found.groups[:SHOWN], 1):
         meanings = [] if not prove else ["?" if group.meanings is None else str(group.meanings)]
@@ -107,15 +107,15 @@ def believe(
 
     What is learned again is kept in the run: Ctrl-C loses nothing, and the same command goes on.
     """
-    from ..belief import account
     from ..errors import UnsupportedError
+    from ..evaluation import assess
     from ..runs import reopened
 
     if folds == 1:
         raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
     job = reopened(run, warned=warned)
     with noting(quiet) as doing:
-        found = account(job, shuffles, bootstraps, folds, seconds, doing)
+        found = assess(job, shuffles, bootstraps, folds, seconds, doing)
     warn_of_windows([found.formula], job.data)
     if json:
         typer.echo(as_json(found.to_json()))
@@ -150,12 +150,12 @@ def equiv(
     Exits with 0 if they do, with 1 if not, and with 4 where that is not settled: if they are the same up to rounding
     only, or were compared on shorter traces than windows reach. Needs fernn[verify], unless a law tells.
     """
-    from ..belief import related
+    from ..evaluation import relate
 
     one, other = (read_formula(text, dt, time_units) for text in (first, second))
     if not time_units:
         note_windows([one, other], dt, unit)
-    found = related(one, other, length, time_limit=time_limit, exact=exact)
+    found = relate(one, other, length, time_limit=time_limit, exact=exact)
     if json:
         told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
         typer.echo(as_json(told | found.to_json()))

@@ -13,8 +13,8 @@ from .reading import Json, warned
 from .result import to_try, told_suggestions
 
 if TYPE_CHECKING:
-    from ..belief import Detection
     from ..data import Dataset
+    from ..evaluation import Detection
     from ..learners.classes import Decides, Envelope, PerClass, RankRule, RuleList
     from ..runs import RulesOutcome
 
@@ -66,9 +66,9 @@ def told_rules(done: RulesOutcome, report: Path | None = None) -> dict[str, Any]
 
 def _refusal(done: RulesOutcome) -> str | None:
     """Why the rules should not be used; None if no reason is known."""
-    from ..belief import tested_outcome
+    from ..evaluation import evaluate_outcome
 
-    found = tested_outcome(done)
+    found = evaluate_outcome(done)
     return None if found is None else found.refusal
 
 
@@ -84,11 +84,11 @@ def _to_try(done: RulesOutcome) -> list[str]:
 
 
 def _detection(done: RulesOutcome) -> Detection:
-    from ..belief import detected
+    from ..evaluation import evaluate_detection
 
     train, held = done.job.parts
     rules: Any = done.rules
-    return detected(rules, train, held)
+    return evaluate_detection(rules, train, held)
 
 
 def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:

@@ -11,8 +11,8 @@ from .output import counted, table
 from .progress import clock
 
 if TYPE_CHECKING:
-    from ..belief import Tested
     from ..data import Dataset
+    from ..evaluation import HoldoutTest
     from ..formula import Formula
     from ..learners import Front
     from ..runs import Job, Outcome
@@ -61,12 +61,12 @@ def told(done: Outcome, report: Path | None = None) -> dict[str, Any]:
     }
 
 
-def judged(done: Outcome) -> Tested | None:
+def judged(done: Outcome) -> HoldoutTest | None:
     """The picked rule beside chance and guessing; None without a test, or with real labels."""
-    from ..belief import Tested, tested_outcome
+    from ..evaluation import HoldoutTest, evaluate_outcome
 
-    found = tested_outcome(done)
-    return found if isinstance(found, Tested) else None
+    found = evaluate_outcome(done)
+    return found if isinstance(found, HoldoutTest) else None
 
 
 def to_try(job: Job) -> list[str]:

@@ -15,8 +15,8 @@ from .streaming import followed as progress
 from .where import EngineName, by_file, is_parted
 
 if TYPE_CHECKING:
-    from ..belief.drift import Watched
     from ..data.chunks import Source
+    from ..evaluation.drift import DriftMonitor
 
 BLOCKS = 12
 
@@ -38,11 +38,11 @@ def watch(
     Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
     than memory, are read in pieces; folders on an engine, if one is named.
     """
-    from ..belief import tested
-    from ..belief.drift import Watched
     from ..data import recorded
     from ..data.chunks import opened
     from ..errors import UnsupportedError
+    from ..evaluation import evaluate_rule
+    from ..evaluation.drift import DriftMonitor
     from ..runs import as_found, error, reading_of, reopened
 
     if not 0 < alarm < 1:
@@ -54,8 +54,8 @@ def watch(
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula
-    size = 0.0 if held is None else tested(rule, train, held).size
-    followed = Watched(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
+    size = 0.0 if held is None else evaluate_rule(rule, train, held).size
+    followed = DriftMonitor(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     stopped = False
     for file in files:
         reading = reading_of(job.settings, file)
@@ -78,7 +78,7 @@ def watch(
     return INTERRUPTED if stopped else 1 if followed.alarms else 0
 
 
-def _taken(followed: Watched, source: Source, rows: int | None) -> bool:
+def _taken(followed: DriftMonitor, source: Source, rows: int | None) -> bool:
     """Takes a recording in pieces; whether it came to its end before a Ctrl-C."""
     if is_parted(source):
         with by_file(f"watched {source.path}") as told:
@@ -89,7 +89,7 @@ def _taken(followed: Watched, source: Source, rows: int | None) -> bool:
     return wants_end.stop is None or not wants_end.stop.asked
 
 
-def _printed(followed: Watched) -> str:
+def _printed(followed: DriftMonitor) -> str:
     seen = followed.seen
     size = max(1, -(-len(seen) // BLOCKS))
     rows = []

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..belief import needed_length, related
 from ..data import Dataset, from_arrays
+from ..evaluation import relate, sufficient_length
 from ..formula import Formula
 from ..report import view
 from ..report.view.rivals import drawn
@@ -43,10 +43,10 @@ def differences(a: str, b: str, data: Dataset) -> list[dict[str, Any]]:
 
 def equivalence(a: Formula, b: Formula, given: dict[str, Any], data: Dataset) -> dict[str, Any]:
     """Whether two formulas say the same of all traces up to a length; else the shortest traces that show it, drawn."""
-    samples = field({"length": min(LONGEST, max(LENGTH, needed_length(a, b))), **given}, "length", int)
+    samples = field({"length": min(LONGEST, max(LENGTH, sufficient_length(a, b))), **given}, "length", int)
     if not 1 <= samples <= LONGEST:
         raise Refused(f"'length' is of the longest traces to look at, from 1 to {LONGEST}; found {str(samples)[:30]}.")
-    found = related(a, b, samples, data.ranges, PATIENCE)
+    found = relate(a, b, samples, data.ranges, PATIENCE)
     sides = (("only_first", found.only_first), ("only_second", found.only_second))
     return {
         "relation": found.word, "told": ". ".join([str(found), *found.caveats]), "length": found.length or None,

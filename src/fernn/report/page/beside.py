@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...belief.interval import of_error
 from ...data import Dataset
 from ...data.dataset import Ints
 from ...errors import FernnError
+from ...evaluation.intervals import error_interval
 from ...formula import Formula, parse
 from ...learners.baselines import BASELINES
 from ...runs import Job
@@ -30,7 +30,7 @@ def baselines(train: Dataset, held: Dataset | None, seed: int) -> list[dict[str,
         assert held.labels is not None
         lost = np.abs(held.labels - np.median(train.labels))
         told = _told("median", "the median label of the training traces, whatever the trace", float(lost.mean()))
-        return [{**told, "interval": of_error(lost, held)}]
+        return [{**told, "interval": error_interval(lost, held)}]
     return [_baseline(name, train, held, seed) for name in NAMES]
 
 
@@ -40,7 +40,7 @@ def _baseline(name: str, train: Dataset, held: Dataset, seed: int) -> dict[str, 
         return _told(name, BASELINES[name].what, None) | {"why": "left out: too many traces to compare each with each"}
     lost = (BASELINES[name].judged(train, held, seed) != held.positive).astype(np.float64)
     told = _told(name, BASELINES[name].what, float(lost.mean()))
-    return told | {"interval": of_error(lost, held), "wrong": int(lost.sum()), "count": len(held)}
+    return told | {"interval": error_interval(lost, held), "wrong": int(lost.sum()), "count": len(held)}
 
 
 SHOWN = {"majority": "always the commonest class", "1-NN": "nearest neighbour"}

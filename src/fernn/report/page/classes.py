@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...belief import tested_rules
-from ...belief.interval import LEVEL, of_blocks
 from ...data import Dataset, Problem
 from ...data.split import blocks
+from ...evaluation import evaluate_rules
+from ...evaluation.intervals import LEVEL, clustered_interval
 from ...learners.classes.rules import known_labels
 from ...runs import Job, rules_found
 from ..clock import clock
@@ -96,9 +96,9 @@ def _interval(rules: Any, data: Dataset, test: Bools | None) -> tuple[float, flo
             lost = (rules.classify(held) == 1) != wanted
         else:
             lost = rules.classify(held) != known_labels(held, rules.classes)
-    return of_blocks(lost.astype(np.float64), blocks(held))
+    return clustered_interval(lost.astype(np.float64), blocks(held))
 
 
 def _guess(rules: Any, train: Dataset, held: Dataset | None) -> float | None:
     """The error of always saying the most common class."""
-    return None if held is None or rules.kind == "one" else tested_rules(rules, train, held).guess
+    return None if held is None or rules.kind == "one" else evaluate_rules(rules, train, held).guess

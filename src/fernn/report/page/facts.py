@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...belief.interval import LEVEL, of_error
 from ...data import Dataset, Problem
 from ...data.split import blocks
+from ...evaluation.intervals import LEVEL, error_interval
 from ...formula import Formula, parse
 from ...learners.labels import losses
 from ...runs import Job, Outcome, as_found
@@ -94,4 +94,4 @@ def _interval(rule: Formula, data: Dataset, test: Bools) -> tuple[float, float] 
         return None
     with quietly():
         lost = losses(rule, data)[test]
-    return of_error(lost, data.subset(test))
+    return error_interval(lost, data.subset(test))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...belief import Detection, tested_outcome
 from ...data import Problem, card
+from ...evaluation import Detection, evaluate_outcome
 from ...runs import METHODS, Job, Outcome, RulesOutcome
 from ...runs.classes import CLASSES, TIGHTEST
 from ...runs.command import command, suggestions
@@ -28,7 +28,7 @@ def about_data(job: Job) -> dict[str, Any]:
 def doubts(done: Outcome | RulesOutcome) -> dict[str, Any]:
     """Why what was found should not be used, what to try then, and of one class what is known to be caught."""
     with quietly():
-        found = tested_outcome(done)
+        found = evaluate_outcome(done)
     refusal = None if found is None else found.refusal
     ways = suggestions(done.job.settings, done.job.data) if refusal else ()
     return {

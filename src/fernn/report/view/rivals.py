@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...asking import Question
-from ...belief.rivalry import Group, Rivalry, rivalry, with_senses
-from ...belief.senses import enough
 from ...data import Dataset
 from ...data.dataset import Floats
 from ...errors import FernnError
+from ...evaluation.equivalence import sufficient_samples
+from ...evaluation.rashomon import BehaviourGroup, RashomonSet, rashomon_set, with_equivalence_classes
 from ...formula import Formula, length
 from ...runs import Run
 from ...runs.rivals import candidates
@@ -34,20 +34,22 @@ def rivals(
         return told(found, train)
 
 
-def gathered(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> Rivalry:
+def gathered(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> RashomonSet:
     """The rivals of a run, by behaviour."""
     found, are_all = candidates(run, train, tolerance)
-    return rivalry(found, data, are_all)
+    return rashomon_set(found, data, are_all)
 
 
-def proved(found: Rivalry, run: Run | None, time_limit: float = PATIENCE) -> Rivalry:
+def proved(found: RashomonSet, run: Run | None, time_limit: float = PATIENCE) -> RashomonSet:
     """Also by what they mean, unless they are too many; what is found out is kept in the run."""
     if len(found) > MOST_PROVED:
         return found
-    return with_senses(found, enough(found.formulas, found.data), time_limit, None if run is None else run.folder)
+    return with_equivalence_classes(
+        found, sufficient_samples(found.formulas, found.data), time_limit, None if run is None else run.folder
+    )
 
 
-def told(found: Rivalry, learned: Dataset) -> dict[str, Any]:
+def told(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
     """Plain JSON; at most so much of each. `learned` are the traces that were learned from."""
     shown, data = found.groups[:MOST_GROUPS], found.data
     train = np.isin(data.cases, learned.cases)
@@ -78,7 +80,7 @@ def told(found: Rivalry, learned: Dataset) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _group(group: Group, found: Rivalry, train: Bools) -> dict[str, Any]:
+def _group(group: BehaviourGroup, found: RashomonSet, train: Bools) -> dict[str, Any]:
     wrong = group.verdicts != found.data.positive
     numbers = {f: k for k, row in enumerate(() if found.senses is None else found.senses.classes) for f in row}
     local: dict[int, int] = {}
@@ -94,13 +96,13 @@ def _group(group: Group, found: Rivalry, train: Bools) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _decisive(found: Rivalry) -> dict[str, Any] | None:
+def _decisive(found: RashomonSet) -> dict[str, Any] | None:
     """A trace that was not recorded, drawn under a rule that would call it good and one that would not."""
     few, data = found.groups[:MOST_ASKED], found.data
     if len(few) < 2 or int(data.lengths.sum()) * len(few) > WORK:
         return None
     try:
-        question = Rivalry(few, data, found.complete).decisive(prove=False)
+        question = RashomonSet(few, data, found.complete).decisive(prove=False)
     except FernnError:  # one looks back, another ahead
         return None
     return None if question is None else asked(question, data)

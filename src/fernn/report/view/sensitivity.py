@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...belief.tightness import Judge, beyond, last_alike, some, spread
 from ...data import Dataset
 from ...data.dataset import Floats, Ints
+from ...evaluation.vacuity import ThresholdVerdicts, atom_range, bracket, last_equal_threshold, select_traces
 from ...formula import Atom, Formula, parse, thresholds, walk, with_thresholds
 from ...semantics import robustness, satisfied
 from .plain import Bools, quietly, rounded
@@ -38,14 +38,14 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
         return with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
 
     def judge(to: float, cases: Ints) -> Bools:
-        return np.asarray(satisfied(moved(to), some(data, cases), data.channels))
+        return np.asarray(satisfied(moved(to), select_traces(data, cases), data.channels))
 
-    low, high = spread(atom, data)
+    low, high = atom_range(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
     flat: list[float | None] | None = None
     if data.classes:
         lost = verdicts_along(judge, at, len(data)) != data.positive
-        flat = [last_alike(judge, value, end, len(data)) for end in beyond(at)]
+        flat = [last_equal_threshold(judge, value, end, len(data)) for end in bracket(at)]
     else:
         lost = np.array([np.abs(robustness(moved(to), data) - data.labels) for to in at.tolist()])
     tested = test is not None and bool(test.any())
@@ -61,7 +61,7 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
     }
 
 
-def verdicts_along(judge: Judge, at: Floats, count: int) -> Bools:
+def verdicts_along(judge: ThresholdVerdicts, at: Floats, count: int) -> Bools:
     """`[value, case]`; between two values only the traces are judged that the two judge differently."""
     made = np.empty((len(at), count), dtype=bool)
     every = np.arange(count)

@@ -1,12 +1,16 @@
-"""Whether a rule does better on traces it has not seen than chance, and than always saying the more common class.
+"""Tests against chance: a permutation test of the learner, and Fisher's exact test of a rule on its test set.
 
-Chance is Fisher's exact test (1935), one-sided: verdicts and labels are what they are, but who has which label is
-drawn by lot. Then the number of good traces that are called good follows the hypergeometric distribution, and
+Permutation test: the labels are permuted and the same learner learns again. If rules learned from nonsense are as good
+as the one at hand, so may this one be nonsense. Good means the least error in training, which the learner looks for;
+longer formulas and fewer traces make it small by chance too, and so count against themselves.
+
+Fisher's exact test (1935), one-sided, needs no refit: verdicts and labels are what they are, but who has which label is
+random. Then the number of good traces that are called good follows the hypergeometric distribution, and
 
     p = P(X >= as many as there were)
 
-No label need be shuffled for it. Where traces come in blocks the four counts are those of as many traces as would tell
-as much by themselves (`interval.as_many_as`).
+Where traces come in blocks the four counts are those of the effective sample size
+(`intervals.effective_sample_size`). A rule is also set beside the baseline that always says the more common class.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, lgamma
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +26,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.split import blocks
 from ..formula import Formula, parse
+from ..learners import Learner
 from ..learners.baselines import BASELINES
 from ..learners.classes.rules import known_labels
 from ..learners.labels import losses
@@ -28,11 +34,66 @@ from ..plain import short_repr
 from ..runs import Outcome
 from ..runs.methods import is_weighed
 from ..semantics import satisfied, score
-from .interval import as_many_as, clopper_pearson
+from .intervals import clopper_pearson, effective_sample_size
+from .resampling import CountDone, refit
 
 if TYPE_CHECKING:
     from ..learners.classes import Decides, Envelope
     from ..runs import RulesOutcome
+
+
+SHUFFLES = 99
+ENOUGH = 20
+"""Shuffles that did as well, after which the answer is plain and no more are made."""
+TINY = 1e-12
+FEW = 19  # shuffles below which p cannot come down to 0.05
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The error on the labels as they are, and on each shuffle of them."""
+
+    error: float
+    shuffled: tuple[float, ...]
+
+    __repr__ = short_repr
+
+    @property
+    def as_good(self) -> int:
+        """How many shuffles gave a rule at least as good."""
+        return sum(error <= self.error + TINY for error in self.shuffled)
+
+    @property
+    def p(self) -> float:
+        """How likely a rule at least this good is where the labels mean nothing: at most so, on average."""
+        return (1 + self.as_good) / (1 + len(self.shuffled))
+
+    def __str__(self) -> str:
+        of = f"{len(self.shuffled)} shuffle{'s' * (len(self.shuffled) != 1)}"
+        said = f"a rule this good appears by chance in {self.as_good} of {of} of the labels (p = {self.p:.2g})"
+        return said if self.as_good or len(self.shuffled) >= FEW else f"{said}, too few to be sure"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"error": self.error, "shuffled": list(self.shuffled), "as_good": self.as_good, "p": self.p}
+
+
+def permutation_test(
+    learner: Learner, data: Dataset, shuffles: int = SHUFFLES, seed: int = 0, keep: Path | None = None,
+    told: CountDone = lambda done, of: None,
+) -> PermutationTest:  # fmt: skip
+    """Learn from the labels as they are, and from so many shuffles of them.
+
+    Fewer, once it is plain that chance does as well: then p is the share among those that were made, plus one. That is
+    after a fixed number of successes, so p stays what it says (Besag and Clifford, 1991).
+    """
+    asked = [("as it is", 0), *(("shuffle", seed + i) for i in range(shuffles))]
+    found: list[float] = []
+    for each in refit(learner, data, asked, keep=keep, told=told):  # type: ignore[arg-type]
+        found.append(each.least)
+        if sum(error <= found[0] + TINY for error in found[1:]) >= ENOUGH:
+            break
+    return PermutationTest(found[0], tuple(found[1:]))
+
 
 RARE = 0.05
 """As good as this by chance at most as often, or it counts as chance."""
@@ -44,7 +105,7 @@ DO_NOT = "Do not rely on it."
 
 
 @dataclass(frozen=True)
-class Tested:
+class HoldoutTest:
     """Wrong verdicts of a rule, and of the more common class, on the traces kept for the test."""
 
     wrong: int
@@ -138,12 +199,12 @@ class Detection:
     @property
     def catch(self) -> tuple[float, float] | None:
         """The interval of the share of faults that is caught, 95%; None where no fault is known."""
-        return _around(self.caught, self.faults, self.sizes[0])
+        return _interval(self.caught, self.faults, self.sizes[0])
 
     @property
     def false_alarms(self) -> tuple[float, float] | None:
         """The interval of the share of good traces that is flagged, 95%."""
-        return _around(self.flagged, self.good, self.sizes[1])
+        return _interval(self.flagged, self.good, self.sizes[1])
 
     @property
     def refusal(self) -> str | None:
@@ -182,20 +243,20 @@ class Detection:
         return told | {"lines": list(self.lines()), "refusal": self.refusal}
 
 
-def tested_outcome(done: Outcome | RulesOutcome) -> Tested | Detection | None:
+def evaluate_outcome(done: Outcome | RulesOutcome) -> HoldoutTest | Detection | None:
     """What was learned, beside chance; None where no traces were kept for the test, or labels are real numbers."""
     train, held = done.job.parts
     if isinstance(done, Outcome):
         if held is None or not train.classes:
             return None
-        return tested(done.front.picked.formula, train, held, is_weighed(done.job.settings))
+        return evaluate_rule(done.front.picked.formula, train, held, is_weighed(done.job.settings))
     rules: Any = done.rules
     if rules.kind == "one":
-        return detected(rules, train, held)
-    return None if held is None else tested_rules(rules, train, held)
+        return evaluate_detection(rules, train, held)
+    return None if held is None else evaluate_rules(rules, train, held)
 
 
-def detected(rules: Envelope, train: Dataset, held: Dataset | None) -> Detection:
+def evaluate_detection(rules: Envelope, train: Dataset, held: Dataset | None) -> Detection:
     """A rule of one class, learned from the good traces of `train`: all bad traces are new to it."""
     labelled = [part for part in (train, held) if part is not None and len(part.classes) == 2]
     faults = [part.subset(~part.positive) for part in labelled if not part.positive.all()]
@@ -207,42 +268,44 @@ def detected(rules: Envelope, train: Dataset, held: Dataset | None) -> Detection
     block = np.concatenate([np.zeros(0, np.int64), *numbers])
     flags = np.zeros(0, bool) if good is None else ~satisfied(rules.formula, good)
     sizes = (
-        as_many_as(out.astype(np.float64), block) if len(out) else 0.0,
-        as_many_as(flags.astype(np.float64), blocks(good)) if good is not None and len(flags) else 0.0,
+        effective_sample_size(out.astype(np.float64), block) if len(out) else 0.0,
+        effective_sample_size(flags.astype(np.float64), blocks(good)) if good is not None and len(flags) else 0.0,
     )
     luck = least = None
     if len(out) and len(flags):
         few, many = sizes[1] / len(flags), sizes[0] / len(out)
         counts = [(~flags).sum() * few, flags.sum() * few, (~out).sum() * many, out.sum() * many]
-        luck, least = by_lot(*map(float, counts)), by_lot(sizes[1], 0.0, 0.0, sizes[0])
+        luck, least = fisher_exact(*map(float, counts)), fisher_exact(sizes[1], 0.0, 0.0, sizes[0])
     picked = rules.entries[rules.pick]
     return Detection(
         int(out.sum()), len(out), int(flags.sum()), len(flags), sizes, picked.excluded, picked.kinds, luck, least
     )
 
 
-def tested(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> Tested:  # noqa: PT028
+def evaluate_rule(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> HoldoutTest:
     """The rule beside the guess."""
     found = score(formula, held)
     guess = BASELINES["majority"].judged(train, held)
     rule = parse(formula) if isinstance(formula, str) else formula
-    size = as_many_as(losses(rule, held), blocks(held))
+    size = effective_sample_size(losses(rule, held), blocks(held))
     table = [found.true_good, found.false_bad, found.false_good, found.true_bad]
     best = [found.true_good + found.false_bad, 0, 0, found.false_good + found.true_bad]
-    luck, least = (by_lot(*(each * size / len(held) for each in counts)) for counts in (table, best))
+    luck, least = (fisher_exact(*(each * size / len(held) for each in counts)) for counts in (table, best))
     wrong = found.false_good + found.false_bad
-    return Tested(wrong, int((guess != held.positive).sum()), len(held), size, luck, least, weighed)
+    return HoldoutTest(wrong, int((guess != held.positive).sum()), len(held), size, luck, least, weighed)
 
 
-def tested_rules(rules: Decides, train: Dataset, held: Dataset) -> Tested:
+def evaluate_rules(rules: Decides, train: Dataset, held: Dataset) -> HoldoutTest:
     """Rules for classes beside the class that is most common among the traces learned from."""
     labels = known_labels(held, rules.classes)
     lost = (rules.classify(held) != labels).astype(np.float64)
     common = np.bincount(known_labels(train, rules.classes), minlength=len(rules.classes)).argmax()
-    return Tested(int(lost.sum()), int((labels != common).sum()), len(held), as_many_as(lost, blocks(held)))
+    return HoldoutTest(
+        int(lost.sum()), int((labels != common).sum()), len(held), effective_sample_size(lost, blocks(held))
+    )
 
 
-def by_lot(good_good: float, good_bad: float, bad_good: float, bad_bad: float) -> float:
+def fisher_exact(good_good: float, good_bad: float, bad_good: float, bad_bad: float) -> float:
     """Fisher's exact test, of good and bad traces that are called good or bad; shares of a trace are left out.
 
     How often a lot gives at least as many good traces that are called good.
@@ -264,7 +327,7 @@ def _sum(ways: Sequence[float], among: float) -> float:
     return sum(exp(way - among) for way in ways)
 
 
-def _around(wrong: int, count: int, size: float) -> tuple[float, float] | None:
+def _interval(wrong: int, count: int, size: float) -> tuple[float, float] | None:
     return clopper_pearson(min(wrong * size / count, size), size) if count else None
 
 

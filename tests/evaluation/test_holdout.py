@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fernn import parse
-from fernn.belief import clopper_pearson, detected
-from fernn.belief import tested as judged
-from fernn.belief.guessing import by_lot
 from fernn.data import from_arrays
+from fernn.evaluation import clopper_pearson, evaluate_detection
+from fernn.evaluation import evaluate_rule as judged
+from fernn.evaluation.permutation_test import fisher_exact
 from fernn.learners.classes import Envelope, Tight
 
 COUNTS = st.integers(0, 30)
@@ -21,14 +21,14 @@ COUNTS = st.integers(0, 30)
 def test_luck_is_how_often_a_lot_gives_as_many_right(a, b, c, d):
     ways = [comb(a + b, k) * comb(c + d, a + c - k) for k in range(a, min(a + b, a + c) + 1) if a + c - k <= c + d]
     wanted = sum(ways) / comb(a + b + c + d, a + c)
-    assert by_lot(a, b, c, d) == pytest.approx(wanted, rel=1e-9)
+    assert fisher_exact(a, b, c, d) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_luck_is_that_of_another_tool():
     fisher = pytest.importorskip("scipy.stats").fisher_exact
     for table in ([[8, 2], [1, 5]], [[400, 30], [25, 60]], [[3, 3], [3, 3]]):
         (a, b), (c, d) = table
-        assert by_lot(a, b, c, d) == pytest.approx(fisher(table, alternative="greater").pvalue, rel=1e-9)
+        assert fisher_exact(a, b, c, d) == pytest.approx(fisher(table, alternative="greater").pvalue, rel=1e-9)
 
 
 def data(values, labels, groups=None):
@@ -101,7 +101,7 @@ def one_class(caught, faults, flagged, good):
     (bad, zeros), (held, ones) = part(caught, 0, faults), part(flagged, 1, good)
     data = from_arrays(np.concatenate([bad, held]), [*zeros, *ones], ["x"], classes=["bad", "good"])
     train = from_arrays(np.random.default_rng(9).uniform(0, 0.5, (20, 1, 4)), [1] * 20, ["x"], classes=["bad", "good"])
-    return detected(rule, train, data)
+    return evaluate_detection(rule, train, data)
 
 
 def test_known_faults_that_are_caught_are_counted_with_an_interval():
@@ -129,10 +129,10 @@ def test_a_rule_of_one_class_that_is_of_no_use_is_called_useless(counts, says):
 def test_without_faults_it_is_said_that_nothing_is_known_of_them():
     rule = Envelope((Tight(parse("G (x <= 1)"), 2, 0.0, 0.0, 0.5, {"spike": 0.5}),), 0, 0.0)
     data = from_arrays(np.zeros((20, 1, 4)) + np.arange(20)[:, None, None] / 100, None, ["x"])
-    found = detected(rule, data, data)
+    found = evaluate_detection(rule, data, data)
     assert found.refusal is None
     assert found.catch is None
     assert "What it catches is not known" in str(found)
-    assert detected(rule, data, None).false_alarms is None
+    assert evaluate_detection(rule, data, None).false_alarms is None
     many = from_arrays(np.ones((20, 1, 4)) + np.arange(1, 21)[:, None, None], None, ["x"])
-    assert "useless as an alarm: it flags 20 of the 20" in detected(rule, data, many).refusal
+    assert "useless as an alarm: it flags 20 of the 20" in evaluate_detection(rule, data, many).refusal

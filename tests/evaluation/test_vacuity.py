@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn import parse, satisfied
-from fernn.belief import leaner, parts
 from fernn.data import from_arrays
 from fernn.errors import FormulaError, SignalError
+from fernn.evaluation import idle_parts, remove_idle_parts
 from fernn.formula import length
 from strategies import formulas
 
@@ -32,10 +32,10 @@ def two_channels(seed=0):
 )
 def test_parts_without_effect_are_named_and_left_out(rule, said, lean):
     data = two_channels()
-    found = [str(part) for part in parts(rule, data)]
+    found = [str(part) for part in idle_parts(rule, data)]
     if said is not None:
         assert found == said
-        assert str(leaner(rule, data)) == lean
+        assert str(remove_idle_parts(rule, data)) == lean
 
 
 @given(formulas(), st.integers(0, 5))
@@ -50,19 +50,19 @@ def test_a_leaner_rule_judges_every_trace_of_the_data_alike(formula, seed):
     except (FormulaError, SignalError):
         return  # of other channels, or of both directions
     data = from_arrays(X, held.astype(int) if 0 < held.sum() < 12 else np.arange(12) % 2, names)
-    lean = leaner(formula, data)
+    lean = remove_idle_parts(formula, data)
     assert np.array_equal(satisfied(lean, X, names), held)
     assert length(lean) <= length(formula) + 1  # O[0,0] keeps a past formula at the last sample
 
 
 def test_a_rule_that_says_nothing_becomes_a_constant():
     data = two_channels()
-    assert str(leaner(parse("G (v >= -5 & hr <= 100)"), data)) == "true"
-    assert str(leaner("F (v >= 50)", data)) == "false"
+    assert str(remove_idle_parts(parse("G (v >= -5 & hr <= 100)"), data)) == "true"
+    assert str(remove_idle_parts("F (v >= 50)", data)) == "false"
 
 
 def test_parts_of_past_formulas_are_judged_at_the_last_sample():
     random = np.random.default_rng(0)
     data = from_arrays(random.normal(0, 1, (40, 1, 8)), np.arange(40) % 2, ["x"], classes=["bad", "good"])
-    assert parts("O[1,1] (x >= 0) & x >= 0", data) == ()
-    assert [str(part.formula) for part in parts("O (x >= -100) & H (x <= 1)", data)] == ["O (x >= -100)"]
+    assert idle_parts("O[1,1] (x >= 0) & x >= 0", data) == ()
+    assert [str(part.formula) for part in idle_parts("O (x >= -100) & H (x <= 1)", data)] == ["O (x >= -100)"]

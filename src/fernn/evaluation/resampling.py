@@ -1,15 +1,17 @@
-"""The same learner on changed data, again and again; each result kept, so that an interruption loses none.
+"""Resampling: the same learner refitted on permuted, bootstrapped or partitioned data.
 
-    shuffle     labels dealt anew: what is learned then is chance
-    bootstrap   traces drawn anew from those that are there: what is learned then could as well have been
-    fold        all but one part, tested on that: what is learned then is judged by strangers
+    shuffle     labels permuted: what is learned then is chance
+    bootstrap   traces drawn with replacement: what is learned then could as well have been
+    fold        all parts but one, tested on that one
 
-Copies and groups are one throw of the dice: they get their label together, are drawn together, stay in one part.
+Copies and groups are one unit of resampling: they get their label together, are drawn together, stay in one part. Each
+result is kept in a file, so that an interruption loses none.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -25,24 +27,26 @@ from ..data.dataset import Ints
 from ..data.split import blocks
 from ..engine import Failures, Local, Unit, results
 from ..errors import DataError, EngineError
-from ..formula import parse
+from ..formula import Formula, channels, parse
 from ..formula.holes import without_holes
 from ..learners import Learner
 from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, number, read_json, short_repr, whole
 from ..runs.atomic import append
 from ..runs.learning import error
+from ..semantics import satisfied
 from ..semantics.quiet import quiet
+from .rashomon import shape
 
-Kind = Literal["as it is", "shuffle", "bootstrap", "fold"]
-KEPT = "repeats.jsonl"
+Resample = Literal["as it is", "shuffle", "bootstrap", "fold"]
+REFITS_FILE = "repeats.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Refit:
     """One more fit: the picked formula, the least error in training, and the picked one's on traces not fitted."""
 
-    kind: Kind
+    kind: Resample
     seed: int
     formula: str
     least: float
@@ -53,29 +57,29 @@ class Repeat:
     __repr__ = short_repr
 
 
-Asked = tuple[Kind, int]
-Made = Repeat | None
-TASK = "fernn.belief.repeats:made_there"
-Told = Callable[[int, int], None]
+RefitKey = tuple[Resample, int]
+MaybeRefit = Refit | None
+TASK = "fernn.evaluation.resampling:refit_on_worker"
+CountDone = Callable[[int, int], None]
 """How many are done, of how many."""
 
 
-def repeats(
+def refit(
     learner: Learner,
     data: Dataset,
-    asked: Sequence[tuple[Kind, int]],
+    asked: Sequence[tuple[Resample, int]],
     parts: int = 5,
     keep: Path | None = None,
-    told: Told = lambda done, of: None,
-) -> Iterator[Repeat]:
+    told: CountDone = lambda done, of: None,
+) -> Iterator[Refit]:
     """One after the other, or several at once where the learner has an engine, and in the order asked for.
 
     Those in the file `keep` are not made again, and new ones are added to it as soon as they are done. The seed of a
     fold is its number, of `parts`.
     """
-    known = {} if keep is None else _known(keep)
+    known = {} if keep is None else load_refits(keep)
     left = [each for each in dict.fromkeys(asked) if each not in known]
-    fresh = _made_all(learner, data, left, parts)
+    fresh = _refit_all(learner, data, left, parts)
     yielded = False
     for done, each in enumerate(asked):
         told(done, len(asked))
@@ -93,18 +97,20 @@ def repeats(
     told(len(asked), len(asked))
 
 
-def _made_all(learner: Learner, data: Dataset, asked: Sequence[Asked], parts: int) -> Iterator[tuple[Asked, Made]]:
+def _refit_all(
+    learner: Learner, data: Dataset, asked: Sequence[RefitKey], parts: int
+) -> Iterator[tuple[RefitKey, MaybeRefit]]:
     """As they are done; None is for what failed on an engine again and again, which is told and left out."""
     engine = engine_for(learner)
     if isinstance(engine, Local):
-        yield from ((each, _made(learner, data, *each, parts)) for each in asked)
+        yield from ((each, _refit_once(learner, data, *each, parts)) for each in asked)
         return
     base = {"learner": recipe(learner), "parts": parts}
     units = [Unit(base | {"kind": kind}, seed) for kind, seed in asked]
     failures = Failures(engine, "repeated fits")
 
-    def read(unit: Unit, found: Any) -> Repeat:
-        repeat = _read(found)
+    def read(unit: Unit, found: Any) -> Refit:
+        repeat = _parse_refit(found)
         read_formula(repeat.formula, data)
         if (repeat.kind, repeat.seed) != (unit.settings["kind"], unit.seed):
             raise ValueError(f"it is of the {repeat.kind} of seed {repeat.seed}")
@@ -125,14 +131,14 @@ def _made_all(learner: Learner, data: Dataset, asked: Sequence[Asked], parts: in
     failures.check()
 
 
-def made_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+def refit_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """On a worker: one more fit."""
     assert data is not None
-    return asdict(_made(made(settings["learner"]), data, settings["kind"], seed, settings["parts"]))
+    return asdict(_refit_once(made(settings["learner"]), data, settings["kind"], seed, settings["parts"]))
 
 
-def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) -> Repeat:
-    train, held = changed(data, kind, seed, parts)
+def _refit_once(learner: Learner, data: Dataset, kind: Resample, seed: int, parts: int) -> Refit:
+    train, held = resample(data, kind, seed, parts)
     with quiet():
         fit = learner.fit(train)
         if fit.ended == "interrupted":
@@ -140,52 +146,52 @@ def _made(learner: Learner, data: Dataset, kind: Kind, seed: int, parts: int) ->
         rule = fit.front.picked.formula
         least = min(entry.train for entry in fit.front)
         test = None if held is None else error(rule, held)
-    return Repeat(kind, seed, str(rule), least, test, 0 if held is None else len(held))
+    return Refit(kind, seed, str(rule), least, test, 0 if held is None else len(held))
 
 
-def changed(data: Dataset, kind: Kind, seed: int, parts: int = 5) -> tuple[Dataset, Dataset | None]:
+def resample(data: Dataset, kind: Resample, seed: int, parts: int = 5) -> tuple[Dataset, Dataset | None]:
     """(what to learn on, what to test on)."""
     if kind == "as it is":
         return data, None
     if kind == "shuffle":
-        return shuffled(data, seed), None
+        return permute_labels(data, seed), None
     if kind == "bootstrap":
-        return redrawn(data, seed)
+        return draw_bootstrap(data, seed)
     return folds(data, parts)[seed]
 
 
-def shuffled(data: Dataset, seed: int) -> Dataset:
+def permute_labels(data: Dataset, seed: int) -> Dataset:
     """With labels dealt anew: among blocks of copies and groups that have one label each, and within those that have
     several, such as pairs of a good and a bad run."""
     if data.labels is None:
         raise DataError(f"{data.name} has no labels to shuffle.")
     labels, same = data.labels, copies(data)
-    cases = _gathered(blocks(data))
+    cases = _group_indices(blocks(data))
     random = np.random.default_rng([seed, 7])
     for _ in range(100):
         dealt: Any = labels.copy()
-        _deal([at for at in cases if len(np.unique(labels[at])) == 1], labels, dealt, random)
+        _permute_among([at for at in cases if len(np.unique(labels[at])) == 1], labels, dealt, random)
         for at in cases:
             if len(np.unique(labels[at])) > 1:  # its copies keep together, too
-                alike = [at[inside] for inside in _gathered(same[at])]
-                _deal([each for each in alike if len(np.unique(labels[each])) == 1], labels, dealt, random)
+                alike = [at[inside] for inside in _group_indices(same[at])]
+                _permute_among([each for each in alike if len(np.unique(labels[each])) == 1], labels, dealt, random)
         if len(np.unique(dealt)) > 1:
             return replace(data, labels=dealt)
     raise DataError(f"{data.name}: its labels cannot be dealt anew, there are too few blocks of copies or groups.")
 
 
-def _gathered(numbers: Ints) -> list[Ints]:
+def _group_indices(numbers: Ints) -> list[Ints]:
     """The places of each number."""
     return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
 
 
-def _deal(alike: list[Ints], labels: Any, dealt: Any, random: np.random.Generator) -> None:
+def _permute_among(alike: list[Ints], labels: Any, dealt: Any, random: np.random.Generator) -> None:
     """Gives the one label of each of these sets of cases to another of them."""
     for at, other in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
         dealt[at] = labels[alike[other][0]]
 
 
-def redrawn(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
+def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
     """Blocks drawn with replacement, as many as there are; and what was not drawn, to test on."""
     block = blocks(data)
     random = np.random.default_rng([seed, 11])
@@ -208,27 +214,92 @@ def redrawn(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")
 
 
-def _known(path: Path) -> dict[Asked, Made]:
-    found: dict[Asked, Made] = {}
+def load_refits(path: Path) -> dict[RefitKey, MaybeRefit]:
+    found: dict[RefitKey, MaybeRefit] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return {}
     for line in lines[:-1]:  # what follows the last line end is torn, or nothing
         with suppress(*BROKEN):
-            repeat = _read(read_json(line))
+            repeat = _parse_refit(read_json(line))
             found[repeat.kind, repeat.seed] = repeat
     return found
 
 
-def _read(content: Any) -> Repeat:
+def _parse_refit(content: Any) -> Refit:
     """One that was written as plain data; any of `plain.BROKEN` where it is none."""
-    repeat = Repeat(**mapping(content))
+    repeat = Refit(**mapping(content))
     whole(repeat.seed), number(repeat.least), whole(repeat.cases)
     test = number(0.0 if repeat.test is None else repeat.test)
     if not (repeat.least >= 0 and test >= 0 and isfinite(test * repeat.cases)):
         raise ValueError(f"{repeat.least} and {repeat.test} are no errors")
     without_holes(parse(repeat.formula))
-    if repeat.kind not in get_args(Kind):
+    if repeat.kind not in get_args(Resample):
         raise ValueError(f"{repeat.kind!r:.40} is no kind of repeated fit")
     return repeat
+
+
+BOOTSTRAPS = 50
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What was learned from each drawing, beside the rule at hand."""
+
+    formula: Formula
+    formulas: tuple[Formula, ...]
+    alike: tuple[float, ...]
+    """For each, the share of the recorded traces that it judges as the rule does."""
+    tested: tuple[float | None, ...]
+    """For each, its error on the traces that were not drawn."""
+
+    __repr__ = short_repr
+
+    @property
+    def same(self) -> float:
+        """How often every recorded trace was judged as by the rule."""
+        return float(np.mean([share == 1 for share in self.alike]))
+
+    @property
+    def agreement(self) -> float:
+        """The mean share of recorded traces judged as by the rule."""
+        return float(np.mean(self.alike))
+
+    @property
+    def shapes(self) -> list[tuple[str, float]]:
+        """Structures without their thresholds, and how often they were found; the most common first."""
+        counts = Counter(shape(formula) for formula in self.formulas)
+        return [(text, count / len(self.formulas)) for text, count in counts.most_common()]
+
+    @property
+    def read(self) -> list[tuple[str, float]]:
+        """Channels, and how often a rule read them."""
+        counts = Counter(name for formula in self.formulas for name in channels(formula))
+        return [(name, count / len(self.formulas)) for name, count in counts.most_common()]
+
+    def __str__(self) -> str:
+        own = dict(self.shapes).get(shape(self.formula), 0.0)
+        return (
+            f"learned anew from {len(self.formulas)} drawings of the traces, a rule of this shape comes up in "
+            f"{own:.0%}; "
+            f"rules agree with this one on {self.agreement:.1%} of the traces"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        told = {"formulas": [str(formula) for formula in self.formulas], "alike": list(self.alike)}
+        shapes = [{"what": what, "share": share} for what, share in self.shapes]
+        return told | {"same": self.same, "agreement": self.agreement, "shapes": shapes}
+
+
+def bootstrap(
+    learner: Learner, data: Dataset, formula: Formula | str, bootstraps: int = BOOTSTRAPS, seed: int = 0,
+    keep: Path | None = None, told: CountDone = lambda done, of: None,
+) -> Stability:  # fmt: skip
+    """Learn from so many drawings of the data, and compare with the rule at hand."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    asked: Sequence[Any] = [("bootstrap", seed + i) for i in range(bootstraps)]
+    found = list(refit(learner, data, asked, keep=keep, told=told))
+    own, formulas = satisfied(formula, data), tuple(parse(each.formula) for each in found)
+    alike = tuple(float((satisfied(each, data) == own).mean()) for each in formulas)
+    return Stability(formula, formulas, alike, tuple(each.test for each in found))

@@ -36,14 +36,14 @@ from ..learners import Learner
 from ..plain import short_repr
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
-from .interval import LEVEL, as_many_as, clopper_pearson
-from .repeats import Repeat, Told, repeats
+from .intervals import LEVEL, clopper_pearson, effective_sample_size
+from .resampling import CountDone, Refit, refit
 
 FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedCV:
     """Of every part: the rule learned on the others, how many of its traces that gets wrong, and of how many."""
 
     formulas: tuple[str, ...]
@@ -89,10 +89,10 @@ class Nested:
         return told | {"formula": self.formula, "disagreement": self.disagreement}
 
 
-def nested(
+def nested_cv(
     learner: Learner, data: Dataset, folds: int = FOLDS, keep: Path | None = None,
-    told: Told = lambda done, of: None, formula: Formula | str | None = None,
-) -> Nested:  # fmt: skip
+    told: CountDone = lambda done, of: None, formula: Formula | str | None = None,
+) -> NestedCV:  # fmt: skip
     """Learn on all parts but one, test on that one; in turn.
 
     `formula` is the rule whose error is asked for. Without it, it is learned from all of the data, which is one fit
@@ -102,16 +102,16 @@ def nested(
         raise UnsupportedError(f"nested cross-validation counts wrong verdicts of two classes; {data.name} has others")
     parts: list[Any] = [("fold", i) for i in range(folds)]
     asked: list[Any] = [*([("as it is", 0)] if formula is None else []), *parts]
-    found = list(repeats(learner, data, asked, folds, keep, told))
+    found = list(refit(learner, data, asked, folds, keep, told))
     if formula is None:
         whole = next((each.formula for each in found if each.kind == "as it is"), None)
         if whole is None:
             raise FernnError(f"the rule of all of {data.name} could not be learned; pass it as formula")
         formula, found = whole, [each for each in found if each.kind == "fold"]
-    return _counted(found, data, folds, parse(formula) if isinstance(formula, str) else formula)
+    return _count_errors(found, data, folds, parse(formula) if isinstance(formula, str) else formula)
 
 
-def _counted(found: Sequence[Repeat], data: Dataset, folds: int, rule: Formula) -> Nested:
+def _count_errors(found: Sequence[Refit], data: Dataset, folds: int, rule: Formula) -> NestedCV:
     """Every trace is judged by the rule of its part; blocks lie within parts."""
     tests = [test for _, test in into(data, folds)]
     number = dict(zip(data.cases, blocks(data).tolist(), strict=True))
@@ -125,6 +125,6 @@ def _counted(found: Sequence[Repeat], data: Dataset, folds: int, rule: Formula) 
         block += [number[case] for case in test.cases]
     if not lost:
         raise FernnError(f"no fold of {data.name} could be learned, so there is no error to count")
-    size = as_many_as(np.concatenate(lost).astype(np.float64), np.array(block))
+    size = effective_sample_size(np.concatenate(lost).astype(np.float64), np.array(block))
     wrong, cases = tuple(int(each.sum()) for each in lost), tuple(len(each) for each in lost)
-    return Nested(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ)
+    return NestedCV(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ)

@@ -16,36 +16,33 @@ from ..runs import Job
 from ..runs.command import Suggestion, suggestions
 from ..runs.methods import is_weighed, learner_of
 from ..runs.rivals import candidates
-from .chance import Chance, chance
-from .guessing import Tested, tested
-from .meaning import Part, leaner, parts
-from .nested import Nested, nested
-from .repeats import KEPT
-from .rivalry import Rivalry, rivalry
-from .stability import Stability, stability
-from .tightness import Nearest, Slack, nearest, slack
+from .nested_cv import NestedCV, nested_cv
+from .permutation_test import HoldoutTest, PermutationTest, evaluate_rule, permutation_test
+from .rashomon import RashomonSet, rashomon_set
+from .resampling import REFITS_FILE, Stability, bootstrap
+from .vacuity import IdlePart, NearestTrace, Slack, idle_parts, nearest_traces, remove_idle_parts, threshold_slack
 
-LEVEL = 0.05
+SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
+class Assessment:
     """What was asked for; None for what was not."""
 
     formula: Formula
-    tested: Tested | None
-    chance: Chance | None
-    nested: Nested | None
+    tested: HoldoutTest | None
+    chance: PermutationTest | None
+    nested: NestedCV | None
     stability: Stability | None
-    rivals: Rivalry
-    idle: tuple[Part, ...]
+    rivals: RashomonSet
+    idle: tuple[IdlePart, ...]
     """Parts of the rule that change no verdict."""
     lean: Formula
     """The rule without them."""
     rarer: float
     """Share of the rarer class among all traces: the error of a guess."""
     slack: tuple[Slack, ...]
-    nearest: tuple[Nearest, ...]
+    nearest: tuple[NearestTrace, ...]
     suggestions: tuple[Suggestion, ...] = ()
     """What this run has not used and could find a better rule."""
 
@@ -58,7 +55,7 @@ class Account:
     @property
     def refusal(self) -> str | None:
         """Why the rule should not be believed at all; None if there is no such reason."""
-        if self.chance is not None and self.chance.p > LEVEL and self.chance.as_good:
+        if self.chance is not None and self.chance.p > SIGNIFICANCE and self.chance.as_good:
             return f"{self.chance}, so nothing better than chance was found"
         if self.tested is not None and self.tested.refusal is not None:
             return self.tested.refusal.rstrip(".")
@@ -101,14 +98,14 @@ class Account:
         return told | {"rivals": self.rivals.to_json()}
 
 
-Doing = Callable[[str, int, int], None]
+ReportProgress = Callable[[str, int, int], None]
 """What is being done, how many times it was done, and of how many."""
 
 
-def account(
+def assess(
     job: Job, shuffles: int = 0, bootstraps: int = 0, folds: int = 0, seconds: float | None = None,
-    doing: Doing = lambda what, done, of: None,
-) -> Account:  # fmt: skip
+    doing: ReportProgress = lambda what, done, of: None,
+) -> Assessment:  # fmt: skip
     """All of it for the picked rule of a run.
 
     Each repeated fit takes as long as the run did, or `seconds`. Its result is kept in the run's folder, so that
@@ -122,36 +119,40 @@ def account(
     assert front is not None
     train, held = job.parts
     formula = front.picked.formula
-    made, keep = _again(job, train, seconds)
+    made, keep = _refit_learner(job, train, seconds)
 
     def told(what: str) -> Callable[[int, int], None]:
         return lambda done, of: doing(what, done, of)
 
-    return Account(
+    return Assessment(
         formula,
-        None if held is None else tested(formula, train, held, is_weighed(job.settings)),
-        chance(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
+        None if held is None else evaluate_rule(formula, train, held, is_weighed(job.settings)),
+        permutation_test(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
         None
         if not folds
-        else nested(made, job.data, folds, keep=_beside(keep, f"-of-{folds}"), told=told("folds"), formula=formula),
-        stability(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,
-        rivalry(rules, job.data, are_all),
-        parts(formula, job.data),
-        leaner(formula, job.data),
+        else nested_cv(
+            made, job.data, folds, keep=_with_suffix(keep, f"-of-{folds}"), told=told("folds"), formula=formula
+        ),
+        bootstrap(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,
+        rashomon_set(rules, job.data, are_all),
+        idle_parts(formula, job.data),
+        remove_idle_parts(formula, job.data),
         float(min(job.data.positive.mean(), 1 - job.data.positive.mean())),
-        slack(formula, job.data),
-        nearest(formula, job.data),
+        threshold_slack(formula, job.data),
+        nearest_traces(formula, job.data),
         suggestions(job.settings, job.data, job.file),
     )
 
 
-def _again(job: Job, data: Dataset, seconds: float | None) -> tuple[Learner, Path]:
+def _refit_learner(job: Job, data: Dataset, seconds: float | None) -> tuple[Learner, Path]:
     """The learner of the run with as much time as that took, and where its results are kept."""
     assert job.run is not None
     limit = round(seconds if seconds is not None else max(job.run.seconds, 1.0), 1)
     given = job.settings["learner"] | ({"time_limit": limit} if "time_limit" in job.settings["learner"] else {})
-    return learner_of(job.settings | {"learner": given}, data), _beside(job.run.folder / KEPT, f"-{limit:g}s")
+    return learner_of(job.settings | {"learner": given}, data), _with_suffix(
+        job.run.folder / REFITS_FILE, f"-{limit:g}s"
+    )
 
 
-def _beside(path: Path, more: str) -> Path:
+def _with_suffix(path: Path, more: str) -> Path:
     return path.with_name(f"{path.stem}{more}{path.suffix}")

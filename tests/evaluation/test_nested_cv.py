@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from fernn import parse
-from fernn.belief import clopper_pearson, nested
-from fernn.belief.nested import Nested
-from fernn.belief.repeats import Repeat
 from fernn.data import from_arrays
 from fernn.errors import UnsupportedError
+from fernn.evaluation import clopper_pearson, nested_cv
+from fernn.evaluation.nested_cv import NestedCV
+from fernn.evaluation.resampling import Refit
 from fernn.learners import Entry, Fit, Front
 from fernn.semantics import satisfied
 
@@ -49,7 +49,7 @@ def test_the_interval_holds_the_error_of_the_rule_as_often_as_it_says(count, cha
     held = counted = 0
     widths = []
     for _ in range(120):
-        found = nested(Best(), noisy(random, count, channels, wrong), 5)
+        found = nested_cv(Best(), noisy(random, count, channels, wrong), 5)
         error = np.mean(satisfied(found.formula, fresh) != fresh.positive)
         low, high = found.interval
         held += low <= error <= high
@@ -63,16 +63,16 @@ def test_the_interval_holds_the_error_of_the_rule_as_often_as_it_says(count, cha
 
 def test_the_rule_whose_error_is_asked_for_is_learned_from_all_unless_it_is_given():
     data = noisy(np.random.default_rng(1), 60, 2, 0.1)
-    found = nested(Best(), data, 4)
+    found = nested_cv(Best(), data, 4)
     assert found.formula == str(Best().fit(data).front.picked.formula)
-    other = nested(Best(), data, 4, formula="G (x1 <= -9)")  # judges every trace bad
+    other = nested_cv(Best(), data, 4, formula="G (x1 <= -9)")  # judges every trace bad
     assert (other.wrong, other.cases) == (found.wrong, found.cases)
     assert other.disagreement > found.disagreement
     assert other.interval[1] > found.interval[1]
 
 
 def test_where_no_fold_rule_differs_the_interval_is_that_of_counting_half_a_fold_less():
-    alike = Nested(("G (x <= 1)",) * 4, (3, 2, 0, 0), (10, 10, 10, 10), 40.0, "G (x <= 1)", 0)
+    alike = NestedCV(("G (x <= 1)",) * 4, (3, 2, 0, 0), (10, 10, 10, 10), 40.0, "G (x <= 1)", 0)
     assert alike.interval == pytest.approx(clopper_pearson(4.375, 35))
     low, high = replace(alike, differ=8).interval
     assert low == 0.0
@@ -82,10 +82,10 @@ def test_where_no_fold_rule_differs_the_interval_is_that_of_counting_half_a_fold
 
 def test_a_fold_that_is_missing_leaves_the_others_with_their_own_traces(monkeypatch):
     data = noisy(np.random.default_rng(2), 40, 1, 0.0)
-    whole = nested(Best(), data, 4, formula="G (x0 <= 2)")
-    made = [Repeat("fold", i, formula, 0.0, None, 0) for i, formula in enumerate(whole.formulas) if i != 1]
-    monkeypatch.setattr(sys.modules["fernn.belief.nested"], "repeats", lambda *asked: iter(made))
-    part = nested(Best(), data, 4, formula="G (x0 <= 2)")
+    whole = nested_cv(Best(), data, 4, formula="G (x0 <= 2)")
+    made = [Refit("fold", i, formula, 0.0, None, 0) for i, formula in enumerate(whole.formulas) if i != 1]
+    monkeypatch.setattr(sys.modules["fernn.evaluation.nested_cv"], "refit", lambda *asked: iter(made))
+    part = nested_cv(Best(), data, 4, formula="G (x0 <= 2)")
     assert part.wrong == (whole.wrong[0], *whole.wrong[2:])
     assert part.cases == (whole.cases[0], *whole.cases[2:])
 
@@ -93,4 +93,4 @@ def test_a_fold_that_is_missing_leaves_the_others_with_their_own_traces(monkeypa
 def test_labels_that_are_no_verdicts_are_refused():
     data = noisy(np.random.default_rng(2), 40, 1, 0.0)
     with pytest.raises(UnsupportedError, match="two classes"):
-        nested(Best(), replace(data, labels=data.labels.astype(float), classes=()), 4)
+        nested_cv(Best(), replace(data, labels=data.labels.astype(float), classes=()), 4)

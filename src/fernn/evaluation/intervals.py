@@ -42,13 +42,13 @@ def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[f
     return low, high
 
 
-def of_blocks(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
+def clustered_interval(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
     """Around the share of wrong traces: `losses` are 0 or 1, those of a block have the same number in `block`."""
-    share, size = float(np.mean(losses)), as_many_as(losses, block, level)
+    share, size = float(np.mean(losses)), effective_sample_size(losses, block, level)
     return clopper_pearson(min(share * size, size), size, level)
 
 
-def as_many_as(losses: Floats, block: Ints, level: float = LEVEL) -> float:
+def effective_sample_size(losses: Floats, block: Ints, level: float = LEVEL) -> float:
     """How many traces, each by itself, tell as much as these do in their blocks; never more than there are.
 
     Where all or none are wrong nothing is seen of how alike the traces of a block are: then a block counts as one.
@@ -58,37 +58,39 @@ def as_many_as(losses: Floats, block: Ints, level: float = LEVEL) -> float:
     if number == count:
         return float(count)
     share = float(lost.mean())
-    spread = _variance(lost, block)
+    spread = _clustered_variance(lost, block)
     if number < 2 or share in (0.0, 1.0) or spread <= 0:
         return float(number)
-    fewer = (_quantile(count - 1, level) / _quantile(number - 1, level)) ** 2
+    fewer = (_t_quantile(count - 1, level) / _t_quantile(number - 1, level)) ** 2
     return float(np.clip(share * (1 - share) / spread * fewer, 1.0, count))
 
 
-def of_a_mean(losses: Floats, block: Ints | None = None, level: float = LEVEL) -> tuple[float, float] | None:
+def mean_interval(losses: Floats, block: Ints | None = None, level: float = LEVEL) -> tuple[float, float] | None:
     """Around a mean, by its standard error and Student's t; None where one trace, or one block, is all there is."""
     lost = np.asarray(losses, np.float64)
     block = np.arange(len(lost)) if block is None else block
     number = len(np.unique(block))
     if number < 2 or not np.isfinite(lost).all():
         return None
-    mean, room = float(lost.mean()), _quantile(number - 1, level) * sqrt(_variance(lost, block))
+    mean, room = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_clustered_variance(lost, block))
     return max(0.0, mean - room), mean + room
 
 
-def of_error(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple[float, float] | None:
+def error_interval(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple[float, float] | None:
     """Around the mean of what a rule loses on each of these traces, copies and groups taken together."""
-    return of_blocks(losses, blocks(data), level) if data.classes else of_a_mean(losses, blocks(data), level)
+    return (
+        clustered_interval(losses, blocks(data), level) if data.classes else mean_interval(losses, blocks(data), level)
+    )
 
 
-def _variance(lost: Floats, block: Ints) -> float:
+def _clustered_variance(lost: Floats, block: Ints) -> float:
     """Of the mean: blocks come by themselves, whatever is in them."""
     _, places = np.unique(block, return_inverse=True)
     sums = np.bincount(places, weights=lost - lost.mean())
     return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(lost) ** 2) if len(sums) > 1 else 0.0
 
 
-def _quantile(freedom: int, level: float) -> float:
+def _t_quantile(freedom: int, level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, 1), (1 + level) / 2))

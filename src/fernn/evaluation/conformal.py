@@ -27,11 +27,11 @@ from ..formula import Formula, parse
 from ..plain import short_repr
 from ..semantics import robustness
 
-Said = Literal["good", "bad", "cannot say"]
+Verdict = Literal["good", "bad", "cannot say"]
 
 
 @dataclass(frozen=True, eq=False)
-class Abstaining:
+class ConformalRule:
     """A rule with the robustness of known good and bad traces, rising."""
 
     formula: Formula
@@ -47,23 +47,23 @@ class Abstaining:
     @property
     def lowest_good(self) -> float:
         """What is below it is too rare among the good; -inf where too few are known to say so."""
-        return _lowest(self.good, self.good_weights, self.alpha)
+        return _conformal_quantile(self.good, self.good_weights, self.alpha)
 
     @property
     def highest_bad(self) -> float:
         """What is above it is too rare among the bad."""
         turned = None if self.bad_weights is None else self.bad_weights[::-1]
-        return -_lowest(-self.bad[::-1], turned, self.alpha)
+        return -_conformal_quantile(-self.bad[::-1], turned, self.alpha)
 
     def may_be(self, values: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Of each robustness, whether its trace may be good and whether it may be bad."""
         return values >= self.lowest_good, values <= self.highest_bad
 
-    def judged(self, traces: Any, channels: Any = None) -> list[Said]:
+    def judged(self, traces: Any, channels: Any = None) -> list[Verdict]:
         """What can be said of each trace."""
         values = np.asarray(robustness(self.formula, traces, channels))
         good, bad = self.may_be(values)
-        return [_said(g, b) for g, b in zip(good.tolist(), bad.tolist(), strict=True)]
+        return [_verdict(g, b) for g, b in zip(good.tolist(), bad.tolist(), strict=True)]
 
     def covered(self, data: Dataset) -> float:
         """The share of labelled traces whose label is among what they may be."""
@@ -82,7 +82,7 @@ class Abstaining:
         return {"formula": str(self.formula), "alpha": self.alpha} | plain
 
 
-def _lowest(values: Floats, weights: Floats | None, alpha: float) -> float:
+def _conformal_quantile(values: Floats, weights: Floats | None, alpha: float) -> float:
     """The highest of rising values below which, with a new one, the share alpha lies at most; -inf if even that is
     more."""
     weights = np.ones(len(values)) if weights is None else weights
@@ -91,13 +91,13 @@ def _lowest(values: Floats, weights: Floats | None, alpha: float) -> float:
     return float(values[np.flatnonzero(able)[-1]]) if able.any() else -np.inf
 
 
-def _said(good: bool, bad: bool) -> Said:
+def _verdict(good: bool, bad: bool) -> Verdict:
     if good == bad:  # both, or neither: unlike anything known
         return "cannot say"
     return "good" if good else "bad"
 
 
-def abstaining(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> Abstaining:
+def calibrate(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> ConformalRule:
     """Calibrated on labelled traces that the rule was not learned from; wrong in at most the share alpha."""
     if not 0 < alpha < 1:
         raise UnsupportedError(f"alpha is the share that may be wrong, between 0 and 1; got {alpha}")
@@ -106,12 +106,12 @@ def abstaining(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> Ab
     if good.all() or not good.any():
         raise DataError(f"{known.name}: traces of both classes are needed to know what each is like.")
     (good_values, good_weights), (bad_values, bad_weights) = (
-        _rising(values, blocks(known), at) for at in (good, ~good)
+        _sort_scores(values, blocks(known), at) for at in (good, ~good)
     )
-    return Abstaining(formula, good_values, bad_values, alpha, good_weights, bad_weights)
+    return ConformalRule(formula, good_values, bad_values, alpha, good_weights, bad_weights)
 
 
-def _rising(values: Floats, block: Ints, at: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _sort_scores(values: Floats, block: Ints, at: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """The values of a class, and what each counts among those of its block."""
     _, place, sizes = np.unique(block[at], return_inverse=True, return_counts=True)
     order = np.argsort(values[at], kind="stable")

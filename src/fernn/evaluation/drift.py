@@ -1,9 +1,13 @@
-"""Whether a rule still holds on recordings that came later.
+"""Concept drift: whether a rule still holds on recordings that came later, by e-processes.
 
-Two claims are watched, trace by trace, and bets are placed against both (`betting`). Where labels are known: the rule
-errs no more often than its test allows. Always: new traces lie as far from the rule's border as those it was learned
-from did. The second needs no labels, and speaks up when machines, sensors or habits change, whether or not the rule is
-wrong yet.
+Two claims are watched, trace by trace. Where labels are known: the rule errs no more often than its test allows.
+Always: new traces lie as far from the rule's border as those it was learned from did. The second needs no labels, and
+speaks up when machines, sensors or habits change, whether or not the rule is wrong yet.
+
+Both tests may be looked at after every trace, and stopped at any time (test martingales, e-values). Someone who does
+not believe in a claim bets against it. Under the claim no way of betting makes money on average, so to see the stake
+multiplied by a hundred has a chance of at most one in a hundred, however often one looks (Ville, 1939). Bets of several
+sizes are placed side by side; the capital is their mean.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.chunks import Source, Stream
+from ..data.dataset import Floats
 from ..data.problems import unknown_channel
 from ..engine import Where
 from ..errors import DataError
@@ -28,8 +33,62 @@ from ..semantics import robustness, satisfied
 from ..semantics.chunks import settled, verdicts
 from ..semantics.parts import Rows, rows_of
 from ..semantics.tally import Judged, Tally
-from .betting import Bets, EvennessBets, RateBets
-from .interval import clopper_pearson
+from .intervals import clopper_pearson
+
+SIZES = 16
+TINY = 1e-9
+
+
+class TestMartingale:
+    """Bets of several sizes, and what became of each after every trace."""
+
+    def __init__(self, count: int) -> None:
+        self._path = [np.zeros(count)]
+
+    def placed(self, won: Floats) -> float:
+        """The logarithm of the capital, after one more trace has multiplied each stake by `exp(won)`."""
+        self._path.append(self._path[-1] + won)
+        return log_mean(self._path[-1])
+
+    def since(self, at: int) -> int:
+        """From which trace on, counted from 0, some bet won the most until after `at` of them."""
+        gains = [float((self._path[at] - before).max()) for before in self._path[:at]]
+        return int(np.argmax(gains))
+
+
+class ErrorRateMartingale(TestMartingale):
+    """Against: errors happen with a share of at most `rate`."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__(SIZES)
+        self.rate = rate
+        self._sizes = np.linspace(0.05, 0.95, SIZES) / rate  # the whole stake would be 1 / rate
+
+    def take(self, is_error: bool) -> float:
+        """The logarithm of the capital after one more trace."""
+        return self.placed(np.log1p(self._sizes * (float(is_error) - self.rate)))
+
+
+class UniformityMartingale(TestMartingale):
+    """Against: the numbers that come are even on 0 to 1, each by itself.
+
+    Half of the bets are on numbers near 0, the others on numbers near 1.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(2 * SIZES)
+
+    def take(self, number: float) -> float:
+        """The logarithm of the capital after one more number."""
+        power = np.linspace(0.1, 0.9, SIZES)
+        sides = [np.log(power) + (power - 1) * np.log(max(side, TINY)) for side in (number, 1 - number)]
+        return self.placed(np.concatenate(sides))
+
+
+def log_mean(logs: Floats) -> float:
+    top = float(logs.max())
+    return top + float(np.log(np.exp(logs - top).mean()))
+
 
 ALARM = 0.001
 """How likely a false alarm is, at most, however long one watches."""
@@ -37,7 +96,7 @@ LEAST = 0.005  # the error that is always allowed
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TraceRecord:
     """One new trace and where things stand after it."""
 
     case: str
@@ -76,7 +135,7 @@ class Alarm:
         return f"{what}: {since}, certain at trace {self.at + 1}"
 
 
-class Watched:
+class DriftMonitor:
     """A rule, what it was like on the data it came from, and what came since."""
 
     def __init__(self, formula: Formula, known: Dataset, wrong: float, tested: float, alarm: float = ALARM) -> None:
@@ -87,10 +146,10 @@ class Watched:
         self.bar = log(2 / alarm)  # two claims are watched, and share the chance of a false alarm
         self._known = sorted(np.asarray(robustness(formula, known), np.float64).tolist())
         self._random = np.random.default_rng(0)
-        self._rate, self._even = RateBets(self.allowed), EvennessBets()
-        self.seen: list[Seen] = []
+        self._rate, self._even = ErrorRateMartingale(self.allowed), UniformityMartingale()
+        self.seen: list[TraceRecord] = []
 
-    def take(self, data: Dataset, file: str | None = None) -> Iterator[Seen]:
+    def take(self, data: Dataset, file: str | None = None) -> Iterator[TraceRecord]:
         """Each trace of new recordings; those of one file in a random order, for files are often sorted by class."""
         for name in channels(self.formula):
             if name not in data.channels:
@@ -98,19 +157,19 @@ class Watched:
         values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
         yield from self.taken(data.cases, values, holds, self._good(data), file or data.name)
 
-    def taken(self, cases: Sequence[str], values: Any, holds: Any, good: Any, file: str) -> Iterator[Seen]:
+    def taken(self, cases: Sequence[str], values: Any, holds: Any, good: Any, file: str) -> Iterator[TraceRecord]:
         """The same of traces that were judged already; `good` says which are of the good class, None if unknown."""
         for i in self._random.permutation(len(cases)).tolist():
             wrong = None if good is None else bool(holds[i] != good[i])
             errors = None if wrong is None else self._rate.take(wrong)
             strange = self._even.take(self._rank(float(values[i])))
-            seen = Seen(cases[i], file, bool(holds[i]), float(values[i]), wrong, errors, strange)
+            seen = TraceRecord(cases[i], file, bool(holds[i]), float(values[i]), wrong, errors, strange)
             self.seen.append(seen)
             yield seen
 
     def take_stream(
         self, source: Source, rows: int | None = None, watch: Callable[[Stream], bool] | None = None
-    ) -> Iterator[Seen]:
+    ) -> Iterator[TraceRecord]:
         """The traces of a recording larger than memory; a few numbers are kept of each, no sample."""
         stream = Stream(source, rows)
         lots: list[Rows] = []
@@ -124,13 +183,13 @@ class Watched:
 
     def take_parts(
         self, source: Source, rows: int | None = None, engine: Where = None, told: Heard = silent
-    ) -> tuple[list[Seen], bool]:
+    ) -> tuple[list[TraceRecord], bool]:
         """The same of a folder, judged file by file on an engine; and whether all of it came, before a Ctrl-C."""
         lots: list[Rows] = []
         came = judged_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
         return list(self._take_lots(lots, came.judged, source)), came.complete
 
-    def _take_lots(self, lots: list[Rows], told: Judged, source: Source) -> Iterator[Seen]:
+    def _take_lots(self, lots: list[Rows], told: Judged, source: Source) -> Iterator[TraceRecord]:
         cases = [case for lot in lots for case in lot.cases]
         labels = [label for lot in lots for label in lot.labels or ()]
         good = None
@@ -167,7 +226,7 @@ class Watched:
     def alarms(self) -> list[Alarm]:
         """The claims that fell, each with when."""
         found = []
-        both: tuple[tuple[str, Bets], ...] = (("errors", self._rate), ("strange", self._even))
+        both: tuple[tuple[str, TestMartingale], ...] = (("errors", self._rate), ("strange", self._even))
         for kind, bets in both:
             capital = [0.0, *(0.0 if (v := getattr(s, kind)) is None else v for s in self.seen)]
             over = next((i for i, value in enumerate(capital) if value >= self.bar), None)
@@ -181,7 +240,7 @@ class Watched:
         return found
 
     @property
-    def broken_by(self) -> Seen | None:
+    def broken_by(self) -> TraceRecord | None:
         """The first trace that the rule misjudged."""
         return next((seen for seen in self.seen if seen.wrong), None)
 

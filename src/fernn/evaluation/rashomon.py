@@ -19,15 +19,15 @@ from ..formula.show import number, weighted_sum
 from ..learners.prior import signed_atoms
 from ..plain import short_repr
 from ..semantics import satisfied
-from . import senses
-from .senses import Senses
+from . import equivalence
+from .equivalence import EquivalenceClasses
 
 Bools = npt.NDArray[np.bool_]
 PATIENCE = 20.0  # seconds for proofs
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class BehaviourGroup:
     """Formulas that judge every trace of the data alike, the simplest first."""
 
     formulas: tuple[Formula, ...]
@@ -45,7 +45,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedTrait:
     """Something that formulas have in common: `v <= 33.9 to 34.6`, and in how many of them it is."""
 
     what: str
@@ -55,14 +55,14 @@ class Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Rivalry:
+class RashomonSet:
     """All rivals, by behaviour; the group of the best formula first."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[BehaviourGroup, ...]
     data: Dataset
     complete: bool
     """Whether it is known that the space which was searched has no others."""
-    senses: Senses | None = None
+    senses: EquivalenceClasses | None = None
     """By what they mean; None where that was not asked."""
 
     __repr__ = short_repr
@@ -78,19 +78,19 @@ class Rivalry:
         return [formula for group in self.groups for formula in group.formulas]
 
     @property
-    def structures(self) -> list[Shared]:
+    def structures(self) -> list[SharedTrait]:
         """Shapes of the formulas without their thresholds, the most common first."""
         shapes = Counter(shape(formula) for formula in self.formulas)
-        return [Shared(shape, count / len(self)) for shape, count in shapes.most_common()]
+        return [SharedTrait(shape, count / len(self)) for shape, count in shapes.most_common()]
 
     @property
-    def atoms(self) -> list[Shared]:
+    def atoms(self) -> list[SharedTrait]:
         """What is compared, with which thresholds, in how many of the formulas; the most common first."""
         levels: dict[str, list[float]] = {}
         for formula in self.formulas:
             for kind, nearest in _atoms(formula).items():
                 levels.setdefault(kind, []).append(nearest)
-        shared = [Shared(f"{kind} {_span(found)}", len(found) / len(self)) for kind, found in levels.items()]
+        shared = [SharedTrait(f"{kind} {_span(found)}", len(found) / len(self)) for kind, found in levels.items()]
         return sorted(shared, key=lambda each: (-each.share, each.what))
 
     @property
@@ -142,9 +142,9 @@ class Rivalry:
         }  # fmt: skip
 
 
-def rivalry(
+def rashomon_set(
     formulas: Sequence[Formula], data: Dataset, complete: bool = False, prove: int = 0, time_limit: float = PATIENCE
-) -> Rivalry:
+) -> RashomonSet:
     """The formulas in groups that judge the data alike.
 
     With `prove`, the formulas of a group are also told apart on all traces of up to so many samples with values as
@@ -156,29 +156,33 @@ def rivalry(
     for formula in dict.fromkeys(formulas):
         by_verdicts.setdefault(satisfied(formula, data).tobytes(), []).append(formula)
     if prove:
-        return with_senses(_grouped(by_verdicts, data, complete), prove, time_limit)
-    return _grouped(by_verdicts, data, complete)
+        return with_equivalence_classes(_group_rivals(by_verdicts, data, complete), prove, time_limit)
+    return _group_rivals(by_verdicts, data, complete)
 
 
-def _grouped(by_verdicts: Mapping[bytes, list[Formula]], data: Dataset, complete: bool) -> Rivalry:
+def _group_rivals(by_verdicts: Mapping[bytes, list[Formula]], data: Dataset, complete: bool) -> RashomonSet:
     groups = []
     for packed, found in by_verdicts.items():
         verdicts = np.frombuffer(packed, dtype=bool)
-        groups.append(Group(tuple(sorted(found, key=length)), verdicts, float((verdicts != data.positive).mean())))
-    return Rivalry(tuple(groups), data, complete)
+        groups.append(
+            BehaviourGroup(tuple(sorted(found, key=length)), verdicts, float((verdicts != data.positive).mean()))
+        )
+    return RashomonSet(tuple(groups), data, complete)
 
 
-def with_senses(found: Rivalry, samples: int, time_limit: float = PATIENCE, keep: Path | None = None) -> Rivalry:
+def with_equivalence_classes(
+    found: RashomonSet, samples: int, time_limit: float = PATIENCE, keep: Path | None = None
+) -> RashomonSet:
     """The same, also by what the formulas mean on all traces of up to so many samples.
 
     What is known in the folder `keep` is not asked again, and what is not is put there.
     """
     groups = [group.formulas for group in found.groups]
-    known = None if keep is None else senses.kept(keep, groups, samples)
+    known = None if keep is None else equivalence.load_classes(keep, groups, samples)
     if known is None:
-        known = senses.senses(groups, found.data, samples, time_limit)
+        known = equivalence.equivalence_classes(groups, found.data, samples, time_limit)
         if keep is not None:
-            senses.keep(keep, known)
+            equivalence.save_classes(keep, known)
     count = Counter(place for row in known.classes for place, group in enumerate(groups) if row[0] in group)
     told = [
         replace(group, meanings=count[place] if known.is_settled or count[place] == 1 else None)

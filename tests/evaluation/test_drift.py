@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from fernn import parse
-from fernn.belief.betting import EvennessBets, RateBets
-from fernn.belief.drift import Watched
 from fernn.data import from_arrays
 from fernn.errors import DataError
+from fernn.evaluation.drift import DriftMonitor, ErrorRateMartingale, UniformityMartingale
 
 RULE = parse("G (x <= 3)")
 
@@ -26,7 +25,7 @@ def recorded(seed, count=200, shift=0.0, wrong=0.0, labelled=True, channel="x"):
 
 def watched(**changes):
     known = recorded(0)
-    follow = Watched(RULE, known, 2, 200)
+    follow = DriftMonitor(RULE, known, 2, 200)
     for seed in range(1, 4):
         list(follow.take(recorded(seed, **changes)))
     return follow
@@ -56,7 +55,7 @@ def test_traces_that_lie_elsewhere_are_noticed_without_labels():
 
 
 def test_the_change_is_dated():
-    follow = Watched(RULE, recorded(0), 2, 200)
+    follow = DriftMonitor(RULE, recorded(0), 2, 200)
     list(follow.take(recorded(1, count=300)))
     list(follow.take(recorded(2, count=300, shift=1.0)))
     (alarm,) = [each for each in follow.alarms if each.kind == "traces"]
@@ -66,8 +65,8 @@ def test_the_change_is_dated():
 
 def test_false_alarms_are_as_rare_as_they_were_promised():
     random = np.random.default_rng(3)
-    rate = sum(_highest(RateBets(0.1), random.random(300) < 0.1) > np.log(50) for _ in range(300))
-    even = sum(_highest(EvennessBets(), random.random(300)) > np.log(50) for _ in range(300))
+    rate = sum(_highest(ErrorRateMartingale(0.1), random.random(300) < 0.1) > np.log(50) for _ in range(300))
+    even = sum(_highest(UniformityMartingale(), random.random(300)) > np.log(50) for _ in range(300))
     assert rate <= 15  # 2% of 300 is 6; 15 is beyond what chance allows
     assert even <= 15
 
@@ -77,7 +76,7 @@ def _highest(bets, stream):
 
 
 def test_recordings_of_another_kind_are_refused():
-    follow = Watched(RULE, recorded(0), 2, 200)
+    follow = DriftMonitor(RULE, recorded(0), 2, 200)
     with pytest.raises(DataError, match="'x'"):
         list(follow.take(recorded(1, channel="speed")))
     other = from_arrays(np.zeros((2, 1, 4)), [0, 1], ["x"], classes=["slow", "fast"])
@@ -86,8 +85,8 @@ def test_recordings_of_another_kind_are_refused():
 
 
 def test_a_file_that_is_sorted_by_class_is_no_change():
-    follow, data = Watched(RULE, recorded(0), 2, 200), recorded(1, count=400, shift=0.3)
-    known = Watched(RULE, recorded(5, count=400, shift=0.3), 4, 400)
+    follow, data = DriftMonitor(RULE, recorded(0), 2, 200), recorded(1, count=400, shift=0.3)
+    known = DriftMonitor(RULE, recorded(5, count=400, shift=0.3), 4, 400)
     order = np.argsort(data.labels)
     list(known.take(data.subset(order), "sorted.csv"))
     assert known.alarms == []

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from fernn import parse
-from fernn.belief import chance, nested, stability
-from fernn.belief.repeats import Repeat, redrawn, repeats, shuffled
 from fernn.data import from_arrays
 from fernn.data.split import blocks
 from fernn.errors import DataError
+from fernn.evaluation import bootstrap, nested_cv, permutation_test
+from fernn.evaluation.resampling import Refit, draw_bootstrap, permute_labels, refit
 from fernn.learners import Entry, Enumerative, Fit, Front
 from fernn.learners.labels import losses
 
@@ -43,10 +43,10 @@ class Counting:
 
 def test_shuffled_labels_are_the_same_labels_elsewhere():
     data = spikes()
-    dealt = shuffled(data, 3)
+    dealt = permute_labels(data, 3)
     assert sorted(dealt.labels) == sorted(data.labels)
     assert (dealt.labels != data.labels).any()
-    assert (shuffled(data, 3).labels == dealt.labels).all()
+    assert (permute_labels(data, 3).labels == dealt.labels).all()
     assert (np.asarray(dealt.values) == np.asarray(data.values)).all()
 
 
@@ -54,21 +54,21 @@ def test_a_group_gets_its_label_as_one():
     data = spikes()
     grouped = replace(data, labels=np.repeat([0, 1, 0, 1], 10), groups=tuple(np.repeat(list("abcd"), 10)))
     for seed in range(5):
-        dealt = shuffled(grouped, seed)
+        dealt = permute_labels(grouped, seed)
         for name in "abcd":
             assert len({label for label, g in zip(dealt.labels, dealt.groups, strict=True) if g == name}) == 1
 
 
 def test_labels_of_a_pair_change_places_within_it():
     paired = replace(spikes(), groups=tuple(str(i // 2) for i in range(40)))
-    dealt = [shuffled(paired, seed) for seed in range(3)]
+    dealt = [permute_labels(paired, seed) for seed in range(3)]
     assert all(each.labels[2 * i] != each.labels[2 * i + 1] for each in dealt for i in range(20))
     assert all(5 < (each.labels != paired.labels).sum() < 35 for each in dealt)
 
 
 def test_drawings_take_whole_blocks_and_leave_others_to_test_on():
     data = replace(spikes(), groups=tuple(str(i // 2) for i in range(40)))
-    taken, left = redrawn(data, 1)
+    taken, left = draw_bootstrap(data, 1)
     drawn = {case.rpartition(" (")[0] for case in taken.cases}
     assert drawn | set(left.cases) == set(data.cases)
     assert not drawn & set(left.cases)
@@ -80,42 +80,42 @@ def test_drawings_take_whole_blocks_and_leave_others_to_test_on():
 def test_what_is_kept_is_not_learned_again(tmp_path):
     learner, keep = Counting(), tmp_path / "repeats.jsonl"
     asked = [("shuffle", i) for i in range(4)]
-    first = list(repeats(learner, spikes(), asked, keep=keep))
+    first = list(refit(learner, spikes(), asked, keep=keep))
     assert learner.asked == 4
     with keep.open("a") as handle:
         handle.write('{"kind": "shuffle", "seed": 9, "form')  # torn
-    again = list(repeats(learner, spikes(), [*asked, ("bootstrap", 0)], keep=keep))
+    again = list(refit(learner, spikes(), [*asked, ("bootstrap", 0)], keep=keep))
     assert again[:4] == first
     assert learner.asked == 5
-    assert Repeat(**json.loads(keep.read_text().splitlines()[0])) == first[0]
+    assert Refit(**json.loads(keep.read_text().splitlines()[0])) == first[0]
 
 
 def test_a_rule_in_the_data_is_no_chance_and_one_in_noise_is():
-    found = chance(QUICK, spikes(), shuffles=19)
+    found = permutation_test(QUICK, spikes(), shuffles=19)
     assert found.error == 0
     assert found.p == 0.05
     assert "0 of 19" in str(found)
-    assert chance(QUICK, spikes(telling=False), shuffles=19).p > 0.05
+    assert permutation_test(QUICK, spikes(telling=False), shuffles=19).p > 0.05
 
 
 def test_no_more_is_shuffled_once_the_answer_is_plain():
     learner = Counting()
-    found = chance(learner, spikes(telling=False), shuffles=500)
+    found = permutation_test(learner, spikes(telling=False), shuffles=500)
     assert found.as_good == 20
     assert learner.asked < 100
 
 
 def test_nested_errors_are_those_of_rules_that_never_saw_the_part():
     data = spikes()
-    found = nested(QUICK, data, 4)
+    found = nested_cv(QUICK, data, 4)
     assert sum(found.cases) == len(data)
     assert found.error == sum(found.wrong) / len(data)
     assert found.error <= 0.1
-    assert nested(QUICK, spikes(telling=False), 4).error > 0.25
+    assert nested_cv(QUICK, spikes(telling=False), 4).error > 0.25
 
 
 def test_a_stable_rule_comes_up_again():
-    found = stability(QUICK, spikes(), "G (x <= 5)", bootstraps=6)
+    found = bootstrap(QUICK, spikes(), "G (x <= 5)", bootstraps=6)
     assert found.agreement > 0.95
     assert dict(found.shapes)["G (x <= ?)"] == 1.0
     assert found.read == [("x", 1.0)]
@@ -124,7 +124,7 @@ def test_a_stable_rule_comes_up_again():
 
 def test_labels_that_cannot_be_dealt_are_told():
     with pytest.raises(DataError, match="no labels"):
-        shuffled(replace(spikes(), labels=None, classes=()), 0)
+        permute_labels(replace(spikes(), labels=None, classes=()), 0)
 
 
 def test_copies_within_a_group_get_their_label_together():
@@ -132,5 +132,5 @@ def test_copies_within_a_group_get_their_label_together():
     doubled = from_arrays(np.concatenate([data.values, data.values]), [*data.labels, *data.labels], ["x"])
     grouped = replace(doubled, groups=tuple("ab"[i % 12 // 6] for i in range(24)))
     for seed in range(5):
-        dealt = shuffled(grouped, seed).labels
+        dealt = permute_labels(grouped, seed).labels
         assert (dealt[:12] == dealt[12:]).all()

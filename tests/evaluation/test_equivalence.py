@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn import parse, robustness, satisfied
-from fernn.belief import related
 from fernn.errors import FernnError, FormulaError
+from fernn.evaluation import relate
 from fernn.formula import Always, And, Atom, Eventually, Not, Or, Until, interval
 
 pytest.importorskip("z3", reason="equivalence is proved by z3")
@@ -34,7 +34,7 @@ def formulas(draw, depth=2):
 @given(formulas(), formulas())
 @settings(max_examples=60, deadline=None)
 def test_a_relation_is_what_all_traces_of_all_values_show(f, g):
-    found = related(f, g, 3)
+    found = relate(f, g, 3)
     only_f = only_g = False
     for samples in (1, 2, 3):
         X = np.array(list(product(LEVELS, repeat=samples)))[:, None, :]
@@ -60,7 +60,7 @@ def test_a_relation_is_what_all_traces_of_all_values_show(f, g):
     ],
 )
 def test_the_trace_that_tells_formulas_apart_is_as_short_as_can_be(f, g, word, samples):
-    found = related(f, g, 8)
+    found = relate(f, g, 8)
     assert found.word == word
     traces = [trace for trace in (found.only_first, found.only_second) if trace is not None]
     assert [trace.shape[1] for trace in traces[:1]] == ([] if samples is None else [samples])
@@ -68,12 +68,12 @@ def test_the_trace_that_tells_formulas_apart_is_as_short_as_can_be(f, g, word, s
 
 
 def test_formulas_may_be_the_same_within_a_range_of_values():
-    assert related("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 2.5)}).is_equivalent
-    assert not related("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 3.5)}).is_equivalent
+    assert relate("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 2.5)}).is_equivalent
+    assert not relate("G (v <= 3)", "G (v <= 4)", 3, {"v": (0.0, 3.5)}).is_equivalent
 
 
 def test_a_trace_is_found_within_ranges_that_leave_thresholds_and_ends_only():
-    found = related("G (v <= 25)", "G[0,2] (v <= 25)", 6, {"v": (20.0, 41.0)})
+    found = relate("G (v <= 25)", "G[0,2] (v <= 25)", 6, {"v": (20.0, 41.0)})
     assert found.word == "stronger"
     assert found.only_second.shape == (1, 4)
     assert ((found.only_second >= 20) & (found.only_second <= 41)).all()
@@ -81,15 +81,15 @@ def test_a_trace_is_found_within_ranges_that_leave_thresholds_and_ends_only():
 
 def test_what_cannot_be_compared_is_told():
     with pytest.raises(FernnError, match="one looks back and the other ahead"):
-        related("H (v <= 3)", "F (v <= 3)", 4)
+        relate("H (v <= 3)", "F (v <= 3)", 4)
     with pytest.raises(FormulaError):
-        related("G (v <=", "v >= 1", 4)
+        relate("G (v <=", "v >= 1", 4)
     with pytest.raises(FernnError, match="no answer within 0 s"):
-        related("G (v <= 3)", "F (v <= 3)", 4, time_limit=0)
+        relate("G (v <= 3)", "F (v <= 3)", 4, time_limit=0)
 
 
 def test_a_proof_of_a_thousand_samples_needs_no_solver():
-    found = related("G G (v <= 3)", "G (v <= 3)", 1000)
+    found = relate("G G (v <= 3)", "G (v <= 3)", 1000)
     assert found.is_equivalent
     assert str(found) == "equivalent on all traces"
     assert robustness(parse("G (v <= 3)"), [[1.0]], ["v"])[0] == 2
@@ -97,7 +97,7 @@ def test_a_proof_of_a_thousand_samples_needs_no_solver():
 
 def test_a_law_does_not_hold_across_samples():
     with pytest.raises(FernnError, match="one looks back"):
-        related("G[0,0] (x >= 0)", "O[0,0] (x >= 0)", 3)
+        relate("G[0,0] (x >= 0)", "O[0,0] (x >= 0)", 3)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_law_does_not_hold_across_samples():
     ],
 )
 def test_sums_written_differently_are_the_same_up_to_rounding_only(f, g, sums):
-    found = related(f, g)
+    found = relate(f, g)
     assert found.word == "equivalent up to rounding"
     assert not found.is_equivalent
     assert found.sums == sums
@@ -129,44 +129,44 @@ def test_sums_written_differently_are_the_same_up_to_rounding_only(f, g, sums):
     ],
 )
 def test_what_floats_cannot_tell_apart_is_equivalent(f, g):
-    assert related(f, g).is_equivalent
+    assert relate(f, g).is_equivalent
 
 
 def test_a_relation_is_one_of_the_floats_as_they_are_compared():
-    found = related("x >= 1", "x >= 1 & x < 1.0000000000000002 | x > 1.0000000000000002")
+    found = relate("x >= 1", "x >= 1 & x < 1.0000000000000002 | x > 1.0000000000000002")
     assert found.only_first.tolist() == [[1.0000000000000002]]
-    found = related("x > 0.1 & x >= 0.1000000001", "x >= 0.1000000001")
+    found = relate("x > 0.1 & x >= 0.1000000001", "x >= 0.1000000001")
     assert found.is_equivalent
     assert "float32" in found.caveats[0]
 
 
 def test_exactly_means_bit_by_bit():
-    found = related("x + y + z >= 1", "z + y + x >= 1", 1, exact=True, time_limit=300)
+    found = relate("x + y + z >= 1", "z + y + x >= 1", 1, exact=True, time_limit=300)
     assert found.word == "different"
     for trace, holds, fails in ((found.only_first, found.first, found.second),):
         assert satisfied(holds, trace[None], found.channels)[0]
         assert not satisfied(fails, trace[None], found.channels)[0]
-    assert related("2*x >= 2", "x >= 1").word == "equivalent up to rounding"
-    assert related("2*x >= 2", "x >= 1", exact=True, time_limit=300).is_equivalent
+    assert relate("2*x >= 2", "x >= 1").word == "equivalent up to rounding"
+    assert relate("2*x >= 2", "x >= 1", exact=True, time_limit=300).is_equivalent
 
 
 def test_a_formula_is_compared_at_the_sample_it_is_judged_at():
-    found = related("O[0,0] (x >= 1)", "x >= 1")
+    found = relate("O[0,0] (x >= 1)", "x >= 1")
     assert found.word == "different"
     assert found.only_first.shape == (1, 2)
 
 
 def test_traces_are_as_long_as_windows_need_and_what_is_not_covered_is_said():
-    found = related("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", time_limit=600)
+    found = relate("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", time_limit=600)
     assert found.word == "stronger"
     assert found.only_second.shape == (1, 31)
-    short = related("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", 20, time_limit=600)
+    short = relate("G[0,30] (x <= 1)", "G[0,29] (x <= 1)", 20, time_limit=600)
     assert short.is_equivalent
     assert not short.is_covered
     assert short.caveats == (
         "Compared on traces of up to 20 samples; windows reach 31: longer traces are not covered.",
     )
-    endless = related("F (x >= 1) & G (x <= 3)", "G (x <= 3) & F (x >= 1 & x <= 3)")
+    endless = relate("F (x >= 1) & G (x <= 3)", "G (x <= 3) & F (x >= 1 & x <= 3)")
     assert endless.is_equivalent
     assert endless.is_covered
     assert "longer traces are not covered" in endless.caveats[0]

@@ -5,8 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from fernn.belief.interval import clopper_pearson, of_a_mean, of_blocks
 from fernn.errors import UnsupportedError
+from fernn.evaluation.intervals import clopper_pearson, clustered_interval, mean_interval
 
 
 def tail(count, share, which):
@@ -44,9 +44,9 @@ def test_counts_that_cannot_be_are_refused():
 
 def test_the_mean_of_many_losses_lies_in_its_interval():
     random = np.random.default_rng(1)
-    hits = [low <= 1 <= high for low, high in (of_a_mean(random.exponential(1, 200)) for _ in range(400))]
+    hits = [low <= 1 <= high for low, high in (mean_interval(random.exponential(1, 200)) for _ in range(400))]
     assert 0.9 < np.mean(hits) <= 1
-    assert of_a_mean(np.array([1.0])) is None
+    assert mean_interval(np.array([1.0])) is None
 
 
 def in_groups(random, groups, each, share, alike):
@@ -62,7 +62,7 @@ def test_groups_are_covered_as_often_as_it_says_and_would_not_be_if_each_trace_c
     as_groups = as_traces = 0
     for _ in range(400):
         lost, block = in_groups(random, 20, 10, share, 0.5)
-        low, high = of_blocks(lost, block)
+        low, high = clustered_interval(lost, block)
         as_groups += low <= share <= high
         low, high = clopper_pearson(int(lost.sum()), len(lost))
         as_traces += low <= share <= high
@@ -72,16 +72,16 @@ def test_groups_are_covered_as_often_as_it_says_and_would_not_be_if_each_trace_c
 
 def test_a_trace_in_each_block_is_counted_as_before():
     lost = np.array([1.0, 0, 0, 1, 0, 0, 0])
-    assert of_blocks(lost, np.arange(7)) == clopper_pearson(2, 7)
+    assert clustered_interval(lost, np.arange(7)) == clopper_pearson(2, 7)
 
 
 def test_copies_of_the_same_verdict_tell_no_more_than_one_of_them():
     lost = np.repeat([1.0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 30)
-    low, high = of_blocks(lost, np.repeat(np.arange(10), 30))
+    low, high = clustered_interval(lost, np.repeat(np.arange(10), 30))
     once = clopper_pearson(2, 10)
     assert low == pytest.approx(once[0], abs=0.03)
     assert high == pytest.approx(once[1], abs=0.12)
-    assert of_blocks(np.zeros(300), np.repeat(np.arange(10), 30)) == clopper_pearson(0, 10)
+    assert clustered_interval(np.zeros(300), np.repeat(np.arange(10), 30)) == clopper_pearson(0, 10)
 
 
 def test_the_mean_of_losses_in_groups_lies_in_its_interval():
@@ -89,9 +89,9 @@ def test_the_mean_of_losses_in_groups_lies_in_its_interval():
     hits = as_traces = 0
     for _ in range(300):
         lost = np.repeat(random.exponential(1, 15), 12) + random.exponential(0.2, 180)
-        low, high = of_a_mean(lost, np.repeat(np.arange(15), 12))
+        low, high = mean_interval(lost, np.repeat(np.arange(15), 12))
         hits += low <= 1.2 <= high
-        low, high = of_a_mean(lost)
+        low, high = mean_interval(lost)
         as_traces += low <= 1.2 <= high
     assert hits / 300 > 0.86
     assert as_traces / 300 < 0.7

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fernn import parse, satisfied
-from fernn.belief import rivalry
 from fernn.data import from_arrays
 from fernn.errors import UnsupportedError
+from fernn.evaluation import rashomon_set
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ RULES = [parse(text) for text in ("G (a <= 2)", "G (a <= 2.5)", "G (a < 2)", "G 
 
 
 def test_formulas_that_judge_alike_are_one_group(either):
-    found = rivalry(RULES, either)
+    found = rashomon_set(RULES, either)
     assert [len(group.formulas) for group in found.groups] == [3, 2]
     for group in found.groups:
         for formula in group.formulas:
@@ -32,7 +32,7 @@ def test_formulas_that_judge_alike_are_one_group(either):
 
 
 def test_what_is_shared_is_counted_over_the_formulas(either):
-    found = rivalry(RULES, either)
+    found = rashomon_set(RULES, either)
     assert [(each.what, round(each.share, 2)) for each in found.atoms] == [("a <= 2 to 4", 0.8), ("b >= -1", 0.4)]
     assert found.structures[0].what == "G (a <= ?)"
     assert found.structures[0].share == 0.4
@@ -41,7 +41,7 @@ def test_what_is_shared_is_counted_over_the_formulas(either):
 
 
 def test_a_decisive_trace_is_judged_differently_by_the_groups(either):
-    question = rivalry(RULES, either).decisive()
+    question = rashomon_set(RULES, either).decisive()
     assert question.good
     assert question.bad
     for formula, holds in [(question.good[0], True), (question.bad[0], False)]:
@@ -51,17 +51,17 @@ def test_a_decisive_trace_is_judged_differently_by_the_groups(either):
 def test_a_proof_tells_apart_what_the_data_cannot(either):
     pytest.importorskip("z3", reason="meanings are proved by z3")
     same = [parse(text) for text in ("G (a <= 2)", "!F (a > 2)", "G (a <= 2.5)")]
-    (group,) = rivalry(same, either, prove=2).groups
+    (group,) = rashomon_set(same, either, prove=2).groups
     assert group.meanings == 2
-    assert rivalry(same, either).groups[0].meanings is None
+    assert rashomon_set(same, either).groups[0].meanings is None
 
 
 def test_there_is_something_to_say_of_one_formula_and_of_none(either):
     assert (
-        rivalry(RULES[:1], either, complete=True)
+        rashomon_set(RULES[:1], either, complete=True)
         .told()
         .startswith("No other equally good rule was found; there are no others")
     )
-    assert rivalry(RULES[:1], either).decisive() is None
+    assert rashomon_set(RULES[:1], either).decisive() is None
     with pytest.raises(UnsupportedError):
-        rivalry([], either)
+        rashomon_set([], either)

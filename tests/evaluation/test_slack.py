@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fernn import parse, robustness, satisfied
-from fernn.belief import nearest, slack
-from fernn.belief.tightness import Slack
 from fernn.data import from_arrays
+from fernn.evaluation import nearest_traces, threshold_slack
+from fernn.evaluation.vacuity import Slack
 from fernn.formula import thresholds, with_thresholds
 
 RULES = ["G (x <= 1.2)", "F (x >= 0.5 & y <= 1)", "(x >= -1) U (y >= 1.5)", "H (y >= -2) | O[2,4] (x <= -1)"]
@@ -21,7 +21,7 @@ def noise(seed=0):
 def test_inside_the_slack_no_verdict_changes_and_just_outside_one_does(rule):
     data = noise()
     wanted = satisfied(rule, data)
-    for k, each in enumerate(slack(rule, data)):
+    for k, each in enumerate(threshold_slack(rule, data)):
         values = list(thresholds(parse(rule)))
         for end, away in ((each.low, -np.inf), (each.high, np.inf)):
             inside = values[k] + (away if end is None else end - values[k]) if end is not None else values[k]
@@ -37,7 +37,7 @@ def test_inside_the_slack_no_verdict_changes_and_just_outside_one_does(rule):
 def test_no_trace_is_nearer_than_the_nearest(rule):
     data = noise(1)
     values, holds = robustness(rule, data), satisfied(rule, data)
-    for near in nearest(rule, data):
+    for near in nearest_traces(rule, data):
         side = np.abs(values[holds == near.holds])
         assert abs(near.robustness) == side[np.isfinite(side)].min()
         assert values[data.cases.index(near.case)] == near.robustness

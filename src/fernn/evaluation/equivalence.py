@@ -1,28 +1,37 @@
-"""How two formulas stand to each other on all traces up to a length, not only on those recorded.
+"""Equivalence of formulas on all traces up to a length, not only on those recorded: relations and classes.
 
 Laws first: what simplifies to the same formula is the same on every trace. Where they are silent z3 is asked, from
-the shortest traces to the longest, so that a trace which tells the formulas apart is as short as it can be.
+the shortest traces to the longest, so that a counterexample which tells the formulas apart is as short as it can be.
 
 Verdicts are computed in floats. Where only channels as they are are compared, or the same sums on both sides, a proof
 holds for floats. Sums that are written differently are compared as real numbers, in which `x + y + z` is `z + y + x`:
 the formulas are then the same up to rounding, and are said to be no more than that. `exact` asks z3 about the floats.
+
+Equivalence classes are kept in the folder of a run, because how far the time goes differs from day to day, and a report
+should not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from math import inf, isinf
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ..data import Dataset
 from ..data.dataset import Floats
 from ..errors import FernnError, SignalError
 from ..formula import Formula, channels, direction, parse, simplify, walk
 from ..formula.nodes import FUTURE, PAST, Atom, children
-from ..plain import short_repr
+from ..plain import BROKEN, mapping, read_json, rows, short_repr, whole
+from ..runs.atomic import write
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
 
@@ -85,7 +94,7 @@ class Relation:
         found = []
         if self.sums and self.word != "different":
             found.append(
-                f"This holds for real numbers; verdicts are computed in floats, and {_listed(self.sums)} "
+                f"This holds for real numbers; verdicts are computed in floats, and {_join_names(self.sums)} "
                 f"{'is' if len(self.sums) == 1 else 'are'} rounded."
             )
         if self.note:
@@ -121,7 +130,7 @@ class Relation:
         return told | {name: None if trace is None else trace.tolist() for name, trace in traces.items()}
 
 
-def related(
+def relate(
     first: Formula | str,
     second: Formula | str,
     length: int | None = None,
@@ -143,9 +152,9 @@ def related(
     if f == g or simplify(f) == simplify(g):
         return Relation(f, g, 0, names, None, None)
     kept = {name: span for name, span in (ranges or {}).items() if name in names}
-    search = _Search(f, g, names, kept, perf_counter() + time_limit, exact)
+    search = _CounterexampleSearch(f, g, names, kept, perf_counter() + time_limit, exact)
     samples = 0
-    wanted = max(needed_length(f, g) if length is None else length, shortest, 1)
+    wanted = max(sufficient_length(f, g) if length is None else length, shortest, 1)
     for samples in range(max(shortest, 1), wanted + 1):
         if not search.look(samples):
             samples -= 1
@@ -164,7 +173,7 @@ def related(
     return search.relation(samples, late)
 
 
-def needed_length(*formulas: Formula) -> int:
+def sufficient_length(*formulas: Formula) -> int:
     """Samples that a trace must have for every window to lie within it, and a few more."""
     endless = max(sum(_is_endless(node) for node in walk(formula)) for formula in formulas)
     return window_samples(*formulas) + MARGIN * (1 + endless)
@@ -186,7 +195,7 @@ def _is_endless(node: Formula) -> bool:
 
 
 @dataclass
-class _Search:
+class _CounterexampleSearch:
     """What is known so far: a trace for either side, or in what sense there is none."""
 
     first: Formula
@@ -363,7 +372,7 @@ class _Search:
         return X
 
 
-def _listed(sums: tuple[str, ...]) -> str:
+def _join_names(sums: tuple[str, ...]) -> str:
     shown = [f"'{each}'" for each in sums[:4]]
     return ", ".join(shown[:-1]) + (" and " if len(shown) > 1 else "") + shown[-1] + (" and more" * (len(sums) > 4))
 
@@ -373,3 +382,133 @@ def _check_places(f: Formula, g: Formula) -> None:
     looks = {direction(f), direction(g)} - {"now"}
     if "mixed" in looks or len(looks) > 1:
         raise FernnError(f"{f} and {g} are judged at different samples, one looks back and the other ahead; mirror one")
+
+
+SHORT = 8
+"""Samples of the traces that are looked at, unless windows reach farther."""
+LONG = 40
+"""And at most so many."""
+CLASSES_FILE = "senses.json"
+How = Literal["z3", "laws"]
+
+
+@dataclass(frozen=True)
+class EquivalenceClasses:
+    """Formulas in classes; those of one class are the same on all traces of up to `length` samples."""
+
+    classes: tuple[tuple[Formula, ...], ...]
+    length: int
+    how: How
+    """Who was asked; `laws` where z3 is not installed."""
+    is_settled: bool
+    """Whether those in different classes are known to differ."""
+    up_to_rounding: bool = False
+    """Whether some of one class are the same for real numbers only: their sums are rounded in verdicts."""
+    reach: int = 0
+    """Samples that traces must have for every window to be seen; `length` may be less."""
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __str__(self) -> str:
+        count = "one meaning" if len(self) == 1 else f"{len(self)} meanings"
+        scope = f"traces of up to {self.length} samples with values as recorded"
+        if self.up_to_rounding:
+            scope += ", up to the rounding of sums"
+        if self.reach > self.length:
+            scope += f" (windows reach {self.reach}: longer traces are not covered)"
+        if self.is_settled:
+            return f"{count} on {scope}" if self.how == "z3" else f"{count}, by the laws of rewriting and the data"
+        why = "z3, which would tell, is not installed (fernn[verify])" if self.how == "laws" else "time was up"
+        return f"at most {count} on {scope}: {why}"
+
+
+def equivalence_classes(
+    groups: Sequence[Sequence[Formula]], data: Dataset, length: int, time_limit: float
+) -> EquivalenceClasses:
+    """Formulas of different groups are known to differ, as they do on a recorded trace."""
+    deadline = perf_counter() + time_limit
+    has_solver = find_spec("z3") is not None
+    is_settled = True
+    rough: list[Formula] = []
+    classes: list[list[Formula]] = []
+    for group in groups:
+        known: list[list[Formula]] = []
+        for alike in group_by_laws(group):
+            home, is_sure = (
+                (None, False) if not has_solver else _find_class(alike[0], known, data, length, deadline, rough)
+            )
+            if home is None:
+                is_settled = is_settled and (is_sure or not known)
+                known.append(alike)
+            else:
+                home += alike
+        classes += known
+    how: How = "z3" if has_solver else "laws"
+    reach = window_samples(*(formula for group in groups for formula in group)) if any(groups) else 0
+    return EquivalenceClasses(tuple(map(tuple, classes)), length, how, is_settled, bool(rough), reach)
+
+
+def group_by_laws(formulas: Sequence[Formula]) -> list[list[Formula]]:
+    """In classes that simplify to the same formula."""
+    found: dict[Formula, list[Formula]] = {}
+    for formula in formulas:
+        found.setdefault(simplify(formula), []).append(formula)
+    return list(found.values())
+
+
+def _find_class(
+    formula: Formula, known: list[list[Formula]], data: Dataset, length: int, deadline: float, rough: list[Formula]
+) -> tuple[list[Formula] | None, bool]:
+    """The class that a formula belongs to, None for none of them; and whether that is certain.
+
+    What belongs to one up to rounding only is put into `rough`.
+    """
+    certain = True
+    for alike in known:
+        left = deadline - perf_counter()
+        try:
+            found = relate(formula, alike[0], length, data.ranges, left) if left > 0 else None
+            if found is not None and found.length and found.length < length and found.word.startswith("equivalent"):
+                certain = False  # time was up: the same as far as it was looked
+            elif found is not None and found.word.startswith("equivalent"):
+                rough += [formula] if found.sums else []
+                return alike, True
+        except FernnError:
+            certain = False
+        certain = certain and left > 0
+    return None, certain
+
+
+def sufficient_samples(formulas: Sequence[Formula], data: Dataset) -> int:
+    """Samples of traces that show what windows say: beyond the farthest end of one, and not more than were recorded."""
+    ends = [0.0]
+    for node in (node for formula in formulas for node in walk(formula)):
+        over = getattr(node, "over", None)
+        ends += [end for span in getattr(over, "spans", ()) for end in span if end < LONG]
+    return int(min(max(SHORT, max(ends) + 2), LONG, int(data.lengths.max())))
+
+
+def load_classes(folder: Path, groups: Sequence[Sequence[Formula]], length: int) -> EquivalenceClasses | None:
+    """What was found before of the same formulas; None where there is nothing, or of others."""
+    with suppress(OSError, *BROKEN):
+        found = mapping(read_json((folder / CLASSES_FILE).read_bytes()))
+        by_text = {str(formula): formula for group in groups for formula in group}
+        classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in rows(found["classes"]))
+        how: Any = found["how"]
+        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and whole(found["length"]) == length
+        if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
+            rough, reach = found.get("up_to_rounding") is True, whole(found.get("reach", 0))
+            return EquivalenceClasses(classes, length, how, found["settled"] is True, rough, reach)
+    return None
+
+
+def save_classes(folder: Path, found: EquivalenceClasses) -> None:
+    """For the next time; a folder that cannot be written is left as it is."""
+    classes = [{"formulas": [str(formula) for formula in row]} for row in found.classes]
+    told = {"schema": 1, "length": found.length, "how": found.how, "settled": found.is_settled, "classes": classes}
+    told |= {"up_to_rounding": found.up_to_rounding, "reach": found.reach}
+    with suppress(OSError):
+        write(folder / CLASSES_FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")

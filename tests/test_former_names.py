@@ -1,0 +1,31 @@
+"""Packages and functions keep their former names for one release."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import fernn.evaluation
+
+PACKAGES = {"fernn.belief": fernn.evaluation}
+
+
+@pytest.mark.parametrize("former", PACKAGES)
+def test_a_package_can_be_imported_by_its_former_name_with_a_warning(former):
+    now = PACKAGES[former]
+    sys.modules.pop(former, None)
+    with pytest.warns(DeprecationWarning, match=f"{former} is now called {now.__name__}"):
+        module = __import__(former, fromlist=["x"])
+    for old, new in now.FORMER_NAMES.items():
+        assert getattr(module, old) is getattr(now, new)
+    assert all(getattr(module, name) is getattr(now, name) for name in now.__all__)
+    with pytest.raises(AttributeError):
+        _ = module.nothing
+
+
+def test_the_warning_names_the_line_that_imports():
+    code = "import warnings\nwarnings.simplefilter('error')\nimport fernn.belief"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "DeprecationWarning: fernn.belief is now called fernn.evaluation" in done.stderr
