@@ -15,9 +15,10 @@ from fernn.formula import parse
 from fernn.plain import short_repr
 
 ROOMS = (
-    "", ".data", ".semantics", ".learners", ".learners.classes", ".lattice", ".regions", ".evaluation",
+    "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".regions", ".evaluation",
     ".runs", ".asking",
-    ".causes", ".verify", ".planted", ".engine", ".exact.certificate", ".exact.rivals", ".exact.audit",
+    ".causes", ".verify", ".planted", ".engine", ".learners.enumerative.certificate",
+    ".learners.enumerative.enumeration", ".learners.enumerative.audit",
     ".evaluation.drift",
     ".compare.own", ".compare.running", ".semantics.tally",
 )  # fmt: skip

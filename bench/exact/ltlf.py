@@ -15,8 +15,8 @@ from time import perf_counter
 from typing import Any
 
 import fernn
-from fernn.exact.smallest import smallest
 from fernn.formula.negation import negations_in
+from fernn.learners.enumerative.smallest import smallest
 
 from ..store import Found
 from .tasks import FORMULAS, SIZES, Task, tasks

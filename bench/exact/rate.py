@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from fernn.data import Dataset, load, split
-from fernn.exact.exploring import Exploration, Space
-from fernn.exact.ground import ground
 from fernn.formula import And, Atom, Formula, Historically, Once, Or, Since, mirror, to_rtamt
+from fernn.learners.enumerative.bitpack import pack_data
+from fernn.learners.enumerative.exploration import ExactSpace, Exploration
 
 from ..store import Found
 
-SPACE = Space(max_length=6, grid=32)
+SPACE = ExactSpace(max_length=6, grid=32)
 FORMULAS = 400
 SECONDS = 20.0
 """For rtamt."""
@@ -46,8 +46,8 @@ def measured(unit: str) -> Found:
 
 def explored(train: Dataset, longest: int) -> Exploration:
     """Without bounds, so that every candidate is scored that is not merged."""
-    space = Space(max_length=longest, grid=SPACE.grid)
-    found = Exploration(ground(train, np.ones(len(train)), True), space, 4 * 10**9, prune=False)
+    space = ExactSpace(max_length=longest, grid=SPACE.grid)
+    found = Exploration(pack_data(train, np.ones(len(train)), True), space, 4 * 10**9, prune=False)
     for stage in found.stages:
         found.race(stage)
     return found

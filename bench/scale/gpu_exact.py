@@ -101,7 +101,7 @@ def timed(work: Callable[[], Any], least: int = 3, seconds: float = 2.0) -> tupl
 
 def shapes(text: str) -> Iterator[Any]:
     """Tiles to try."""
-    from fernn.exact.card.tiles import Tile
+    from fernn.learners.enumerative.gpu_prefilter import Tile
 
     if text:
         for each in text.split(","):

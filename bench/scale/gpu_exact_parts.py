@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from fernn.data import Dataset, from_arrays
-from fernn.exact.card import card as cards
-from fernn.exact.card import launching, tiles
-from fernn.exact.exploring import Exploration, Space
-from fernn.exact.ground import ground
-from fernn.exact.jobs import EVER, NONE, Pairs
-from fernn.exact.operators import AND, HISTORICALLY, ONCE, OR, SINCE
 from fernn.formula import interval
 from fernn.learners import Enumerative
+from fernn.learners.enumerative import gpu_prefilter as cards
+from fernn.learners.enumerative import gpu_prefilter as launching
+from fernn.learners.enumerative import gpu_prefilter as tiles
+from fernn.learners.enumerative.bitpack import pack_data
+from fernn.learners.enumerative.exploration import ExactSpace, Exploration
+from fernn.learners.enumerative.scoring_jobs import EVER, NONE, Pairs
+from fernn.learners.enumerative.word_operators import AND, HISTORICALLY, ONCE, OR, SINCE
 from fernn.semantics import satisfied
 
 from .gpu_exact import Found, shapes, timed, told
@@ -39,7 +40,7 @@ PROCESSOR = 5e8
 def parts(small: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
     """The rows of a side become fewer where traces become more."""
     if small:
-        cards.WORTH = 0
+        cards.MIN_BYTES = 0
     sizes = ((40, 60),) if small else ((500, 30_000), (5_000, 8_000), (50_000, 1_500))
     yield "compiling", compiling
     for traces, rows in sizes:
@@ -76,8 +77,8 @@ def searches(traces: int, rows: int) -> tuple[Exploration, Any]:
     Nothing is left out by bounds, so that every pair is scored.
     """
     data = walks(traces)
-    space = Space(max_length=8, grid=32)
-    made = Exploration(ground(data, np.ones(traces), True), space, MEMORY, prune=False, device="cuda")
+    space = ExactSpace(max_length=8, grid=32)
+    made = Exploration(pack_data(data, np.ones(traces), True), space, MEMORY, prune=False, device="cuda")
     made.search.window(WINDOW)
     for stage in (1, 2, 3):
         made.race(stage)
@@ -171,11 +172,11 @@ def with_tile(tile: Any, name: str, traces: int, rows: int) -> Found:
 
 def compiling() -> Found:
     """Both ways once on little data, so that the next measurements find everything compiled."""
-    start, worth = perf_counter(), cards.WORTH
-    cards.WORTH = 0
+    start, worth = perf_counter(), cards.MIN_BYTES
+    cards.MIN_BYTES = 0
     for device in ("cpu", "cuda"):
         Enumerative(max_length=4, grid=2, thresholds="grid", folds=0, device=device).fit(walks(40))
-    cards.WORTH = worth
+    cards.MIN_BYTES = worth
     return {"seconds": perf_counter() - start}
 
 

@@ -13,8 +13,8 @@ from fernn.causes import CAUSE, Cause, account, marked, tank
 from fernn.causes.judging import either, everywhere, judge
 from fernn.causes.settling import Settling
 from fernn.errors import DataError, FernnError, UnsupportedError
-from fernn.exact.widening import widened
 from fernn.formula import direction, horizon, length, parse
+from fernn.learners.enumerative.threshold_margins import center_thresholds
 
 QUICK = {"folds": 0, "grid": 6, "max_length": 2}
 
@@ -156,7 +156,7 @@ def test_settling_never_costs_more_and_leaves_thresholds_in_the_middle_of_their_
     assert len(settled) == 2
     assert judged.standing(judged.held(settled)) <= judged.standing(judged.held(rules))
     assert by_hand.cost(by_hand.held(either(settled), made), made) == judged.standing(judged.held(settled))[1]
-    again = widened(either(settled), made.data, samples=True)
+    again = center_thresholds(either(settled), made.data, samples=True)
     assert (everywhere(again, made) == everywhere(either(settled), made)).all()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fernn.exact.card.tiles import BITS, LATER, LOOK, MEETS
+from fernn.learners.enumerative.gpu_prefilter import BITS, LATER, LOOK, MEETS
 
 
 def answers(question) -> np.ndarray:

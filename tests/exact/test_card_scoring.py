@@ -14,16 +14,19 @@ from brute import noisy
 from checks import spikes
 from fernn.engine.card import opened
 from fernn.errors import UnsupportedError
-from fernn.exact import search
-from fernn.exact.card import card, launching, scout, tiles
-from fernn.exact.card.weights import units
-from fernn.exact.exploring import Exploration, Space
-from fernn.exact.ground import ground
-from fernn.exact.jobs import EVER, NOW
-from fernn.exact.operators import AND, IMPLIES, NOT_SINCE, OR, SINCE
-from fernn.exact.scoring import ALL, ANY
 from fernn.formula import interval, mirror, parse
 from fernn.learners import Enumerative
+from fernn.learners.enumerative import enumerator as search
+from fernn.learners.enumerative import gpu_prefilter as card
+from fernn.learners.enumerative import gpu_prefilter as launching
+from fernn.learners.enumerative import gpu_prefilter as scout
+from fernn.learners.enumerative import gpu_prefilter as tiles
+from fernn.learners.enumerative.bitpack import pack_data
+from fernn.learners.enumerative.exploration import ExactSpace, Exploration
+from fernn.learners.enumerative.gpu_prefilter import integer_weights
+from fernn.learners.enumerative.scoring import ALL, ANY
+from fernn.learners.enumerative.scoring_jobs import EVER, NOW
+from fernn.learners.enumerative.word_operators import AND, IMPLIES, NOT_SINCE, OR, SINCE
 
 HAS_CARD = False
 if find_spec("torch"):
@@ -37,7 +40,7 @@ def kernels(request, monkeypatch):
     """Small jobs go to the card too, in small tiles."""
     pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.setattr(search, "FEW", 0)
-    monkeypatch.setattr(card, "WORTH", 0)
+    monkeypatch.setattr(card, "MIN_BYTES", 0)
     for kind in tiles.TILES:
         chunk = 2 if kind == tiles.BITS else 32
         monkeypatch.setitem(tiles.TILES, kind, tiles.Tile(32, 64, 4, chunk, registers=0))
@@ -53,7 +56,7 @@ def kernels(request, monkeypatch):
 
 def explored(data, space, device, weights=None, **more):
     weights = np.ones(len(data)) if weights is None else weights
-    found = Exploration(ground(data, weights, True, **more), space, 1 << 28, device=device)
+    found = Exploration(pack_data(data, weights, True, **more), space, 1 << 28, device=device)
     for stage in found.stages:
         found.race(stage)
     return found
@@ -79,17 +82,17 @@ def assert_same(one, other):
         assert_same_hits(one.collect_best(n, one.empty_hits(4096)), other.collect_best(n, other.empty_hits(4096)))
 
 
-PLAIN = Space(max_length=3, grid=2, every=True)
+PLAIN = ExactSpace(max_length=3, grid=2, every=True)
 WINDOWS = (interval(1, 1), interval(1, 3))
 
 
 @pytest.mark.parametrize(
     ("samples", "count", "space", "weights", "more"),
     [
-        (5, 30, Space(max_length=4, grid=1, every=True), "even", {}),
+        (5, 30, ExactSpace(max_length=4, grid=1, every=True), "even", {}),
         (12, 70, PLAIN, "even", {}),
-        (30, 40, Space(max_length=3, grid=2, every=True, negation=True, windows=WINDOWS), "even", {}),
-        (140, 40, Space(max_length=3, grid=2, every=True, negation=True, windows=WINDOWS[1:]), "even", {}),
+        (30, 40, ExactSpace(max_length=3, grid=2, every=True, negation=True, windows=WINDOWS), "even", {}),
+        (140, 40, ExactSpace(max_length=3, grid=2, every=True, negation=True, windows=WINDOWS[1:]), "even", {}),
         (6, 70, PLAIN, "tenths", {}),
         (6, 70, PLAIN, "classes", {}),
         (6, 70, PLAIN, "all", {}),
@@ -111,7 +114,7 @@ def test_what_is_found_is_the_same(kernels, samples, count, space, weights, more
 @pytest.mark.parametrize("template", ["G (?p -> F ?q)", "{?p; G ?p} & F ?q", "(?p U ?q) | ?r", "!(?p U ?q)"])
 def test_so_it_is_for_templates(kernels, template):
     data = noisy(6, 30, 5)
-    space = Space(max_length=0, template=mirror(parse(template)), grid=2, every=True)
+    space = ExactSpace(max_length=0, template=mirror(parse(template)), grid=2, every=True)
     assert_same(*(explored(data, space, device) for device in ("cpu", "cuda")))
 
 
@@ -137,7 +140,7 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
         asked.append(found is not None and len(found) <= 8)
         return found if asked[-1] else None
 
-    monkeypatch.setattr(launching, "ROOM", 8)
+    monkeypatch.setattr(launching, "MAX_PAIRS", 8)
     monkeypatch.setattr(launching.Launch, "find", find)
     other = explored(data, PLAIN, "cuda")
     assert_same(one, other)
@@ -149,9 +152,9 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
 def test_a_long_job_is_asked_about_in_stretches(kernels, monkeypatch):
     monkeypatch.setattr(search, "CHUNK", 1 << 12)
     monkeypatch.setattr(search, "SHORT", 1 << 10)
-    monkeypatch.setattr(scout, "STRETCH", 1 << 14)
+    monkeypatch.setattr(scout, "WORDS_AHEAD", 1 << 14)
     data = noisy(8, 70, 9)
-    space = Space(max_length=3, grid=4, every=True)
+    space = ExactSpace(max_length=3, grid=4, every=True)
     assert_same(*(explored(data, space, device) for device in ("cpu", "cuda")))
 
 
@@ -165,7 +168,7 @@ def test_a_long_job_is_asked_about_in_stretches(kernels, monkeypatch):
 def test_the_pairs_listed_are_those_that_err_no_more_than_the_bound(kernels, op, mode, window):
     """By the definition of the operators, one sample after the other."""
     data = noisy(9, 24, 7, ragged=True)
-    made = Exploration(ground(data, np.ones(24), False), Space(1, grid=2, every=True), 1 << 20, device="cuda")
+    made = Exploration(pack_data(data, np.ones(24), False), ExactSpace(1, grid=2, every=True), 1 << 20, device="cuda")
     over = interval(1, 3)
     assert made.search.window(over) == 2
     ids, layout = made.families[1], made.ground.layout
@@ -211,8 +214,8 @@ def test_units_never_exceed_weights(weigh):
     """Whatever traces a candidate gets wrong: if its weight is within a bound, so are its units."""
     rng = np.random.default_rng(4)
     data = noisy(0, 90, 3)
-    made = ground(data, weigh(rng.uniform(0.01, 5, 90)), True)
-    found = units(made.judge, 90)
+    made = pack_data(data, weigh(rng.uniform(0.01, 5, 90)), True)
+    found = integer_weights(made.judge, 90)
     for _ in range(300):
         wrong = rng.random(90) < rng.random()
         weight, count = float(made.judge.each[:90][wrong].sum()), int(found.each[:90][wrong].sum())

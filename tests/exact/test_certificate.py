@@ -8,9 +8,9 @@ import pytest
 import fernn
 from brute import noisy
 from fernn.errors import DataError, FernnError
-from fernn.exact.audit import audit
-from fernn.exact.certificate import Certificate
 from fernn.learners import Enumerative
+from fernn.learners.enumerative.audit import audit
+from fernn.learners.enumerative.certificate import Certificate
 
 SMALL = Enumerative(max_length=3, grid=2, folds=0)
 

@@ -20,15 +20,15 @@ import pytest
 import fernn
 from brute import fillings, noisy, verdicts
 from fernn.errors import DataError
-from fernn.exact.audit import audit
-from fernn.exact.certificate import Certificate, compose_statement, derive_outcome
-from fernn.exact.exploring import Space
-from fernn.exact.windows import within
 from fernn.formula import Atom, interval, length, parse
 from fernn.formula.holes import windows_open
 from fernn.formula.interval import ALL_TIME
 from fernn.formula.measures import node_count
 from fernn.learners import Enumerative
+from fernn.learners.enumerative.audit import audit
+from fernn.learners.enumerative.candidates import windows_within
+from fernn.learners.enumerative.certificate import Certificate, compose_statement, derive_outcome
+from fernn.learners.enumerative.exploration import ExactSpace
 
 COUNT = int(os.environ.get("FERNN_FORGERIES", "400"))
 DATA = noisy(1, 30, 4)
@@ -128,7 +128,7 @@ def judged(space: str) -> list[tuple[int, np.ndarray]]:
     if said["template"] is not None:
         template = parse(said["template"])
         spans = windows_open(template)
-        made = fillings(template, atoms, within(spans[0], SAMPLES) if spans else ())
+        made = fillings(template, atoms, windows_within(spans[0], SAMPLES) if spans else ())
         held = {(node_count(formula), verdicts(formula, DATA, future).tobytes()) for formula in made}
         return [(n, np.frombuffer(each, bool)) for n, each in held]
     windows = [parse(f"F{text} (a >= 0)").over for text in said["windows"]]
@@ -336,9 +336,9 @@ def repaired(content: dict, rng: random.Random) -> None:
         if template is not None:
             space["max_length"] = length(template)
         windows = (interval(1, 1),) if space["next"] and not space["intervals"] else ()
-        known = Space(space["max_length"], template, True, False, windows, space["thresholds"], space["grid"] or 1,
+        known = ExactSpace(space["max_length"], template, True, False, windows, space["thresholds"], space["grid"] or 1,
                       space["every_gap"], space["differences"])  # fmt: skip
-        from fernn.exact.atoms import columns
+        from fernn.learners.enumerative.candidates import columns
 
         counted = DATA.subset(weights > 0) if (weights > 0).any() else DATA
         if not space["intervals"] and template is None:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from brute import all_formulas, fillings, least, noisy, verdicts
-from fernn.exact import search
-from fernn.exact.exploring import Exploration, Space
-from fernn.exact.ground import ground
-from fernn.exact.rivals import rivals
 from fernn.formula import interval, length, mirror, parse
+from fernn.learners.enumerative import enumerator as search
+from fernn.learners.enumerative.bitpack import pack_data
+from fernn.learners.enumerative.enumeration import collect_rivals
+from fernn.learners.enumerative.exploration import ExactSpace, Exploration
 
 EVEN = None
 
@@ -20,7 +20,7 @@ def _merge_and_bound_however_few(monkeypatch):
 
 def explored(data, space, weights=EVEN, future=True, **more):
     weights = np.ones(len(data)) if weights is EVEN else weights
-    found = Exploration(ground(data, weights, future, **more), space, 1 << 28)
+    found = Exploration(pack_data(data, weights, future, **more), space, 1 << 28)
     for stage in found.stages:
         found.race(stage)
     return found
@@ -34,7 +34,7 @@ def errors(best):
 @pytest.mark.parametrize(("samples", "ragged"), [(5, False), (12, True), (70, True)])
 def test_no_formula_is_overlooked(samples, ragged, future):
     data = noisy(samples, 30, samples, ragged)
-    space = Space(max_length=4, grid=2, every=True)
+    space = ExactSpace(max_length=4, grid=2, every=True)
     found = explored(data, space, future=future)
     every = all_formulas(found.atoms, 4, future)
     wanted = least([f for fs in every.values() for f in fs], data, np.ones(len(data)), future)
@@ -43,7 +43,7 @@ def test_no_formula_is_overlooked(samples, ragged, future):
 
 def test_nor_at_length_five():
     data = noisy(2, 40, 5)
-    found = explored(data, Space(max_length=5, grid=1, every=True))
+    found = explored(data, ExactSpace(max_length=5, grid=1, every=True))
     every = all_formulas(found.atoms, 5, True)
     wanted = least([f for fs in every.values() for f in fs], data, np.ones(len(data)), True)
     assert found.best == errors(wanted)
@@ -52,7 +52,7 @@ def test_nor_at_length_five():
 def test_weights_count():
     data = noisy(3, 40, 5)
     for weights in (np.where(data.positive, 2.5, 1.0), np.random.default_rng(0).uniform(0.1, 3, 40)):
-        found = explored(data, Space(max_length=4, grid=2, every=True), weights)
+        found = explored(data, ExactSpace(max_length=4, grid=2, every=True), weights)
         every = all_formulas(found.atoms, 4, True)
         wanted = least([f for fs in every.values() for f in fs], data, weights, True)
         assert found.best == errors(wanted)
@@ -61,7 +61,7 @@ def test_weights_count():
 def test_negated_until_and_windows_are_in_the_space_when_asked_for():
     data = noisy(4, 30, 5)
     windows = (interval(1, 1), interval(1, 3))
-    space = Space(max_length=4, grid=1, every=True, negation=True, windows=windows)
+    space = ExactSpace(max_length=4, grid=1, every=True, negation=True, windows=windows)
     found = explored(data, space)
     every = all_formulas(found.atoms, 4, True, negation=True, windows=windows)
     wanted = least([f for fs in every.values() for f in fs], data, np.ones(len(data)), True)
@@ -71,8 +71,8 @@ def test_negated_until_and_windows_are_in_the_space_when_asked_for():
 def test_bounds_leave_out_nothing_that_matters():
     for seed in range(4):
         data = noisy(seed, 60, 6)
-        space = Space(max_length=5, grid=3)
-        made = ground(data, np.ones(len(data)), True)
+        space = ExactSpace(max_length=5, grid=3)
+        made = pack_data(data, np.ones(len(data)), True)
         with_bounds, without = (Exploration(made, space, 1 << 28, prune=prune) for prune in (True, False))
         for stage in with_bounds.stages:
             with_bounds.race(stage)
@@ -83,7 +83,7 @@ def test_bounds_leave_out_nothing_that_matters():
 
 
 def test_every_formula_is_accounted_for():
-    found = explored(noisy(0, 40, 5), Space(max_length=5, grid=3))
+    found = explored(noisy(0, 40, 5), ExactSpace(max_length=5, grid=3))
     for counts in found.counts.values():
         assert counts.generated == counts.merged + counts.bounded + counts.scored
 
@@ -92,14 +92,16 @@ def test_thresholds_of_one_class_only_cannot_be_better():
     """Leaving out the gaps between values of one class changes no least error."""
     for seed in range(6):
         data = noisy(seed, 20, 4, levels=12)
-        best = [explored(data, Space(max_length=4, thresholds="exact", every=every)).best for every in (True, False)]
+        best = [
+            explored(data, ExactSpace(max_length=4, thresholds="exact", every=every)).best for every in (True, False)
+        ]
         assert best[0] == best[1]
 
 
 def test_limits_are_kept():
     data = noisy(5, 40, 5)
-    free = explored(data, Space(max_length=3, grid=2, every=True))
-    strict = explored(data, Space(max_length=3, grid=2, every=True), most_missed=2.0)
+    free = explored(data, ExactSpace(max_length=3, grid=2, every=True))
+    strict = explored(data, ExactSpace(max_length=3, grid=2, every=True), most_missed=2.0)
     every = [f for fs in all_formulas(free.atoms, 3, True).values() for f in fs]
     kept = [f for f in every if (data.positive & ~verdicts(f, data, True)).sum() <= 2]
     assert strict.best == errors(least(kept, data, np.ones(len(data)), True))
@@ -133,9 +135,9 @@ def test_templates_are_searched_whole(template):
         template = "{G {G ?p; F ?p}; F {G ?p; F ?p}}"
     data = noisy(6, 30, 5)
     shape = parse(template)
-    space = Space(max_length=0, template=mirror(shape), grid=2, every=True)
+    space = ExactSpace(max_length=0, template=mirror(shape), grid=2, every=True)
     found = explored(data, space)
-    atoms = tuple(explored(data, Space(max_length=1, grid=2, every=True)).atoms)
+    atoms = tuple(explored(data, ExactSpace(max_length=1, grid=2, every=True)).atoms)
     atoms += tuple(type(a)(a.weights, {">=": ">", "<=": "<"}[a.relation], a.threshold) for a in atoms)
     wanted = least(fillings(shape, atoms), data, np.ones(len(data)), True)
     assert found.best == errors(wanted)
@@ -144,15 +146,15 @@ def test_templates_are_searched_whole(template):
 def test_open_windows_are_searched():
     data = noisy(7, 30, 5)
     shape = parse("F[?w] ?p | G[?v] ?q")
-    found = explored(data, Space(max_length=0, template=mirror(shape), grid=1, every=True))
-    atoms = explored(data, Space(max_length=1, grid=1, every=True)).atoms
+    found = explored(data, ExactSpace(max_length=0, template=mirror(shape), grid=1, every=True))
+    atoms = explored(data, ExactSpace(max_length=1, grid=1, every=True)).atoms
     windows = [interval(a, b) for a in range(5) for b in range(a, 5)]
     assert found.best == errors(least(fillings(shape, atoms, windows), data, np.ones(len(data)), True))
 
 
 def test_what_is_kept_says_what_it_is_kept_for():
     data = noisy(8, 40, 6)
-    found = explored(data, Space(max_length=5, grid=2))
+    found = explored(data, ExactSpace(max_length=5, grid=2))
     for n, error in found.best.items():
         kept = found.collect_best(n, found.empty_hits(4096))
         assert kept.state[0] > 0
@@ -167,7 +169,7 @@ def test_what_is_kept_says_what_it_is_kept_for():
 @pytest.mark.parametrize("tolerance", [0.0, 0.1])
 def test_rivals_are_all_ways_to_judge_as_well(tolerance):
     data = noisy(9, 30, 5)
-    found = explored(data, Space(max_length=4, grid=2, every=True))
+    found = explored(data, ExactSpace(max_length=4, grid=2, every=True))
     wanted = {}
     every = all_formulas(found.atoms, 4, True)
     limit = min(found.best.values()) + tolerance * len(data)
@@ -176,31 +178,33 @@ def test_rivals_are_all_ways_to_judge_as_well(tolerance):
             held = verdicts(formula, data, True)
             if (held != data.positive).sum() <= limit + 1e-9:
                 wanted.setdefault(held.tobytes(), n)
-    kept = rivals(found, tolerance, 10_000, complete=True)
+    kept = collect_rivals(found, tolerance, 10_000, complete=True)
     assert kept.complete
     assert {verdicts(r.formula, data, True).tobytes(): r.length for r in kept} == wanted
-    assert not rivals(found, 0.5, 3, complete=True).complete
+    assert not collect_rivals(found, 0.5, 3, complete=True).complete
 
 
 def test_many_threads_find_the_same(monkeypatch):
     from fernn.semantics import crew
 
     data = noisy(10, 200, 9)
-    space = Space(max_length=5, grid=12, since=False)
+    space = ExactSpace(max_length=5, grid=12, since=False)
     told = []
     for threads in ("1", "3"):
         monkeypatch.setenv("FERNN_THREADS", threads)
         crew._crew.cache_clear()
         found = explored(data, space)
-        told.append((found.best, [[str(r.formulas), r.count] for r in rivals(found, 0.01, 5000, complete=True)]))
+        told.append(
+            (found.best, [[str(r.formulas), r.count] for r in collect_rivals(found, 0.01, 5000, complete=True)])
+        )
     crew._crew.cache_clear()
     assert told[0] == told[1]
 
 
 def test_what_does_not_fit_into_memory_is_said():
     data = noisy(11, 40, 6, levels=8)
-    made = ground(data, np.ones(len(data)), True)
-    small = Exploration(made, Space(max_length=5, grid=8), memory=20_000)
+    made = pack_data(data, np.ones(len(data)), True)
+    small = Exploration(made, ExactSpace(max_length=5, grid=8), memory=20_000)
     for stage in small.stages:
         small.race(stage)
     assert small.dropped[3] > 0

@@ -8,10 +8,9 @@ import pytest
 import fernn
 from brute import all_formulas, verdicts
 from fernn.data import from_arrays
-from fernn.exact.cover import covering
-from fernn.exact.smallest import smallest
 from fernn.formula import interval
 from fernn.learners import Enumerative
+from fernn.learners.enumerative.smallest import greedy_cover, smallest
 
 
 def propositional(formula, seed, count=30, samples=6):
@@ -67,8 +66,8 @@ def test_a_cover_has_every_column():
     rng = np.random.default_rng(0)
     sets = rng.random((40, 30)) < 0.2
     sets[0, :] |= ~sets.any(axis=0)
-    chosen = covering(sets, rng.integers(1, 6, 40))
+    chosen = greedy_cover(sets, rng.integers(1, 6, 40))
     assert sets[chosen].any(axis=0).all()
     for row in chosen:
         assert not sets[[k for k in chosen if k != row]].any(axis=0).all()
-    assert covering(sets[:, :1] & False, np.ones(40, int)) is None
+    assert greedy_cover(sets[:, :1] & False, np.ones(40, int)) is None

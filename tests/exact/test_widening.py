@@ -9,11 +9,15 @@ import fernn
 from brute import noisy
 from fernn.data import from_arrays
 from fernn.errors import RunError
-from fernn.exact.ground import ground
-from fernn.exact.staying import Staying
-from fernn.exact.widening import critical, refined, widened
 from fernn.formula import And, Eventually, thresholds, with_thresholds
 from fernn.learners import Enumerative
+from fernn.learners.enumerative.bitpack import pack_data
+from fernn.learners.enumerative.threshold_margins import (
+    FrozenAtoms,
+    center_thresholds,
+    critical_values,
+    optimize_thresholds,
+)
 from fernn.runs import Run
 from fernn.runs.rivals import candidates
 
@@ -32,7 +36,7 @@ def test_a_critical_value_is_where_the_verdict_changes(rule):
     data, formula = noisy(1, 60, 5, levels=6), fernn.parse(rule)
     values = np.arange(-1, 7) + 0.25
     for k in range(len(thresholds(formula))):
-        at = critical(formula, k, data)
+        at = critical_values(formula, k, data)
         for value in values:
             changed = list(thresholds(formula))
             changed[k] = value
@@ -44,39 +48,42 @@ def test_a_critical_value_is_where_the_verdict_changes(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_widening_changes_no_verdict_and_no_margin_for_the_worse(rule):
     data, formula = noisy(2, 60, 5, levels=6), fernn.parse(rule)
-    wide = widened(formula, data)
+    wide = center_thresholds(formula, data)
     assert np.array_equal(fernn.satisfied(wide, data), fernn.satisfied(formula, data))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_widening_for_every_sample_changes_no_verdict_at_any(rule):
     data, formula = noisy(2, 60, 5, levels=6), fernn.parse(rule)
-    wide = widened(formula, data, samples=True)
+    wide = center_thresholds(formula, data, samples=True)
     assert np.array_equal(fernn.satisfied(wide, data, at="all"), fernn.satisfied(formula, data, at="all"))
 
 
 def test_a_threshold_comes_near_the_middle_of_the_values_that_are_judged():
     data = from_arrays([[1.0, 2.0, 9.0], [4.0, 8.0, 3.0]], [0, 1], ["a"], classes=["bad", "good"])
     formula = fernn.parse("a >= 3.9")
-    (first,), (every,) = thresholds(widened(formula, data)), thresholds(widened(formula, data, samples=True))
+    (first,), (every,) = (
+        thresholds(center_thresholds(formula, data)),
+        thresholds(center_thresholds(formula, data, samples=True)),
+    )
     assert 1.5 < first < 3.5  # first samples: 1 and 4, and a short number between
     assert 3.2 < every < 3.8  # all samples: 3 and 4
 
 
 def test_atoms_of_a_template_stay_and_so_do_those_of_a_hole_in_several_places():
     a, b, c = (fernn.parse(text) for text in ("a >= 1", "b <= 2", "a >= 3"))
-    once = Staying((fernn.parse("?p & F ?q & b <= 2"),))
+    once = FrozenAtoms((fernn.parse("?p & F ?q & b <= 2"),))
     assert once.of(And(And(a, Eventually(a)), b)) == {b}
-    twice = Staying((fernn.parse("?p & F ?p"), fernn.parse("G (a >= 3)")))
+    twice = FrozenAtoms((fernn.parse("?p & F ?p"), fernn.parse("G (a >= 3)")))
     assert twice.of(And(a, Eventually(a))) == {a, c}
-    assert Staying().of(And(a, b)) == frozenset()
+    assert FrozenAtoms().of(And(a, b)) == frozenset()
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_refined_thresholds_cannot_be_moved_alone_to_err_less(rule):
     data = noisy(3, 60, 5, levels=6)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
-    found = refined(fernn.parse(rule), ground(data, weights, True))
+    found = optimize_thresholds(fernn.parse(rule), pack_data(data, weights, True))
 
     def error(formula):
         return weights[fernn.satisfied(formula, data) != data.positive].sum()

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import fernn
 from fernn.data import from_arrays
-from fernn.exact import operators as o
-from fernn.exact.packed import layout
-from fernn.exact.shelf import spans_of
 from fernn.formula import And, Historically, Implies, Not, Once, Or, Since, mirror
+from fernn.learners.enumerative import word_operators as o
+from fernn.learners.enumerative.behaviour_table import spans_of
+from fernn.learners.enumerative.bitpack import bit_layout
 from strategies import formulas
 
 SIZES = st.sampled_from([1, 5, 8, 9, 16, 31, 33, 64, 65, 128, 140])
@@ -29,20 +29,22 @@ def words(formula, data, places):
             ):
                 op = {And: o.AND, Or: o.OR, Implies: o.IMPLIES, Since: o.SINCE}[type(node)]
                 left, right = made(a), made(b)
-                o.combine(op, left.ctypes.data, right.ctypes.data, valid.ctypes.data, out.ctypes.data, *frame)
+                o.write_binary(op, left.ctypes.data, right.ctypes.data, valid.ctypes.data, out.ctypes.data, *frame)
             case Once(a, over) | Historically(a, over):
                 op = o.ONCE if isinstance(node, Once) else o.HISTORICALLY
                 args = made(a), spans_of(over)
-                o.change(
+                o.write_unary(
                     op, args[0].ctypes.data, args[1], valid.ctypes.data, out.ctypes.data, spare.ctypes.data, *frame
                 )
             case Not(Since(a, b, over)) if over.is_all_time:
                 left, right = made(a), made(b)
-                o.combine(o.NOT_SINCE, left.ctypes.data, right.ctypes.data, valid.ctypes.data, out.ctypes.data, *frame)
+                o.write_binary(
+                    o.NOT_SINCE, left.ctypes.data, right.ctypes.data, valid.ctypes.data, out.ctypes.data, *frame
+                )
             case Not(a):
                 inner = made(a)
                 address = inner.ctypes.data, spans_of(None), valid.ctypes.data, out.ctypes.data, spare.ctypes.data
-                o.change(o.NOT, *address, *frame)
+                o.write_unary(o.NOT, *address, *frame)
             case _:
                 out[:] = places.packed(list(truth(node, data, places.future)))
         return out
@@ -63,7 +65,7 @@ def test_words_are_the_semantics(formula, samples, ragged, future, seed):
     sizes = rng.integers(1, samples + 1, count) if ragged else np.full(count, samples)
     X = [rng.choice([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0], (2, n)) for n in sizes]
     data = from_arrays(X, channels=["x", "y"])
-    places = layout(sizes, future, rng.permutation(count))
+    places = bit_layout(sizes, future, rng.permutation(count))
     wanted = list(truth(formula, data, future))
     found = words(formula, data, places)
     assert np.array_equal(found, places.packed(wanted))
@@ -72,7 +74,7 @@ def test_words_are_the_semantics(formula, samples, ragged, future, seed):
 
 
 def test_a_window_shows_the_samples_an_operator_looks_at():
-    places = layout([3, 6], future=False)
+    places = bit_layout([3, 6], future=False)
     shown = places.unpacked(places.window(fernn.parse("O[1,2]u[4,inf) (x > 0)").over))
     assert [row.tolist() for row in shown] == [[True, True, False], [True, True, False, True, True, False]]
 
@@ -80,5 +82,5 @@ def test_a_window_shows_the_samples_an_operator_looks_at():
 def test_flags_come_back_in_the_order_of_the_data():
     rng = np.random.default_rng(0)
     values = rng.random(130) < 0.5
-    places = layout([4] * 130, future=True, order=rng.permutation(130))
+    places = bit_layout([4] * 130, future=True, order=rng.permutation(130))
     assert np.array_equal(places.unflagged(places.flags(values)), values)

@@ -163,7 +163,7 @@ def a_front(data: bytes) -> None:
 
 def a_run(data: bytes) -> None:
     """One file of a run is replaced: its name, the sign 0x1e, its content."""
-    from fernn.exact.audit import audit
+    from fernn.learners.enumerative.audit import audit
     from fernn.runs import Run, as_found, reopened
     from fernn.runs.asking import transcript
     from fernn.runs.certifying import certified_part, read_certificate

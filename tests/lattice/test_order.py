@@ -8,10 +8,15 @@ from hypothesis import strategies as st
 from fernn import parse
 from fernn.formula.interval import Interval
 from fernn.formula.nodes import Always, And, Eventually, Implies, Or
-from fernn.lattice import below
-from fernn.lattice.graph import Node, children, grown_from
-from fernn.lattice.parameters import Place, Valuation, filled
-from fernn.lattice.structures import delayed, first
+from fernn.learners.lattice import below
+from fernn.learners.lattice.order_graph import StructureNode, children, parent_parameters
+from fernn.learners.lattice.structures import (
+    PartParameters,
+    Valuation,
+    all_delayed_atoms,
+    fill_structure,
+    simplest_structures,
+)
 from oracle import rho
 from strategies import atoms, levels
 
@@ -101,7 +106,7 @@ def test_what_is_not(a, b):
 
 
 def test_the_order_is_a_partial_order():
-    made = [structure.template for structure in first(["x"])]
+    made = [structure.template for structure in simplest_structures(["x"])]
     over = {(a, b) for a in made for b in made if below(a, b)}
     assert {(a, a) for a in made} <= over
     assert all((a, c) in over for a, b in over for d, c in over if b == d)
@@ -110,18 +115,22 @@ def test_the_order_is_a_partial_order():
 
 @given(st.data())
 def test_children_lie_where_errors_point_and_begin_as_their_parent(data):
-    parent = data.draw(st.sampled_from(list(first(["x", "y"]))))
-    places = tuple(Place(data.draw(windows), level - 1, level) for level in data.draw(st.tuples(levels, levels)))
+    parent = data.draw(st.sampled_from(list(simplest_structures(["x", "y"]))))
+    places = tuple(
+        PartParameters(data.draw(windows), level - 1, level) for level in data.draw(st.tuples(levels, levels))
+    )
     wrong = data.draw(st.sampled_from([(0.0, 1.0), (1.0, 0.0)]))
-    node = Node(parent, Valuation((0, 1), places), *wrong)
-    child = data.draw(st.sampled_from(list(children(node, delayed(["x", "y"])))))
+    node = StructureNode(parent, Valuation((0, 1), places), *wrong)
+    child = data.draw(st.sampled_from(list(children(node, all_delayed_atoms(["x", "y"])))))
     lower, upper = (child, parent) if wrong[1] else (parent, child)
     assert below(lower.template, upper.template)
     assert not below(upper.template, lower.template)
-    start, part = grown_from(node, child)
+    start, part = parent_parameters(node, child)
     assert len(start.places) == len(child.parts) == 3
     X = data.draw(st.lists(st.lists(levels, min_size=SAMPLES, max_size=SAMPLES), min_size=2, max_size=2))
     trace = dict(zip("xy", X, strict=True))
     absent = start.places[part].high
-    near = start.at(part, Place(start.places[part].window, np.sign(absent) * 99, np.sign(absent) * 100))
-    assert (rho(filled(child, near), trace, 0) >= 0) == (rho(filled(parent, node.valuation), trace, 0) >= 0)
+    near = start.at(part, PartParameters(start.places[part].window, np.sign(absent) * 99, np.sign(absent) * 100))
+    assert (rho(fill_structure(child, near), trace, 0) >= 0) == (
+        rho(fill_structure(parent, node.valuation), trace, 0) >= 0
+    )

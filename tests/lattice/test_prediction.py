@@ -9,9 +9,9 @@ import fernn
 from brute import noisy
 from fernn.data import from_arrays
 from fernn.errors import FormulaError
-from fernn.lattice import Reactive, below
-from fernn.lattice.graph import edges
 from fernn.learners import Lattice
+from fernn.learners.lattice import Reactive, below
+from fernn.learners.lattice.order_graph import edges
 
 RULE = fernn.parse("G[0,2] (x >= 1) -> F[4,6] (x <= 0)")
 

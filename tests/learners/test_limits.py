@@ -17,9 +17,10 @@ from fernn.data import from_arrays
 from fernn.errors import UnsupportedError
 from fernn.formula import parse
 from fernn.formula.templates import options_up_to, up_to_length
-from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree, enumeration
+from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
 from fernn.learners import fernn as fernn_module
 from fernn.learners.classes import Tightest
+from fernn.learners.enumerative import enumeration
 from fernn.learners.moves import Moves
 from fernn.learners.search import BATCH, in_turn
 

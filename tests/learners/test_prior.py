@@ -10,10 +10,10 @@ import pytest
 
 from fernn.data import Dataset, write_csv
 from fernn.errors import DataError, FernnError, FernnWarning, FormulaError, UnsupportedError
-from fernn.exact.audit import audit
-from fernn.exact.certificate import Certificate
 from fernn.formula import Atom, channels, parse, walk
 from fernn.learners import Enumerative, Fernn, Prior, Range, Tree, informed, read_prior
+from fernn.learners.enumerative.audit import audit
+from fernn.learners.enumerative.certificate import Certificate
 from fernn.learners.prior import keeping
 from fernn.runs.certifying import certified_part
 from fernn.semantics import satisfied

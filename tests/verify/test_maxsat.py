@@ -20,9 +20,9 @@ import fernn
 from brute import all_formulas, least
 from fernn.data import from_arrays
 from fernn.errors import DataError, FernnError, UnsupportedError
-from fernn.exact.smallest import smallest
 from fernn.formula import direction, interval, length
 from fernn.learners import Entry, MaxSat
+from fernn.learners.enumerative.smallest import smallest
 from fernn.learners.sklearn import MaxSatClassifier
 from fernn.runs.methods import METHODS
 from fernn.verify import maxsat

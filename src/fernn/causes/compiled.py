@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..exact import lanes
+from ..learners.enumerative import word_vectors as lanes
 from ..semantics.ondisk import compiled_on_disk, is_kept
 from . import counting
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ..exact.lanes import counted
+from ..learners.enumerative.word_vectors import popcount
 
 EPS = 1e-9
 
@@ -45,7 +45,7 @@ def tally(rows: Any, covered: Any, calm: int, hits: Any, alarms: Any) -> None:
     for i in range(len(rows)):
         some, many = 0, 0
         for word in range(rows.shape[1]):
-            new = counted(rows[i, word] & ~covered[word])
+            new = popcount(rows[i, word] & ~covered[word])
             if word < calm:
                 some += new
             else:
@@ -59,13 +59,13 @@ def _cost(a: Any, b: Any, covered: Any, union: bool, prices: Any, bound: float) 
     alarms = 0
     for word in range(prices.calm):
         met = (a[word] | b[word]) if union else (a[word] & b[word])
-        alarms += counted(met | covered[word])
+        alarms += popcount(met | covered[word])
     if alarms > prices.most_alarms or prices.alarm * alarms > bound:
         return np.inf
     hits = 0
     for word in range(prices.calm, len(a)):
         met = (a[word] | b[word]) if union else (a[word] & b[word])
-        hits += counted(met | covered[word])
+        hits += popcount(met | covered[word])
     return prices.alarm * alarms + prices.miss * (prices.faults - hits)
 
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
-from ..exact.exploring import Exploration, Space
-from ..exact.ground import ground
-from ..exact.shelf import Ids
 from ..formula import ALL_TIME, And, Formula, Interval, OpenInterval, channels, direction, interval, length, parse
 from ..formula.holes import expanded
 from ..formula.measures import everywhere
 from ..formula.nodes import children
+from ..learners.enumerative.behaviour_table import Ids
+from ..learners.enumerative.bitpack import pack_data
+from ..learners.enumerative.exploration import ExactSpace, Exploration
 from .marked import Marked
 
 USUAL = (
@@ -77,8 +77,8 @@ def _over_all_time(node: Formula) -> Formula:
 
 def explored(marked: Marked, grid: int, memory: int, pulse: Callable[[], None]) -> Exploration:
     """The ground on which families of rules grow: atoms with `grid` thresholds a channel."""
-    space = Space(1, thresholds="grid", grid=grid, every=True)
-    return Exploration(ground(marked.data, np.ones(len(marked)), False), space, memory, pulse=pulse)
+    space = ExactSpace(1, thresholds="grid", grid=grid, every=True)
+    return Exploration(pack_data(marked.data, np.ones(len(marked)), False), space, memory, pulse=pulse)
 
 
 def forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple[tuple[Form, ...], int]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..exact.atoms import columns
 from ..formula import length, parse
 from ..learners.clock import Clock
+from ..learners.enumerative.candidates import columns
 from ..learners.fit import Watch
 from ..learners.front import Entry, Front, picked, standard_error
 from ..learners.memory import bytes_of

@@ -9,9 +9,9 @@ from math import inf
 
 import numpy as np
 
-from ..exact.atoms import Column
-from ..exact.widening import scaled, verdicts
 from ..formula import Formula, Or
+from ..learners.enumerative.candidates import Column
+from ..learners.enumerative.threshold_margins import normalize_atoms, verdicts
 from ..semantics import robustness
 from .marked import Flags, Marked
 
@@ -66,7 +66,7 @@ class Judge:
     def margin(self, rule: Formula, columns: Sequence[Column]) -> float:
         """The least |robustness| at a counted sample that is judged rightly, atoms divided by the range they read."""
         right = (everywhere(rule, self.marked) == self.faulty) & self.counted
-        room = np.abs(np.concatenate(list(robustness(scaled(rule, columns), self.marked.data, at="all"))))
+        room = np.abs(np.concatenate(list(robustness(normalize_atoms(rule, columns), self.marked.data, at="all"))))
         return float(room[right].min()) if right.any() else 0.0
 
 

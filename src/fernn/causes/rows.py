@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..exact.exploring import Exploration
-from ..exact.jobs import EVER
-from ..exact.operators import ATOM
-from ..exact.packed import Layout
 from ..formula import And, Atom, Formula
+from ..learners.enumerative.bitpack import BitLayout
+from ..learners.enumerative.exploration import Exploration
+from ..learners.enumerative.scoring_jobs import EVER
+from ..learners.enumerative.word_operators import ATOM
 from . import compiled
 from .counting import EPS, Prices
 from .forms import Form
@@ -179,7 +179,7 @@ def union(rows: Sequence[Words], nothing: Words) -> Words:
     return together
 
 
-def _places(layout: Layout) -> npt.NDArray[np.int64]:
+def _places(layout: BitLayout) -> npt.NDArray[np.int64]:
     """For each sample, all traces one behind the other, the number of its bit in a row of the shelf."""
     place = np.empty(len(layout.lengths), np.int64)
     place[layout.order] = np.arange(len(layout.order))

@@ -10,10 +10,17 @@ from math import inf
 
 import numpy as np
 
-from ..exact.staying import Staying
-from ..exact.widening import critical, is_better, least, open_atoms, widened, with_threshold
 from ..formula import Formula, Historically, Interval, Once, Or, interval, walk
 from ..formula.measures import everywhere
+from ..learners.enumerative.threshold_margins import (
+    FrozenAtoms,
+    center_thresholds,
+    critical_values,
+    is_better,
+    least_error_threshold,
+    movable_atoms,
+    with_threshold,
+)
 from .judging import Judge, either
 
 MOVES, STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1)), (1, 2, 4)
@@ -29,8 +36,8 @@ class Settling:
     templates: tuple[Formula, ...] = ()
 
     @cached_property
-    def staying(self) -> Staying:
-        return Staying(self.templates)
+    def staying(self) -> FrozenAtoms:
+        return FrozenAtoms(self.templates)
 
     @cached_property
     def overs(self) -> frozenset[Interval]:
@@ -50,15 +57,15 @@ class Settling:
                 if is_better(standing, best):
                     whole, best, improving = moved, standing, True
                     break
-        middle = widened(whole, judge.marked.data, self.staying.of(whole), samples=True)
+        middle = center_thresholds(whole, judge.marked.data, self.staying.of(whole), samples=True)
         return _apart(middle, len(rules))
 
     def _thresholds(self, whole: Formula, judge: Judge) -> Iterator[Formula]:
         """Each threshold where it costs least."""
         weights = np.where(judge.faulty, judge.miss, judge.alarm) * judge.counted
-        for k, _ in open_atoms(whole, self.staying.of(whole)):
-            at = critical(whole, k, judge.marked.data, samples=True)
-            value = least(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
+        for k, _ in movable_atoms(whole, self.staying.of(whole)):
+            at = critical_values(whole, k, judge.marked.data, samples=True)
+            value = least_error_threshold(at, judge.faulty, weights, inf, judge.alarm * judge.most_alarms)
             if value is not None:
                 yield with_threshold(whole, k, value)
 

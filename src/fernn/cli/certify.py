@@ -26,8 +26,8 @@ def certify(
     as it was for learning, unless reading options are given.
     """
     from ..data import flags
-    from ..exact.audit import audit
-    from ..exact.certificate import describe_space
+    from ..learners.enumerative.audit import audit
+    from ..learners.enumerative.certificate import describe_space
     from ..runs.certifying import certified_part, read_certificate
 
     proof = read_certificate(certificate)

@@ -10,7 +10,7 @@ import numpy as np
 from ..formula import length, parse
 from ..learners import Entry, Front, PaperFernn
 from ..learners.baselines import BASELINES
-from ..learners.enumerative import ExactFit
+from ..learners.enumerative.enumerative import ExactFit
 from ..learners.front import picked
 from ..learners.labels import is_real
 from ..learners.paper import output

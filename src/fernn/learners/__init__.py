@@ -1,11 +1,11 @@
 """Methods that find formulas for labelled traces, all used in the same way."""
 
-from .enumerative import Enumerative, ExactFit
+from .enumerative.enumerative import Enumerative, ExactFit
 from .fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
 from .informed import informed
-from .lattice import Lattice, LatticeFit
+from .lattice.lattice import Lattice, LatticeFit
 from .maxsat import MaxSat, MaxSatFit
 from .paper import PaperFernn
 from .prior import Prior, Range, read_prior

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..data import Dataset
 from ..errors import FernnError, UnsupportedError
-from ..exact.atoms import columns
-from ..exact.widening import margin
 from ..formula import Formula, length
 from .clock import Clock
+from .enumerative.candidates import columns
+from .enumerative.threshold_margins import margin
 from .fit import Fit, Watch, silent
 from .front import Entry, Front, front_of, within_traces
 from .labels import Floats, counts, losses, that_count, weighed

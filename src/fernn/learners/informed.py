@@ -25,15 +25,15 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
-from ..exact.atoms import columns
-from ..exact.certificate import Certificate
-from ..exact.widening import margin
 from ..formula import FALSE, TRUE, And, Atom, Formula, direction, length, simplify
 from ..formula.measures import everywhere
 from ..formula.nodes import AnyAtom, AnyOf, Relation, children, walk
 from ..formula.templates import up_to_length
 from ..semantics import satisfied
 from .contradictions import contradictions
+from .enumerative.candidates import columns
+from .enumerative.certificate import Certificate
+from .enumerative.threshold_margins import margin
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front, picked
 from .labels import Floats, counts, losses

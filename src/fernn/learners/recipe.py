@@ -73,9 +73,9 @@ def plain(value: Any) -> Any:
 
 
 def _kinds() -> dict[str, Any]:
-    from .enumerative import Enumerative
+    from .enumerative.enumerative import Enumerative
     from .fernn import Fernn
-    from .lattice import Lattice
+    from .lattice.lattice import Lattice
     from .maxsat import MaxSat
     from .paper import PaperFernn
     from .tree import Tree

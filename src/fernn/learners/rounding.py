@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import copysign, floor, log10
 
-from ..exact.atoms import shortened
 from ..formula import Atom, Formula, thresholds, walk, with_thresholds
+from .enumerative.candidates import round_significant
 from .search import Search
 
 SHIFT = 0.003
@@ -44,7 +44,7 @@ def rounded(
 
 def _near(value: float, digits: int) -> list[float]:
     """The numbers of so many digits next to a value, the nearest first: on one side of it verdicts may change."""
-    nearest = shortened(value, digits)
+    nearest = round_significant(value, digits)
     if not value or nearest == value:
         return [nearest]
     place = digits - 1 - floor(log10(abs(value)))

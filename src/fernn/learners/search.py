@@ -14,12 +14,12 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from ..exact.atoms import shortened
 from ..formula import Constant, Formula, Interval, length, thresholds, with_thresholds
 from ..formula.simplify import trim_windows
 from ..network.matching import State
 from ..semantics.crew import PARALLEL_WORK, spread
 from .archive import Archive, Specimen
+from .enumerative.candidates import round_significant
 from .moves import Moves
 from .restarts import Afar
 from .space import Branch, Space, formula_of
@@ -278,7 +278,7 @@ class Search:
 
     def _without_dust(self, state: State, said: Formula, loss: float) -> tuple[State, Formula]:
         """Both with thresholds of at most DIGITS digits, where that leaves the loss: halves of sums end in rounding."""
-        short = with_thresholds(said, [shortened(value, DIGITS) for value in thresholds(said)])
+        short = with_thresholds(said, [round_significant(value, DIGITS) for value in thresholds(said)])
         placed = None if short == said else self.space.placed(short)
         if placed is None:
             return state, said

@@ -17,11 +17,11 @@ from math import log2
 import numpy as np
 
 from ..data import Dataset
-from ..exact.exploring import Exploration, Space
-from ..exact.ground import ground
-from ..exact.widening import refined, widened
 from ..formula import Formula
 from ..semantics import satisfied
+from .enumerative.bitpack import pack_data
+from .enumerative.exploration import ExactSpace, Exploration
+from .enumerative.threshold_margins import center_thresholds, optimize_thresholds
 from .labels import Floats
 
 IMPURITY: dict[str, Callable[[float], float]] = {
@@ -60,7 +60,7 @@ class Splitting:
     """The search for the best split of some traces; `pulse` is called often, and what it raises ends it."""
 
     def __init__(
-        self, data: Dataset, weights: Floats, space: Space, future: bool, memory: int, pulse: Callable[[], None]
+        self, data: Dataset, weights: Floats, space: ExactSpace, future: bool, memory: int, pulse: Callable[[], None]
     ) -> None:
         self.data, self.weights, self.space, self.future = data, weights, space, future
         self.memory, self.pulse = memory, pulse
@@ -95,7 +95,7 @@ class Splitting:
         order = [k for k in np.argsort(-np.array(gains), kind="stable").tolist() if legal[k] and gains[k] > LEAST]
         if not order:
             return None, 0.0
-        return widened(explored.formulas(found, order[0])[0], self.data), gains[order[0]]
+        return center_thresholds(explored.formulas(found, order[0])[0], self.data), gains[order[0]]
 
     def _purest(self, purity: str) -> tuple[Formula | None, float]:
         whole = self._impurity(purity, self.good, self.bad)
@@ -138,7 +138,7 @@ class Splitting:
     def _explored(self, data: Dataset, weights: Floats) -> Exploration:
         """The space gone through to its end, for these traces so weighed."""
         self.searched += 1
-        explored = Exploration(ground(data, weights, self.future), self.space, self.memory, pulse=self.pulse)
+        explored = Exploration(pack_data(data, weights, self.future), self.space, self.memory, pulse=self.pulse)
         for stage in explored.stages:
             explored.race(stage)
         return explored
@@ -147,8 +147,8 @@ class Splitting:
         """The shortest of those that err least, its thresholds in the middle of where they may be."""
         formula = explored.formulas(explored.search.lead, 0)[0]
         if self.space.thresholds == "grid":
-            formula = refined(formula, explored.ground)
-        return widened(formula, explored.ground.data)
+            formula = optimize_thresholds(formula, explored.ground)
+        return center_thresholds(formula, explored.ground.data)
 
     def _gain(self, purity: str, x: float, y: float) -> float:
         x, y = min(max(x, 0.0), self.good), min(max(y, 0.0), self.bad)

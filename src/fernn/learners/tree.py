@@ -22,7 +22,7 @@ from ..formula.measures import facing
 from ..plain import text
 from .branches import Branches, grown, prunings, reaching, voted
 from .clock import Clock
-from .enumerative import Enumerative
+from .enumerative.enumerative import Enumerative
 from .fit import Fit, Watch, silent
 from .front import Entry, Front
 from .growing import Growing

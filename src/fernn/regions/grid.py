@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..errors import DataError
-from ..exact.widening import holds
 from ..formula import Atom
+from ..learners.enumerative.threshold_margins import atom_holds
 from .ranges import Box, Range
 from .structure import Structure
 
@@ -102,7 +102,7 @@ def grid(structure: Structure, data: Dataset) -> Grid:
     sums = [_summed(atom, data, samples) for atom in structure.atoms]
     signals = np.empty((len(sums), samples.shape[1]))
     for row, atom, total in zip(signals, structure.atoms, sums, strict=True):
-        row[:] = np.where(holds(atom, total), FAR, -FAR)
+        row[:] = np.where(atom_holds(atom, total), FAR, -FAR)
     axes = []
     for number, parameter in enumerate(structure.parameters):
         if parameter.kind == "end":

@@ -12,7 +12,7 @@ from math import isinf
 
 import numpy as np
 
-from ..exact.atoms import between
+from ..learners.enumerative.candidates import between
 from .grid import Axis, Cells, Grid
 from .ranges import Range
 from .structure import Structure

@@ -9,8 +9,8 @@ from typing import Any
 from .. import __version__
 from ..data import Dataset
 from ..errors import DataError
-from ..exact.certificate import Certificate
 from ..learners import Prior
+from ..learners.enumerative.certificate import Certificate
 from ..learners.informed import seen
 from ..plain import read_json, told
 from .learning import parts

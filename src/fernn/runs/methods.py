@@ -70,7 +70,7 @@ def method(name: str) -> Method:
 
 def is_compiled(name: str) -> bool:
     """Whether what a method runs on is compiled for this machine already."""
-    from ..exact.compiled import is_compiled as exact
+    from ..learners.enumerative.scoring import is_compiled as exact
     from ..network.engine import is_compiled as network
     from ..semantics.machine import is_compiled as judge
 

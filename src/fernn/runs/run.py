@@ -28,8 +28,8 @@ from .. import __version__
 from ..data import Dataset, suggest_command
 from ..data.options import checked_reading
 from ..errors import DataError, RunError
-from ..exact.certificate import NOTE, list_contradictions
 from ..learners import Fit, Front, Prior, Progress
+from ..learners.enumerative.certificate import NOTE, list_contradictions
 from ..learners.front import plain, read_back, word
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
 from .atomic import append, write

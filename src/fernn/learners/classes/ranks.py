@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...errors import FernnError
-from ...exact.atoms import between
 from ...formula import Formula, to_sentence
 from ...formula.notebook import html
 from ...formula.show import number
 from ...plain import refusing, short_repr
 from ...semantics import robustness
 from ...semantics.batch import Traces
+from ..enumerative.candidates import between
 from ..front import Front, plain, read_back
 from ..labels import Floats
 from .rules import SCHEMA, known_labels

@@ -12,10 +12,10 @@ from math import ceil, floor
 import numpy as np
 
 from ...data import Dataset
-from ...exact.widening import FAR, critical
 from ...formula import Atom, Formula, thresholds, walk, with_thresholds
 from ...semantics import satisfied
 from ..clock import Clock
+from ..enumerative.threshold_margins import FAR, critical_values
 
 FINE = 0.002
 """A threshold is written with as few digits as move it by this share of its channel's range at most, outwards."""
@@ -48,7 +48,7 @@ def violating(formula: Formula, data: Dataset) -> int:
 
 def _tighter(formula: Formula, k: int, good: Dataset, allowed: int) -> Formula | None:
     """With threshold number k as tight as can be; None where it is already, or where it does not matter."""
-    found = critical(formula, k, good)
+    found = critical_values(formula, k, good)
     order = np.sort(found.at)
     best = float(order[allowed] if found.falls else order[len(order) - 1 - allowed])
     values = list(thresholds(formula))
@@ -66,7 +66,7 @@ def shortened(formula: Formula, good: Dataset, allowed: int) -> Formula:
     values = list(thresholds(formula))
     for k, value in enumerate(values):
         span = sum(abs(weight) * spans[name] for name, weight in atoms[k].weights)
-        up = not critical(formula, k, good).falls
+        up = not critical_values(formula, k, good).falls
         for digits in range(-12, 16):
             unit = 10.0**-digits
             near = (ceil(value / unit) if up else floor(value / unit)) * unit

@@ -25,7 +25,7 @@ from ...errors import DataError, UnsupportedError
 from ...formula import Always, And, Formula, Historically, atom, length
 from ...semantics import satisfied
 from ..clock import Clock
-from ..enumerative import Enumerative
+from ..enumerative.enumerative import Enumerative
 from ..fit import Fit, Progress, Watch, silent
 from .background import background
 from .envelope import Envelope, Tight, picked

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from ...engine import Where
-from ...exact.certificate import Certificate
-from ...exact.rivals import Rivals
 from ...formula import Formula
-from ..enumerative import Enumerative, ExactFit
+from ..enumerative.certificate import Certificate
+from ..enumerative.enumeration import Rivals
+from ..enumerative.enumerative import Enumerative, ExactFit
 from ..fit import Watch
 from .base import keep
 from .classifying import Classifying

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine import Where
 from ..fit import Watch
-from ..lattice import Lattice, LatticeFit
+from ..lattice.lattice import Lattice, LatticeFit
 from .base import keep
 from .classifying import Classifying
 
