@@ -13,7 +13,7 @@ from fernn.data.split import blocks
 from fernn.errors import DataError
 from fernn.evaluation import bootstrap, nested_cv, permutation_test
 from fernn.evaluation.resampling import Refit, draw_bootstrap, permute_labels, refit
-from fernn.learners import Entry, Enumerative, Fit, Front
+from fernn.learners import Entry, Enumerative, Fernn, Fit, Front, Learner, Tree
 from fernn.learners.labels import losses
 
 QUICK = Enumerative(max_length=2, grid=16, folds=0)
@@ -87,7 +87,84 @@ def test_what_is_kept_is_not_learned_again(tmp_path):
     again = list(refit(learner, spikes(), [*asked, ("bootstrap", 0)], keep=keep))
     assert again[:4] == first
     assert learner.asked == 5
-    assert Refit(**json.loads(keep.read_text().splitlines()[0])) == first[0]
+    line = json.loads(keep.read_text().splitlines()[0])
+    assert line.pop("about")
+    assert Refit(**line) == first[0]
+
+
+FERNN = Fernn(max_length=2, restarts=4, rounds=2)
+RESULTS = {
+    "permutation test": lambda learner, keep, told: permutation_test(
+        learner, spikes(2, telling=False), 9, keep=keep, told=told
+    ),
+    "nested cv": lambda learner, keep, told: nested_cv(learner, spikes(2, telling=False), 4, keep=keep, told=told),
+    "bootstrap": lambda learner, keep, told: bootstrap(learner, spikes(), "G (x <= 5)", 6, keep=keep, told=told),
+}
+
+
+@pytest.mark.parametrize("learner", [QUICK, FERNN, Tree(depth=1, grid=8, folds=0)], ids=["exact", "fernn", "tree"])
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_what_was_interrupted_again_and_again_ends_as_what_was_not(result, learner, tmp_path):
+    """Between fits, and in the midst of one; and a last line that a killed process left torn."""
+    keep = tmp_path / "repeats.jsonl"
+    wanted = result(learner, None, lambda done, of: None)
+    for stop in (1, 2, 4):
+
+        def interrupt(done, of, stop=stop):
+            if done == stop:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            result(learner, keep, interrupt)
+        assert len(keep.read_bytes().splitlines()) == stop
+        with pytest.raises(KeyboardInterrupt):
+            result(Cut(learner), keep, lambda done, of: None)
+    with keep.open("a") as handle:
+        handle.write('{"kind": "shuffle", "seed": 9, "form')
+    assert result(learner, keep, lambda done, of: None) == wanted
+    assert result(learner, keep, lambda done, of: None) == wanted
+
+
+@dataclass
+class Cut:
+    """A learner whose every fit is interrupted."""
+
+    learner: Learner
+
+    def fit(self, data, watch=None, resume=None):
+        return replace(self.learner.fit(data), ended="interrupted")
+
+
+def test_what_another_learner_other_data_or_another_number_of_folds_gave_is_not_taken(tmp_path):
+    keep, data = tmp_path / "repeats.jsonl", spikes()
+    other = replace(QUICK, max_length=1)
+    found = nested_cv(QUICK, data, 4, keep=keep)
+    assert nested_cv(QUICK, data, 5, keep=keep) == nested_cv(QUICK, data, 5)
+    assert nested_cv(QUICK, spikes(3), 4, keep=keep) == nested_cv(QUICK, spikes(3), 4)
+    assert nested_cv(other, data, 4, keep=keep) == nested_cv(other, data, 4)
+    size = keep.stat().st_size
+    assert nested_cv(QUICK, data, 4, keep=keep) == found
+    assert keep.stat().st_size == size
+
+
+def test_results_that_a_time_limit_made_depend_on_the_machine_say_so():
+    data = spikes()
+
+    class Limited(Counting):
+        def fit(self, data, watch=None, resume=None):
+            fit = super().fit(data, watch, resume)
+            return replace(fit, ended="time limit" if self.asked == 2 else "done")
+
+    found = [
+        permutation_test(Limited(), data, 3),
+        nested_cv(Limited(), data, 3),
+        bootstrap(Limited(), data, "G (x <= 5)", 3),
+    ]
+    assert [each.limited for each in found] == [1, 1, 1]
+    for each, of in zip(found, (4, 3, 3), strict=True):
+        assert f"the time limit stopped 1 of these {of} fits" in str(each)
+        assert each.to_json()["limited"] == 1
+    assert "time limit" not in str(permutation_test(Counting(), data, 3))
 
 
 def test_a_rule_in_the_data_is_no_chance_and_one_in_noise_is():

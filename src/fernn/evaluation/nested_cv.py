@@ -37,7 +37,7 @@ from ..plain import short_repr
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
 from .intervals import LEVEL, clopper_pearson, effective_sample_size
-from .resampling import CountDone, Refit, refit
+from .resampling import CountDone, Refit, describe_limited, refit
 
 FOLDS = 5
 
@@ -55,6 +55,8 @@ class NestedCV:
     """The rule whose error is asked for."""
     differ: int
     """How many traces it judges otherwise than the rule of their part does."""
+    limited: int = 0
+    """How many of these fits their time limit ended."""
 
     __repr__ = short_repr
 
@@ -81,12 +83,13 @@ class NestedCV:
             f"error {self.error:.4f} in nested cross-validation ({sum(self.wrong)} of {sum(self.cases)} traces, "
             f"{len(self.cases)} folds), whose rules judge {self.differ} of these traces otherwise than this rule; "
             f"its own error on new traces: 95% from {low:.4f} to {high:.4f}"
+            f"{describe_limited(self.limited, len(self.cases))}"
         )
 
     def to_json(self) -> dict[str, Any]:
         told = {"error": self.error, "interval": list(self.interval), "formulas": list(self.formulas)}
         told |= {"wrong": list(self.wrong), "cases": list(self.cases)}
-        return told | {"formula": self.formula, "disagreement": self.disagreement}
+        return told | {"formula": self.formula, "disagreement": self.disagreement, "limited": self.limited}
 
 
 def nested_cv(
@@ -127,4 +130,5 @@ def _count_errors(found: Sequence[Refit], data: Dataset, folds: int, rule: Formu
         raise FernnError(f"no fold of {data.name} could be learned, so there is no error to count")
     size = effective_sample_size(np.concatenate(lost).astype(np.float64), np.array(block))
     wrong, cases = tuple(int(each.sum()) for each in lost), tuple(len(each) for each in lost)
-    return NestedCV(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ)
+    limited = sum(each.limited for each in found)
+    return NestedCV(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ, limited)

@@ -35,7 +35,7 @@ from ..runs import Outcome
 from ..runs.methods import is_weighed
 from ..semantics import satisfied, score
 from .intervals import clopper_pearson, effective_sample_size
-from .resampling import CountDone, refit
+from .resampling import CountDone, describe_limited, refit
 
 if TYPE_CHECKING:
     from ..learners.classes import Decides, Envelope
@@ -55,6 +55,8 @@ class PermutationTest:
 
     error: float
     shuffled: tuple[float, ...]
+    limited: int = 0
+    """How many of these fits their time limit ended."""
 
     __repr__ = short_repr
 
@@ -71,10 +73,12 @@ class PermutationTest:
     def __str__(self) -> str:
         of = f"{len(self.shuffled)} shuffle{'s' * (len(self.shuffled) != 1)}"
         said = f"a rule this good appears by chance in {self.as_good} of {of} of the labels (p = {self.p:.2g})"
-        return said if self.as_good or len(self.shuffled) >= FEW else f"{said}, too few to be sure"
+        said = said if self.as_good or len(self.shuffled) >= FEW else f"{said}, too few to be sure"
+        return said + describe_limited(self.limited, 1 + len(self.shuffled))
 
     def to_json(self) -> dict[str, Any]:
-        return {"error": self.error, "shuffled": list(self.shuffled), "as_good": self.as_good, "p": self.p}
+        told = {"error": self.error, "shuffled": list(self.shuffled), "as_good": self.as_good, "p": self.p}
+        return told | {"limited": self.limited}
 
 
 def permutation_test(
@@ -88,11 +92,13 @@ def permutation_test(
     """
     asked = [("as it is", 0), *(("shuffle", seed + i) for i in range(shuffles))]
     found: list[float] = []
+    limited = 0
     for each in refit(learner, data, asked, keep=keep, told=told):  # type: ignore[arg-type]
         found.append(each.least)
+        limited += each.limited
         if sum(error <= found[0] + TINY for error in found[1:]) >= ENOUGH:
             break
-    return PermutationTest(found[0], tuple(found[1:]))
+    return PermutationTest(found[0], tuple(found[1:]), limited)
 
 
 RARE = 0.05

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,7 +27,7 @@ from ..data.copies import copies
 from ..data.dataset import Ints
 from ..data.split import blocks
 from ..engine import Failures, Local, Unit, results
-from ..errors import DataError, EngineError
+from ..errors import DataError, EngineError, UnsupportedError
 from ..formula import Formula, channels, parse
 from ..formula.holes import without_holes
 from ..learners import Learner
@@ -53,6 +54,8 @@ class Refit:
     test: float | None = None
     cases: int = 0
     """Tested on."""
+    limited: bool = False
+    """Whether its time limit ended the fit, so that a faster machine may find another rule."""
 
     __repr__ = short_repr
 
@@ -74,10 +77,11 @@ def refit(
 ) -> Iterator[Refit]:
     """One after the other, or several at once where the learner has an engine, and in the order asked for.
 
-    Those in the file `keep` are not made again, and new ones are added to it as soon as they are done. The seed of a
-    fold is its number, of `parts`.
+    Those in the file `keep` that this learner gave on these data are not made again, and new ones are added to it as
+    soon as they are done. The seed of a fold is its number, of `parts`.
     """
-    known = {} if keep is None else load_refits(keep)
+    marks = _fingerprint_refits(learner, data, parts)
+    known = {} if keep is None else load_refits(keep, marks)
     left = [each for each in dict.fromkeys(asked) if each not in known]
     fresh = _refit_all(learner, data, left, parts)
     yielded = False
@@ -87,7 +91,7 @@ def refit(
             at, found = next(fresh)
             known[at] = found
             if keep is not None and found is not None:
-                append(keep, json.dumps(asdict(found), ensure_ascii=False))
+                append(keep, json.dumps({"about": marks[found.kind]} | asdict(found), ensure_ascii=False))
         found = known[each]
         if found is not None:
             yielded = True
@@ -146,7 +150,7 @@ def _refit_once(learner: Learner, data: Dataset, kind: Resample, seed: int, part
         rule = fit.front.picked.formula
         least = min(entry.train for entry in fit.front)
         test = None if held is None else error(rule, held)
-    return Refit(kind, seed, str(rule), least, test, 0 if held is None else len(held))
+    return Refit(kind, seed, str(rule), least, test, 0 if held is None else len(held), fit.ended == "time limit")
 
 
 def resample(data: Dataset, kind: Resample, seed: int, parts: int = 5) -> tuple[Dataset, Dataset | None]:
@@ -214,7 +218,27 @@ def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")
 
 
-def load_refits(path: Path) -> dict[RefitKey, MaybeRefit]:
+def describe_limited(count: int, of: int) -> str:
+    """What is added to a result of which some repeated fits were ended by their time limit; nothing where none was."""
+    if not count:
+        return ""
+    many = f"{count} of these {of} fits" if count < of else "these fits"
+    return f"; the time limit stopped {many}, so another machine may come to another result (--seconds allows more)"
+
+
+def _fingerprint_refits(learner: Learner, data: Dataset, parts: int) -> dict[Resample, str]:
+    """Of each kind: what tells fits of this learner to these data from others that are kept in the same file."""
+    try:
+        settings = json.dumps(recipe(learner), sort_keys=True, default=str)
+    except UnsupportedError:  # not one of fernn's own
+        settings = type(learner).__qualname__
+    kinds: tuple[Resample, ...] = get_args(Resample)
+    about = {kind: f"{settings} {data.fingerprint} {parts if kind == 'fold' else ''}" for kind in kinds}
+    return {kind: blake2b(text.encode(), digest_size=8).hexdigest() for kind, text in about.items()}
+
+
+def load_refits(path: Path, marks: Mapping[Resample, str]) -> dict[RefitKey, MaybeRefit]:
+    """Those in the file that have the mark of their kind."""
     found: dict[RefitKey, MaybeRefit] = {}
     try:
         lines = path.read_bytes().split(b"\n")
@@ -222,8 +246,11 @@ def load_refits(path: Path) -> dict[RefitKey, MaybeRefit]:
         return {}
     for line in lines[:-1]:  # what follows the last line end is torn, or nothing
         with suppress(*BROKEN):
-            repeat = _parse_refit(read_json(line))
-            found[repeat.kind, repeat.seed] = repeat
+            content = mapping(read_json(line))
+            mark = content.pop("about", None)
+            repeat = _parse_refit(content)
+            if mark == marks[repeat.kind]:
+                found[repeat.kind, repeat.seed] = repeat
     return found
 
 
@@ -235,6 +262,8 @@ def _parse_refit(content: Any) -> Refit:
     if not (repeat.least >= 0 and test >= 0 and isfinite(test * repeat.cases)):
         raise ValueError(f"{repeat.least} and {repeat.test} are no errors")
     without_holes(parse(repeat.formula))
+    if not isinstance(repeat.limited, bool):
+        raise TypeError(f"{repeat.limited!r:.40} says not whether a time limit ended the fit")
     if repeat.kind not in get_args(Resample):
         raise ValueError(f"{repeat.kind!r:.40} is no kind of repeated fit")
     return repeat
@@ -253,6 +282,8 @@ class Stability:
     """For each, the share of the recorded traces that it judges as the rule does."""
     tested: tuple[float | None, ...]
     """For each, its error on the traces that were not drawn."""
+    limited: int = 0
+    """How many of these fits their time limit ended."""
 
     __repr__ = short_repr
 
@@ -284,12 +315,13 @@ class Stability:
             f"learned anew from {len(self.formulas)} drawings of the traces, a rule of this shape comes up in "
             f"{own:.0%}; "
             f"rules agree with this one on {self.agreement:.1%} of the traces"
+            f"{describe_limited(self.limited, len(self.formulas))}"
         )
 
     def to_json(self) -> dict[str, Any]:
         told = {"formulas": [str(formula) for formula in self.formulas], "alike": list(self.alike)}
         shapes = [{"what": what, "share": share} for what, share in self.shapes]
-        return told | {"same": self.same, "agreement": self.agreement, "shapes": shapes}
+        return told | {"same": self.same, "agreement": self.agreement, "shapes": shapes, "limited": self.limited}
 
 
 def bootstrap(
@@ -302,4 +334,5 @@ def bootstrap(
     found = list(refit(learner, data, asked, keep=keep, told=told))
     own, formulas = satisfied(formula, data), tuple(parse(each.formula) for each in found)
     alike = tuple(float((satisfied(each, data) == own).mean()) for each in formulas)
-    return Stability(formula, formulas, alike, tuple(each.test for each in found))
+    tests, limited = tuple(each.test for each in found), sum(each.limited for each in found)
+    return Stability(formula, formulas, alike, tests, limited)
