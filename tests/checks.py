@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
@@ -137,16 +137,24 @@ def check_resume_goes_on(case: Case) -> None:
 
 
 def check_a_fit_that_was_cut_off_ends_as_one_that_was_not(case: Case) -> None:
-    """From every state that it told of, as from a process that was killed then, and after an interrupt there."""
-    data = spikes()
-    whole, told = _told_often(case.quick, data)
-    wanted = _same_front(whole)
+    assert_goes_on_alike(case.quick, spikes())
+
+
+def assert_goes_on_alike(learner: Any, data: Any, result: Callable[[Any], Any] | None = None) -> None:
+    """That a fit ends the same from every state that it told of, as from a process that was killed then, and after an
+    interrupt there; `result` is what is compared, the front unless another is named."""
+    shown = result or _same_front
+    whole, told = _told_often(learner, data)
+    assert whole.ended == "done"
+    assert len(told) > 1
+    wanted = shown(whole)
     for progress in _spread(told, 10):
-        state = json.loads(json.dumps(progress.state))
-        assert _same_front(case.quick.fit(data, resume=state)) == wanted
+        again = learner.fit(data, resume=json.loads(json.dumps(progress.state)))
+        assert (again.ended, shown(again)) == ("done", wanted)
     for stop in _spread(range(1, len(told) + 1), 4):
-        cut, _ = _told_often(case.quick, data, stop)
-        assert _same_front(case.quick.fit(data, resume=json.loads(json.dumps(cut.state)))) == wanted
+        cut, _ = _told_often(learner, data, stop)
+        again = learner.fit(data, resume=json.loads(json.dumps(cut.state)))
+        assert (again.ended, shown(again)) == ("done", wanted)
 
 
 def check_a_fit_that_time_limits_ended_goes_on_to_what_it_finds_without_one(case: Case) -> None:

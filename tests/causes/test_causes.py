@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fernn
+from checks import assert_goes_on_alike
 from fernn.causes import CAUSE, Cause, account, marked, tank
 from fernn.causes.judging import either, everywhere, judge
 from fernn.causes.settling import Settling
@@ -203,6 +204,12 @@ def test_an_interrupt_and_the_time_limit_keep_the_best_and_the_search_goes_on_fr
     assert Cause(max_length=3, folds=2, time_limit=1e-6).fit(made).ended == "time limit"
     with pytest.raises(FernnError, match="another fit"):
         Cause(max_length=2, folds=2).fit(made, resume=cut.state)
+
+
+def test_a_search_for_causes_ends_the_same_wherever_it_was_cut_off():
+    assert_goes_on_alike(
+        Cause(max_length=1, folds=2, grid=6), tank(cases=4), lambda fit: (fit.front, fit.proofs, fit.remarks)
+    )
 
 
 def test_progress_rises_and_tells_of_a_front_that_improves():

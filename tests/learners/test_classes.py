@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks import assert_goes_on_alike
 from fernn.data import Dataset, against, from_arrays, ordered
 from fernn.errors import DataError, FernnError, UnsupportedError
 from fernn.formula import Atom, length, parse, thresholds, walk, with_thresholds
@@ -168,6 +169,56 @@ def test_an_interrupted_fit_has_the_rules_so_far_and_goes_on_to_the_same_end(kin
     assert told[0].what not in {each.what for each in rest}  # what was done is not done again
     with pytest.raises(FernnError, match="another fit"):
         kind(QUICK).fit(three(seed=5), resume=state)
+
+
+SMALL = Fernn(max_length=2, restarts=6, rounds=2, seed=1)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        OnePerClass(QUICK), OnePerClass(SMALL), Ordered(QUICK), Ordered(SMALL), Ranked(SMALL),
+        Tightest(max_length=2, grid=8, made=70), Tightest(max_length=2, grid=8, made=70, share=0.1),
+    ],
+    ids=["each", "each by fernn", "list", "list by fernn", "ranked", "one", "one but for a share"],
+)  # fmt: skip
+def test_rules_end_the_same_wherever_their_fit_was_cut_off(learner):
+    data = three(36)
+    labels = data.labels.copy()
+    labels[::7] = 1  # some are wrong, so that there is something to search for
+    data = replace(data, labels=labels)
+    data = against(data, "flat") if isinstance(learner, Tightest) else data
+    assert_goes_on_alike(learner, data, lambda fit: (json.dumps(fit.rules.to_json()), fit.train))
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_one_class_that_is_interrupted_while_thresholds_are_moved_keeps_the_best_and_goes_on(number, monkeypatch):
+    learner, data = Tightest(max_length=2, grid=8, made=70), against(three(36), "flat")
+    whole, calls = learner.fit(data), []
+
+    def interrupt(*given):
+        calls.append(given)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        return tightened(*given)
+
+    monkeypatch.setattr("fernn.learners.classes.tightest.tightened", interrupt)
+    cut = learner.fit(data)
+    assert (len(calls), cut.ended) == (number, "interrupted")
+    assert [each.violated for each in cut.rules.entries] == [0] * len(cut.rules.entries)
+    monkeypatch.undo()
+    again = learner.fit(data, resume=json.loads(json.dumps(cut.state)))
+    assert (again.ended, again.rules.to_json()) == ("done", whole.rules.to_json())
+
+
+def test_one_class_says_that_time_ran_out_also_where_its_ranges_exclude_all_made_traces(monkeypatch):
+    """Then nothing is searched for, but how many traces left out violate the ranges is not known."""
+    data = against(three(36), "flat")
+    made = [np.full((2, 12), 9.0)], ("drawn",)
+    monkeypatch.setattr("fernn.learners.classes.tightest.background", lambda *given: made)
+    whole, cut = Tightest().fit(data), Tightest(time_limit=1e-9).fit(data)
+    assert [whole.rules.entries[0].validation is None, cut.rules.entries[0].validation is None] == [False, True]
+    assert (whole.ended, cut.ended) == ("done", "time limit")
 
 
 def test_every_class_gets_a_rule_when_time_is_short():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from fernn.errors import DataError, FernnError
 from fernn.formula import parse, walk, with_thresholds
 from fernn.formula.nodes import Atom
 from fernn.learners import Fernn
+from fernn.learners.steady import Refits
 from fernn.semantics import crew
 
 SMALL = {"restarts": 24, "rounds": 12}
@@ -191,3 +194,23 @@ def test_a_template_with_negations_is_searched_as_the_one_without(template, same
     first, second = (Fernn(template=parse(text), restarts=8).fit(data).front.picked for text in (template, same_as))
     assert first.train == second.train
     assert str(first.formula) == str(second.formula)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_interrupt_while_the_front_is_refitted_keeps_the_best_and_goes_on(number, monkeypatch):
+    learner, data, calls = Fernn(max_length=3, restarts=8, rounds=4), spikes(), []
+    whole, fit = learner.fit(data), Refits.fit
+
+    def interrupt(refits, sides):
+        calls.append(sides)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        fit(refits, sides)
+
+    monkeypatch.setattr(Refits, "fit", interrupt)
+    cut = learner.fit(data)
+    assert cut.ended == "interrupted"
+    assert cut.front
+    monkeypatch.undo()
+    again = learner.fit(data, resume=json.loads(json.dumps(cut.state)))
+    assert (again.ended, again.front) == ("done", whole.front)

@@ -132,8 +132,12 @@ class Fernn:
             if search.afar is not None:
                 search.afar.leave()
         search.offer_restored()
-        with stopping(stop, lambda: perf_counter() > clock.deadline, limited):
-            front, is_whole = self._front(search, data)
+        try:
+            with stopping(stop, lambda: perf_counter() > clock.deadline, limited):
+                front, is_whole = self._front(search, data)
+        except KeyboardInterrupt:
+            entries = self._progress(search, clock).front.entries
+            front, is_whole, ended = Front(entries, picked(entries)), False, "interrupted"
         if ended == "done" and not is_whole:
             ended = "time limit"
         fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=(*remarks, *_remarks(search)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...formula import Always, And, Formula, Historically, atom, length
 from ...semantics import satisfied
 from ..clock import Clock
 from ..enumerative.enumerative import Enumerative
-from ..fit import Fit, Progress, Watch, silent
+from ..fit import Ended, Fit, Progress, Watch, silent
 from .background import background
 from .envelope import Envelope, Tight, picked
 from .fitted import RulesFit
@@ -88,7 +88,16 @@ class Tightest:
         fit = None if left is None else self._searched(inside, left, self._left(good, base), told, resume)
         more: list[Formula] = [] if fit is None else [entry.formula for entry in fit.front]
         parts = [*([None] if base is not None else []), *more]
-        found = [self._tight(part, good, others, left, kinds, clock) for part in parts]
+        found: list[Tight] = []
+        was_interrupted = False
+        for part in parts:
+            try:
+                found.append(self._tight(part, good, others, left, kinds, clock))
+            except KeyboardInterrupt:  # the rest stays as loose as it is
+                if was_interrupted:
+                    raise
+                was_interrupted, clock.deadline = True, -inf
+                found.append(self._tight(part, good, others, left, kinds, clock))
         entries: list[Tight] = []
         for each in sorted(found, key=lambda each: (each.length, -each.excluded)):
             if not entries or each.excluded > entries[-1].excluded:
@@ -96,9 +105,11 @@ class Tightest:
         rules = Envelope(tuple(entries), picked(entries, self.ranges), self.share)
         train = entries[rules.pick].violated
         kept = {"rules.json": rules.to_json()}
+        ended: Ended = "done" if fit is None else fit.ended
+        if ended == "done" and clock.is_over:
+            ended = "interrupted" if was_interrupted else "time limit"
         if fit is None:
-            return RulesFit(rules, train, 0.0, "done", {}, kept)
-        ended = "time limit" if fit.ended == "done" and clock.is_over else fit.ended
+            return RulesFit(rules, train, 0.0, ended, {}, kept)
         return RulesFit(rules, train, fit.seconds, ended, fit.state, kept)
 
     def good(self, data: Dataset) -> Dataset:
