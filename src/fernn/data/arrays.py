@@ -14,7 +14,8 @@ from ..errors import DataError, FernnWarning
 from ..plain import shortened
 from .dataset import Dataset, Floats, Ints, to_floats, unmasked
 from .frames import frame_traces, is_frame
-from .labels import LabelKind, labelled, lookalikes
+from .options import LabelKind
+from .labels import labelled, lookalikes
 
 
 def from_arrays(

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ..errors import DataError, FernnWarning
 from .dataset import Dataset, Floats
 from .draft import finished
-from .labels import LabelKind
+from .options import LabelKind
 from .layout import FEW, counted_up
 from .leftovers import without_leftovers
 from .options import BadRows, Nonfinite, Options, as_tuple

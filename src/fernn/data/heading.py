@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 from .layout import is_tidy
 from .marks import check_no_marks
-from .numbers import is_number
+from .numbers import MISSING, is_number, number
 from .options import Options
 from .problems import Ledger
 from .roles import Roles, roles
 from .sniff import Start, has_header
-from .table import MISSING
-from .wide import headerless_roles
 
 
 @dataclass(frozen=True)
@@ -58,3 +56,42 @@ def _has_words_inside(begin: Start) -> bool:
 
 def _is_word(cell: str) -> bool:
     return cell.casefold() not in MISSING and not is_number(cell) and not is_number(cell, ",")
+
+
+def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles | None:
+    """Columns of a file without names: all samples, but perhaps the first or last a label."""
+    width = len(start.first)
+    label = _label_column(start, options)
+    if width == 1 and label is not None:
+        what = "the only column is the label, no samples are left"
+        ledger.add("no-channel", "error", what, "Pass another --label or --delimiter.", line=start.skip + 1)
+        return None
+    if label is None and options.label is not None:
+        what = "no column looks like a label, so the traces have none"
+        fix = "If the first or last column is the label, pass --label first or --label last."
+        ledger.add("no-label", "warning", what, fix, line=start.skip + 1)
+    return Roles(None, None, label, None, None, tuple(i for i in range(width) if i != label))
+
+
+def _label_column(start: Start, options: Options) -> int | None:
+    """The first or last column if asked for, if it is a word, or if it alone is whole numbers."""
+    width = len(start.first)
+    if options.label in ("first", "last"):
+        return 0 if options.label == "first" else width - 1
+    if options.label is None or width < 2:
+        return None
+    rows = [row for row in (start.first, start.second, start.third) if len(row) == width]
+    ends = (width - 1, 0)
+    for end in ends:
+        if not all(is_number(row[end].strip(), options.decimal) for row in rows):
+            return end
+    for end in ends:
+        inner = [row[i] for row in rows for i in range(width) if i != end]
+        if all(_is_whole(row[end]) for row in rows) and not any(_is_whole(cell) for cell in inner):
+            return end
+    return None
+
+
+def _is_whole(cell: str) -> bool:
+    found = number(cell.strip())
+    return found is not None and found.is_integer() and "." not in cell.rstrip("0").rstrip(".")

@@ -11,15 +11,13 @@ import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from .dataset import Floats, Ints
 from .numbers import number
+from .options import LabelKind
 from .problems import did_you_mean, listed, refusal
-
-LabelKind = Literal["auto", "class", "real"]
 
 # fmt: off
 GOOD = frozenset(

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .numbers import number, overflows
+from .numbers import MISSING, number, overflows
 from .options import Options
 from .problems import Ledger
 from .roles import Roles
-from .table import MISSING, Table
+from .table import Table
 
 
 def without_leftovers(table: Table, roles: Roles, options: Options, ledger: Ledger, *, wide: bool = False) -> Roles:

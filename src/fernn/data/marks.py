@@ -9,10 +9,9 @@ import numpy as np
 
 from .dataset import Floats
 from .labels import BAD, GOOD, named
-from .numbers import number
+from .numbers import MISSING, number
 from .options import Options
 from .problems import did_you_mean, listed, refusal
-from .table import MISSING
 
 YES = frozenset(("true", "yes", "positive", "pos"))
 NO = frozenset(("false", "no", "negative", "neg"))

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from math import isinf
 
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
+"""Cells that stand for a value that is missing, in small letters."""
+
 
 def number(cell: str, decimal: str = ".") -> float | None:
     """The number in a cell, or None; with the decimal comma a point is no part of a number."""

@@ -11,9 +11,9 @@ from typing import Literal
 
 from ..errors import UnsupportedError
 from ..plain import text
-from .labels import LabelKind
 from .problems import listed
 
+LabelKind = Literal["auto", "class", "real"]
 Layout = Literal["auto", "tidy", "wide"]
 BadRows = Literal["error", "skip"]
 Nonfinite = Literal["error", "hold", "interpolate", "drop_case"]

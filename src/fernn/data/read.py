@@ -16,7 +16,7 @@ from .dataset import Dataset
 from .disguise import file_format, told_binary, told_special
 from .draft import Draft, finished
 from .heading import heading, tell_no_rows
-from .labels import LabelKind
+from .options import LabelKind
 from .leftovers import without_leftovers
 from .marks import check_no_marks
 from .memory import fits

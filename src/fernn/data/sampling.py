@@ -26,7 +26,7 @@ from .roles import Roles, roles
 from .sniff import Start, has_header, start
 from .stretches import BYTEWISE, stretches
 from .unbroken import unbroken
-from .wide import headerless_roles
+from .heading import headerless_roles
 
 PLAIN = ("ascii", "latin", "iso", "utf-8", "utf8", "cp", "windows")
 """How encodings begin in which delimiters and line ends are bytes of their own."""

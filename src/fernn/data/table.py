@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .dataset import Floats, Ints
-from .numbers import is_number, is_plain, number, overflows
+from .numbers import MISSING, is_number, is_plain, number, overflows
 from .options import Options
 from .problems import SHOWN, Ledger, listed
 from .quotes import told_swallowed, told_unclosed
@@ -27,7 +27,6 @@ BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the
 CELLS = 200_000  # of a block at most; each takes some sixty bytes while it is text
 POOL = 100_000  # texts of ids that are kept so that a repeated one is one string
 GROUPS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)  # 1,000 may be a thousand
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from ..formula.show import computed_number, number
 from .dataset import Floats, Ints
 from .options import Options
 from .problems import SHOWN, Ledger
-from .table import MISSING, Table
+from .numbers import MISSING
+from .table import Table
 
 EVEN = 0.01  # steps within 1% of the mean step count as even, and dt within 1% of the usual step as the same
 HOUR = 3600.0

@@ -6,11 +6,10 @@ import numpy as np
 
 from .dataset import Floats
 from .draft import Draft, tell_gap
-from .numbers import is_number, number
+from .numbers import number
 from .options import Options
 from .problems import SHOWN, Ledger
 from .roles import Roles
-from .sniff import Start
 from .table import Table
 from .times import EVEN, tell_other_step
 
@@ -57,45 +56,6 @@ def _check_step(table: Table, roles: Roles, options: Options, ledger: Ledger) ->
     usual = float(np.median(steps))
     if usual > 0 and usual != 1 and np.ptp(steps) <= EVEN * usual < abs(options.dt - usual):
         tell_other_step(options.dt, usual, ledger, 1, None)
-
-
-def headerless_roles(start: Start, options: Options, ledger: Ledger) -> Roles | None:
-    """Columns of a file without names: all samples, but perhaps the first or last a label."""
-    width = len(start.first)
-    label = _label_column(start, options)
-    if width == 1 and label is not None:
-        what = "the only column is the label, no samples are left"
-        ledger.add("no-channel", "error", what, "Pass another --label or --delimiter.", line=start.skip + 1)
-        return None
-    if label is None and options.label is not None:
-        what = "no column looks like a label, so the traces have none"
-        fix = "If the first or last column is the label, pass --label first or --label last."
-        ledger.add("no-label", "warning", what, fix, line=start.skip + 1)
-    return Roles(None, None, label, None, None, tuple(i for i in range(width) if i != label))
-
-
-def _label_column(start: Start, options: Options) -> int | None:
-    """The first or last column if asked for, if it is a word, or if it alone is whole numbers."""
-    width = len(start.first)
-    if options.label in ("first", "last"):
-        return 0 if options.label == "first" else width - 1
-    if options.label is None or width < 2:
-        return None
-    rows = [row for row in (start.first, start.second, start.third) if len(row) == width]
-    ends = (width - 1, 0)
-    for end in ends:
-        if not all(is_number(row[end].strip(), options.decimal) for row in rows):
-            return end
-    for end in ends:
-        inner = [row[i] for row in rows for i in range(width) if i != end]
-        if all(_is_whole(row[end]) for row in rows) and not any(_is_whole(cell) for cell in inner):
-            return end
-    return None
-
-
-def _is_whole(cell: str) -> bool:
-    found = number(cell.strip())
-    return found is not None and found.is_integer() and "." not in cell.rstrip("0").rstrip(".")
 
 
 def _column(table: Table, column: int | None, kept: list[int]) -> list[str] | None:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..data.labels import LabelKind, labelled
+from ..data.labels import labelled
+from ..data.options import LabelKind
 from ..errors import DataError
 from ..plain import number, refusing, short_repr, text, truth, whole
 from .score import Score

@@ -23,11 +23,9 @@ without brakes add up the same changes, as what rolls does. The constants were t
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ..dataset import Floats
-
-Bools = npt.NDArray[np.bool_]
+from ..noise import Bools
 
 SAMPLES = 101
 EVERY = 10  # s between samples: CCT gives none; with 10 its jumps of 10 m/s are brakes of 1 m/s^2
