@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fernn.data import from_arrays, ordered, recorded, write_csv
+from fernn.data import from_arrays, read_input, reorder_classes, write_csv
 from fernn.runs import rules_begun, rules_learned, rules_plan
 
 ORDER = ["low", "middle", "top"]
@@ -35,12 +35,12 @@ def class_run(kind, folder, names=("down", "flat", "up")):
     if kind == "two":
         data = from_arrays(data.values, (data.labels == 1).astype(int), ["v"], classes=["odd", "flat"])
     write_csv(data, file)
-    read = recorded(file, {})
+    read = read_input(file, {})
     method, given = ("fernn", {"max_length": 2, "restarts": 3}) if kind == "ranked" else ("enumerative", {"grid": 8})
     if kind in ("one", "two"):
         method, given = "fernn", {"max_length": 2}
     planned = rules_plan("one" if kind == "two" else kind, file, {}, method, {"max_length": 2, **given}, 0.2)
     if kind == "ranked":
-        read, planned = ordered(read, ORDER), planned | {"order": ORDER}
+        read, planned = reorder_classes(read, ORDER), planned | {"order": ORDER}
     rules_learned(rules_begun(read, planned, file, folder))
     return folder

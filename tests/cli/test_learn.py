@@ -257,14 +257,14 @@ def test_real_labels_are_judged_by_the_mean_absolute_error(fernn, slow):
 
 
 def test_a_disk_that_cannot_be_written_does_not_stop_learning(fernn, slow, monkeypatch):
-    real = run.write
+    real = run.write_text
 
     def full(path, text):
         if path.name != "settings.json":
             raise OSError(28, "No space left on device", str(path))
         real(path, text)
 
-    monkeypatch.setattr(run, "write", full)
+    monkeypatch.setattr(run, "write_text", full)
     done = fernn("learn", "cruise.csv", "--out", "run")
     assert done.code == 0, done.err
     assert "the run could not be kept (No space left on device: run/" in done.err

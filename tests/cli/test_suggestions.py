@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from fernn.cli.main import app
 from fernn.data import suggest_command
-from fernn.data.options import FROM_RUN, READING, Options
+from fernn.data.options import FROM_RUN, READING, ReadOptions
 
 READ = [
     "--delimiter", ";", "--decimal", ",", "--steps", "--case-column", "run id", "--time", "time in s", "--label",
@@ -126,7 +126,7 @@ def test_changes_from_sample_to_sample_are_of_the_samples_that_count(called):
 
 def test_the_options_of_reading_that_a_command_takes_are_those_that_are_suggested():
     """Whoever gives a command an option of reading, or takes one away, has to say so where commands are suggested."""
-    every = {name for name in Options.__dataclass_fields__ if name not in ("name", "marks", "faulty", "classes")}
+    every = {name for name in ReadOptions.__dataclass_fields__ if name not in ("name", "marks", "faulty", "classes")}
     for name, command in get_command(app).commands.items():
         names = {param.name for param in command.params}
         taken = {option for option in every if ("case_column" if option == "case" else option) in names}

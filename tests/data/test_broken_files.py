@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fernn.data import from_arrays, inspect, read
-from fernn.data.numbers import number
+from fernn.data.readers.text_cells import parse_number
 from fernn.errors import DataError
 
 HEAD = "case,time,v,label\n"
@@ -57,14 +57,14 @@ def test_a_point_is_no_part_of_a_number_with_a_decimal_comma(file):
 
 @pytest.mark.parametrize("cell", ["1_000", "١٢", "１２", "0x10", "1,5", "--1"])
 def test_what_is_no_number(file, cell):
-    assert number(cell) is None
+    assert parse_number(cell) is None
     data, _ = inspect(file("x.csv", f'case,time,v\na,0,1\na,1,"{cell}"\n'), label=None)
     assert data is None
 
 
 @pytest.mark.parametrize(("cell", "decimal", "value"), [("1e3", ".", 1000), ("-1,5", ",", -1.5), (" 2 ", ".", 2)])
 def test_what_is_a_number(cell, decimal, value):
-    assert number(cell, decimal) == value
+    assert parse_number(cell, decimal) == value
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

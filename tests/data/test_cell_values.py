@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernn.data import Dataset, from_arrays, inspect, read, sampled
+from fernn.data import Dataset, from_arrays, inspect, read, sample_file
 from fernn.errors import DataError
 
 HEAD = "case,time,v,label\n"
@@ -276,4 +276,4 @@ def test_names_and_labels_in_bytes_are_texts(tmp_path):
 def test_a_sample_of_a_line_without_end_is_refused(tmp_path):
     (tmp_path / "line.csv").write_bytes(b"case,v\n" + b"1," * 10_000_000)
     with pytest.raises(DataError, match="come without a line end"):
-        sampled(tmp_path / "line.csv", tmp_path / "part.csv")
+        sample_file(tmp_path / "line.csv", tmp_path / "part.csv")

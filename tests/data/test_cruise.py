@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fernn import Fernn, score
-from fernn.data import card, load, split
-from fernn.data.sources.train import LIMIT, readings
+from fernn.data import data_card, load, split
+from fernn.data.datasets.synthetic import LIMIT, simulate_train
 from fernn.errors import DataError
 from fernn.formula import Always
 from fernn.learners import Enumerative
@@ -56,7 +56,7 @@ def by_hand(first, hilly, brakes, error, read, step=0.05):
 def test_a_train_moves_as_its_equations_say(first, hilly, brakes):
     error = np.random.default_rng(1).uniform(-0.9, 0.9, 101)
     error[0] = 0
-    (made,) = readings(np.array([first]), error[None], np.array([hilly]), np.array([brakes]))
+    (made,) = simulate_train(np.array([first]), error[None], np.array([hilly]), np.array([brakes]))
     assert np.abs(made - by_hand(first, hilly, brakes, error, made)).max() < 0.5  # what steps of a second cost
     assert np.abs(made - made.mean()).max() > 4
 
@@ -85,7 +85,7 @@ def test_a_split_keeps_the_two_runs_of_a_train_together():
 def test_the_floor_and_the_thresholds_that_reach_it_are_those_of_the_card():
     for seed in SEEDS:
         data = load("cruise", seed=seed)
-        assert card(data).floor == 0.032
+        assert data_card(data).floor == 0.032
         for threshold in (34.3, 36, 40, 43):
             assert errors(data, threshold) == 0.032
         assert min(errors(data, 27.5), errors(data, 50)) > 0.3
@@ -103,7 +103,7 @@ def test_brakes_bring_a_train_back_and_without_them_it_runs_away():
 
 def test_the_share_of_hard_runs_can_be_chosen():
     for hard in (0, 0.1, 0.5, 1):
-        assert card(load("cruise", cases=200, hard=hard)).floor == hard / 2
+        assert data_card(load("cruise", cases=200, hard=hard)).floor == hard / 2
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(DataError, match="0 <= hard <= 1"):
             load("cruise", hard=wrong)

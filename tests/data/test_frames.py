@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import fernn
 from fernn import DataError, FernnWarning, SignalError
-from fernn.data import Dataset, card, from_arrays, from_frame, read, split
+from fernn.data import Dataset, data_card, from_arrays, from_frame, read, split
 
 ROWS = {"t": [0.0, 1.0, 2.0, 3.0], "pressure": [1.0, 4.0, 2.0, 3.0], "flow": [7, 5, 6, 8], "note": list("abcd")}
 LONG = {
@@ -127,7 +127,7 @@ def test_learners_say_how_to_make_a_dataset_of_a_frame(learner, make):
 
 
 def test_what_else_takes_datasets_says_so_too(make):
-    for take in (card, split, lambda frame: fernn.score("G (pressure >= 1)", frame)):
+    for take in (data_card, split, lambda frame: fernn.score("G (pressure >= 1)", frame)):
         with pytest.raises(DataError, match=r"a Dataset is wanted.*from_frame\(frame"):
             take(make(LONG))
     for values in (make(ROWS), [make(ROWS)]):

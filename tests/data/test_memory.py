@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fernn.data import inspect, read
-from fernn.data.memory import text_memory
+from fernn.data.file_checks import text_memory
 
 LIMIT = 20_000_000
 MORE = 64_000_000  # bytes that are not for the file's sake: a block of rows as text, lines as they are looked at

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fernn.data import physionet, split
-from fernn.data.sources.physionet import _fragments
+from fernn.data.datasets.public.physionet import _fragments
 from fernn.errors import DataError
 
 RATE = 100  # samples a second

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from fernn.data import read
-from fernn.data.chunks import Stream, can_stream, is_large, opened
-from fernn.data.chunks.middle import Middle
-from fernn.data.chunks.returns import Spilled
+from fernn.data.streaming import Stream, can_stream, is_large, open_source
+from fernn.data.streaming.spill import SpillTable
+from fernn.data.streaming.stream_summary import StreamingMedian
 from fernn.errors import DataError
 
 pl = pytest.importorskip("polars")
@@ -52,7 +52,7 @@ def as_read(path, **options):
 
 
 def as_streamed(path, rows, **options):
-    stream = Stream(opened(path, {"nonfinite": "hold", "good": "good", **options}), rows)
+    stream = Stream(open_source(path, {"nonfinite": "hold", "good": "good", **options}), rows)
     found = {}
     for lot in stream:
         for case, label, trace in zip(lot.cases, lot.labels, lot.traces(), strict=True):
@@ -114,7 +114,7 @@ def test_a_folder_has_the_traces_of_its_files_one_after_the_other(frame, rows, d
 
 
 def as_streamed_part(folder, rows, number):
-    stream = Stream(opened(folder, {"nonfinite": "hold"}), rows, number)
+    stream = Stream(open_source(folder, {"nonfinite": "hold"}), rows, number)
     return {
         case: (label, trace)
         for lot in stream
@@ -140,9 +140,9 @@ def test_a_file_without_a_case_column_is_one_case_and_a_folder_one_of_each_file(
         pl.DataFrame({"time": [0.0, 1.0, 2.0, 3.0], "v": [shift + 1.0, 2.0, 3.0, 4.0]}).write_parquet(
             folder / f"{name}.parquet"
         )
-    lots = list(Stream(opened(folder, {"label": None}), rows))
+    lots = list(Stream(open_source(folder, {"label": None}), rows))
     assert [case for lot in lots for case in lot.cases] == ["a", "late/b"]
-    (alone,) = Stream(opened(folder / "a.parquet", {"label": None}), rows)
+    (alone,) = Stream(open_source(folder / "a.parquet", {"label": None}), rows)
     assert_array_equal(alone.traces()[0], [[1.0, 2.0, 3.0, 4.0]])
 
 
@@ -157,7 +157,7 @@ def test_a_case_whose_rows_are_scattered_is_refused_with_its_place_and_what_to_d
         rf"Sort the rows by case first: polars.scan_{ending}\(IN\)\.sort\('drive', 't'\)\.sink_{ending}\(OUT\)\."
     )
     with pytest.raises(DataError, match=wanted):
-        list(Stream(opened(path, {"case": "drive", "time": "t"}), rows))
+        list(Stream(open_source(path, {"case": "drive", "time": "t"}), rows))
 
 
 def test_a_row_without_a_case_does_not_end_the_case_around_it(tmp_path):
@@ -165,7 +165,7 @@ def test_a_row_without_a_case_does_not_end_the_case_around_it(tmp_path):
     pl.DataFrame({"case": ["a", "a", None, "a", "b"], "v": [1.0, 2.0, 9.0, 3.0, 4.0]}).write_parquet(path)
     for rows in (1, 2, 3, 10):
         found = {}
-        for lot in Stream(opened(path, {"bad_rows": "skip"}), rows):
+        for lot in Stream(open_source(path, {"bad_rows": "skip"}), rows):
             found |= dict(zip(lot.cases, lot.traces(), strict=True))
         assert_array_equal(found["a"], [[1.0, 2.0, 3.0]])
         assert_array_equal(found["b"], [[4.0]])
@@ -176,21 +176,21 @@ def test_what_is_wrong_is_told_with_the_file_and_the_row(tmp_path):
     frame[:3].write_parquet(tmp_path / "one.parquet")
     frame[3:].write_parquet(tmp_path / "two.parquet")
     with pytest.raises(DataError, match=r"two.parquet line 2, column 'v', case 'b': the value is missing"):
-        list(Stream(opened(tmp_path), 2))
+        list(Stream(open_source(tmp_path), 2))
 
 
 def test_files_of_a_folder_have_the_same_columns(tmp_path):
     pl.DataFrame({"case": ["a"], "v": [1.0]}).write_parquet(tmp_path / "one.parquet")
     pl.DataFrame({"case": ["b"], "w": [1.0]}).write_parquet(tmp_path / "two.parquet")
     with pytest.raises(DataError, match=r"two.parquet has other columns than one.parquet"):
-        opened(tmp_path)
+        open_source(tmp_path)
 
 
 def test_a_damaged_file_of_a_folder_is_named(tmp_path):
     pl.DataFrame({"case": ["a"], "v": [1.0]}).write_parquet(tmp_path / "one.parquet")
     (tmp_path / "two.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(DataError, match=r"two.parquet is not a readable Parquet file"):
-        opened(tmp_path)
+        open_source(tmp_path)
 
 
 def test_a_file_is_large_where_its_columns_are_more_than_is_allowed(tmp_path):
@@ -207,7 +207,7 @@ def test_a_file_is_large_where_its_columns_are_more_than_is_allowed(tmp_path):
 @given(st.lists(st.integers(0, 60), max_size=80), st.integers(1, 10), st.sampled_from([1, 2**58 + 3]))
 @settings(deadline=None)
 def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(numbers, at_once, apart):
-    kept = Spilled(at_once)
+    kept = SpillTable(at_once)
     keys = [number * apart for number in numbers]
     for i, key in enumerate(keys):
         kept.add([key], [i])
@@ -228,7 +228,7 @@ def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(number
 def test_going_through_numbers_a_few_times_finds_the_one_at_any_place(numbers, bits, kept):
     values = np.array(numbers) + 0.0
     for rank in (0, (len(values) - 1) // 2, len(values) // 2, len(values) - 1):
-        middle = Middle(bits, kept)
+        middle = StreamingMedian(bits, kept)
         for step in range(65):
             for part in np.array_split(values, 3):
                 middle.take(part)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fernn.data import SOURCES, card, is_named, load, paper_split, save
+from fernn.data import SOURCES, data_card, is_named, load, paper_split, save
 from fernn.errors import DataError, UnsupportedError
 from fernn.planted import task
 
@@ -131,8 +131,8 @@ def test_the_papers_recordings_have_the_papers_shape(name, shape, channels, clas
 def test_cct_has_a_floor_that_the_papers_formula_touches():
     data = load("cct")
     train, test = paper_split(data)
-    assert (card(train).floor, card(test).floor) == (0.0325, 0.03)
-    assert errors(data, 34.31) == errors(data, 45.3) == card(data).floor == 0.032
+    assert (data_card(train).floor, data_card(test).floor) == (0.0325, 0.03)
+    assert errors(data, 34.31) == errors(data, 45.3) == data_card(data).floor == 0.032
 
 
 @pytest.mark.usefixtures("recordings")

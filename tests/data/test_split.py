@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from some_data import datasets
 
 from fernn.data import folds, from_arrays, load, paper_split, split
-from fernn.data.split import blocks
+from fernn.data.splits import blocks
 from fernn.errors import DataError
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fernn.compare.ledger import Ledger
 from fernn.compare.unit import Unit
 from fernn.data import from_arrays, load, read, write_csv
-from fernn.data.chunks import Stream, opened
-from fernn.data.sniff import escape_cell, unescape_cell
+from fernn.data.readers.dialect import escape_cell, unescape_cell
+from fernn.data.streaming import Stream, open_source
 
 RUN = tuple("=+-@\t\r")
 NAMES = ["=cmd|' /C calc'!A0", "+1+cmd()", "-2+3", "@SUM(A1)", "'=x", "''=x", "'plain", "-1", "+2.5e3", "=", "a;=cmd()"]
@@ -44,7 +44,7 @@ def test_names_of_all_kinds_read_back_from_cells_that_are_not_run(tmp_path):
     assert (again.cases, again.groups, again.channels, again.classes) == (
         data.cases, data.groups, data.channels, data.classes,
     )  # fmt: skip
-    assert [case for lot in Stream(opened(path)) for case in lot.cases] == list(data.cases)
+    assert [case for lot in Stream(open_source(path)) for case in lot.cases] == list(data.cases)
     note, *rows = path.read_text().splitlines()
     for row in csv.reader(rows):
         for cell in row:

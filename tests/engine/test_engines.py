@@ -13,8 +13,8 @@ import pytest
 
 from fernn import parse
 from fernn.data import from_arrays, load, split, write_csv
-from fernn.data.chunks import opened
-from fernn.data.chunks.card import card_of
+from fernn.data.streaming import open_source
+from fernn.data.streaming.stream_summary import summarize_stream
 from fernn.engine import Unit, engine_of, results, use
 from fernn.engine.choosing import close_all
 from fernn.engine.processes import Processes
@@ -151,8 +151,8 @@ def test_a_folder_is_checked_and_watched_by_file_as_in_this_process(engine, tmp_
     (tmp_path / "cruise").mkdir()
     for i, low in enumerate(range(0, frame.height, 1_111)):  # files end within a trace
         frame[low : low + 1_111].write_parquet(tmp_path / "cruise" / f"{i:03}.parquet")
-    source = opened(tmp_path / "cruise")
-    assert card_by_parts(source, engine=engine) == card_of(source)
+    source = open_source(tmp_path / "cruise")
+    assert card_by_parts(source, engine=engine) == summarize_stream(source)
     here, there = (DriftMonitor(parse("G (v <= 34.3)"), data, 1.0, 30.0) for _ in range(2))
     seen, complete = there.take_parts(source, engine=engine)
     assert complete

@@ -13,7 +13,7 @@ import pytest
 from fernn import parse
 from fernn.compare.own import compare
 from fernn.data import load, write_csv
-from fernn.data.chunks import opened
+from fernn.data.streaming import open_source
 from fernn.engine import Unit, engine_of, results, use
 from fernn.errors import EngineError, EngineWarning, FernnError
 from fernn.evaluation.drift import DriftMonitor
@@ -77,7 +77,7 @@ def source(tmp_path_factory, data):
     (path / "cruise").mkdir()
     for i, low in enumerate(range(0, frame.height, 1_500)):
         frame[low : low + 1_500].write_parquet(path / "cruise" / f"{i}.parquet")
-    return opened(path / "cruise")
+    return open_source(path / "cruise")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from fernn import parse
 from fernn.data import from_arrays
-from fernn.data.split import blocks
+from fernn.data.splits import blocks
 from fernn.errors import DataError
 from fernn.evaluation import bootstrap, nested_cv, permutation_test
 from fernn.evaluation.resampling import Refit, draw_bootstrap, permute_labels, refit

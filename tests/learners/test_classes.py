@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks import assert_goes_on_alike
-from fernn.data import Dataset, against, from_arrays, ordered
+from fernn.data import Dataset, from_arrays, one_vs_rest, reorder_classes
 from fernn.errors import DataError, FernnError, UnsupportedError
 from fernn.formula import Atom, length, parse, thresholds, walk, with_thresholds
 from fernn.learners import Entry, Enumerative, Fernn, Front
@@ -55,21 +55,21 @@ def rule(name: str, text: str, scale: float = 1.0) -> Rule:
 
 def test_one_class_against_the_rest_keeps_traces_and_names_the_rest():
     data = three(9)
-    one = against(data, "UP")
+    one = one_vs_rest(data, "UP")
     assert one.classes == ("not up", "up")
     assert one.positive.tolist() == [name == "up" for name in (data.classes[i] for i in data.labels)]
     assert one.cases == data.cases
-    assert against(one, "not up").classes == ("up", "not up")
+    assert one_vs_rest(one, "not up").classes == ("up", "not up")
     with pytest.raises(DataError, match=r"no class 'upp'.*did you mean 'up'"):
-        against(data, "upp")
+        one_vs_rest(data, "upp")
 
 
 def test_an_order_names_every_class_once():
     data = three(9)
-    turned = ordered(data, ["up", "down", "flat"])
+    turned = reorder_classes(data, ["up", "down", "flat"])
     assert [turned.classes[i] for i in turned.labels] == [data.classes[i] for i in data.labels]
     with pytest.raises(DataError, match="each class of data once"):
-        ordered(data, ["up", "down"])
+        reorder_classes(data, ["up", "down"])
 
 
 @pytest.mark.parametrize("learner", [OnePerClass(replace(QUICK, max_length=4)), Ordered(QUICK)], ids=["each", "list"])
@@ -118,7 +118,7 @@ def test_errors_of_the_rules_of_a_list_add_up_to_its_own():
 )
 def test_saved_rules_say_the_same(learner):
     data = three()
-    data = against(data, "flat") if isinstance(learner, Tightest) else data
+    data = one_vs_rest(data, "flat") if isinstance(learner, Tightest) else data
     rules = learner.fit(data).rules
     again = read_rules(json.loads(json.dumps(rules.to_json(), allow_nan=False)))
     assert str(again) == str(rules)
@@ -187,13 +187,13 @@ def test_rules_end_the_same_wherever_their_fit_was_cut_off(learner):
     labels = data.labels.copy()
     labels[::7] = 1  # some are wrong, so that there is something to search for
     data = replace(data, labels=labels)
-    data = against(data, "flat") if isinstance(learner, Tightest) else data
+    data = one_vs_rest(data, "flat") if isinstance(learner, Tightest) else data
     assert_goes_on_alike(learner, data, lambda fit: (json.dumps(fit.rules.to_json()), fit.train))
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_one_class_that_is_interrupted_while_thresholds_are_moved_keeps_the_best_and_goes_on(number, monkeypatch):
-    learner, data = Tightest(max_length=2, grid=8, made=70), against(three(36), "flat")
+    learner, data = Tightest(max_length=2, grid=8, made=70), one_vs_rest(three(36), "flat")
     whole, calls = learner.fit(data), []
 
     def interrupt(*given):
@@ -213,7 +213,7 @@ def test_one_class_that_is_interrupted_while_thresholds_are_moved_keeps_the_best
 
 def test_one_class_says_that_time_ran_out_also_where_its_ranges_exclude_all_made_traces(monkeypatch):
     """Then nothing is searched for, but how many traces left out violate the ranges is not known."""
-    data = against(three(36), "flat")
+    data = one_vs_rest(three(36), "flat")
     made = [np.full((2, 12), 9.0)], ("drawn",)
     monkeypatch.setattr("fernn.learners.classes.tightest.background", lambda *given: made)
     whole, cut = Tightest().fit(data), Tightest(time_limit=1e-9).fit(data)
@@ -267,7 +267,7 @@ def test_no_threshold_can_be_tighter_within_the_allowance(text, allowed, seed):
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_the_tightest_formulas_hold_of_all_but_the_share(share):
-    data = against(three(60), "flat").select(["a"])
+    data = one_vs_rest(three(60), "flat").select(["a"])
     good = data.subset(data.positive)
     rules = Tightest(max_length=4, share=share, made=120).fit(data).rules
     shares = [each.excluded for each in rules.entries]
@@ -281,7 +281,7 @@ def test_the_tightest_formulas_hold_of_all_but_the_share(share):
 
 
 def test_excluded_is_the_share_of_the_made_traces_that_violate():
-    data = against(three(60), "flat")
+    data = one_vs_rest(three(60), "flat")
     good = data.subset(data.positive)
     (each, *_) = Tightest(max_length=2, made=120).fit(data).rules.entries
     made, kinds = background(good, 120, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from fernn import length, parse
-from fernn.data import recorded, write_csv
+from fernn.data import read_input, write_csv
 from fernn.learners import Entry, Fit, Front
 from fernn.runs import begun, error, plan
 
@@ -31,7 +31,7 @@ def run_of(data, folder, rules=RULES, test=0.2, ended="done", reading=None, give
     folder = Path(folder)
     file = folder.parent / f"{folder.name}.csv"
     write_csv(data, file)
-    data = recorded(str(file), reading or {})
+    data = read_input(str(file), reading or {})
     job = begun(data, plan(str(file), reading or {}, given=given, test=test), str(file), folder)
     train, held = job.parts
     entries = [

@@ -11,7 +11,7 @@ import pytest
 from made_runs import RULES, run_of, two_kinds
 
 from fernn import parse, satisfied, score
-from fernn.data import Dataset, from_arrays, recorded
+from fernn.data import Dataset, from_arrays, read_input
 from fernn.errors import DataError, RunError
 from fernn.report.page import written
 from fernn.runs import reopened
@@ -134,7 +134,7 @@ def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, case
 def test_of_too_many_traces_the_wrong_ones_are_drawn_before_others(tmp_path):
     told = facts_of(written(run_of(two_kinds(30_000, 4, ("v",)), tmp_path / "run", rules=("true", "G (v <= 3)"))))
     cases, rule = told["traces"]["cases"], told["rules"][1]
-    data = recorded(str(tmp_path / "run.csv"), {})
+    data = read_input(str(tmp_path / "run.csv"), {})
     wrong = np.flatnonzero(satisfied("G (v <= 3)", data) != data.positive)
     drawn = {cases[k] for k in told["traces"]["drawn"]}
     names = [data.cases[k] for k in wrong]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fernn import parse
 from fernn.data import from_arrays, read, write_csv
-from fernn.data.chunks import opened
-from fernn.data.chunks.drawing import drawn
+from fernn.data.streaming import open_source
+from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.formula import Atom, thresholds, walk, with_thresholds
 from fernn.learners.front import Entry, Front
 from fernn.runs.counting import as_lot
@@ -68,13 +68,13 @@ def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apar
     write_csv(data, tmp_path / "all.csv")
     some = data.subset(np.arange(8))
     front = Front((Entry(parse("G (x <= 5)"), 2, 0.0, 0.0, 0.0, 0.0),), 0)
-    found = on_all(front, some, opened(tmp_path / "all.csv"))
+    found = on_all(front, some, open_source(tmp_path / "all.csv"))
     middles = np.sort(top[:8])[:-1] + np.diff(np.sort(top[:8])) / 2
     assert min(np.mean((top <= c) != (top <= 6.2)) for c in middles) > 0.02
     assert found.error < 0.002
     assert 980 <= found.tried <= 1_000
     best = Front((Entry(found.polished, 2, 0.0, 0.0, 0.0, 0.0),), 0)
-    stays = on_all(best, some, opened(tmp_path / "all.csv"))
+    stays = on_all(best, some, open_source(tmp_path / "all.csv"))
     assert stays.polished is None
     assert f"none of {stays.tried} other values" in stays.notes(front)[-1]
     assert found.error == score(found.polished, data).mcr
@@ -99,10 +99,10 @@ def test_thresholds_under_a_negation_or_of_sums_are_left_alone():
 def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, rows):
     data = made(5, 300)
     write_csv(data, tmp_path / "all.csv")
-    some = drawn(opened(tmp_path / "all.csv"), 8_000, rows=rows).data
+    some = sample_stream(open_source(tmp_path / "all.csv"), 8_000, rows=rows).data
     rules = [parse(text) for text in RULES[:2]]
     front = Front(tuple(Entry(rule, 5, 0.0, 0.0, 0.0, 0.0) for rule in rules), 0)
-    found = on_all(front, some, opened(tmp_path / "all.csv"), rows)
+    found = on_all(front, some, open_source(tmp_path / "all.csv"), rows)
     assert found.traces == 300
     assert found.errors == tuple(score(rule, data).mcr for rule in rules)
     assert found.error is not None
@@ -117,8 +117,8 @@ def test_a_sample_is_whole_traces_and_the_same_whatever_the_pieces(tmp_path, see
     if not path.exists():
         write_csv(made(1, 200), path)
     whole = read(path, quiet=True)
-    found = drawn(opened(path), size, seed, rows)
-    assert found.data == drawn(opened(path), size, seed).data
+    found = sample_stream(open_source(path), size, seed, rows)
+    assert found.data == sample_stream(open_source(path), size, seed).data
     for case, trace in zip(found.data.cases, found.data.values, strict=True):
         assert (whole.trace(case) == trace).all()
     assert sum(found.met.values()) == 200
@@ -131,7 +131,7 @@ def test_a_sample_has_the_share_of_each_label(tmp_path):
     y = (np.arange(4_000) % 10 == 0).astype(int)
     data = from_arrays(random.normal(size=(4_000, 1, 5)), y, ["x"], classes=["bad", "good"])
     write_csv(data, tmp_path / "all.csv")
-    found = drawn(opened(tmp_path / "all.csv"), 60_000)
+    found = sample_stream(open_source(tmp_path / "all.csv"), 60_000)
     assert 900 < sum(found.kept.values()) <= 1_500
     assert found.kept["good"] / sum(found.kept.values()) == pytest.approx(0.1, abs=0.01)
 

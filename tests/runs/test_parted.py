@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fernn import parse
-from fernn.data.chunks import Stream, opened
-from fernn.data.chunks.card import card_of
-from fernn.data.chunks.drawing import drawn
+from fernn.data.streaming import Stream, open_source
+from fernn.data.streaming.stratified_sample import sample_stream
+from fernn.data.streaming.stream_summary import summarize_stream
 from fernn.engine import engine_of
 from fernn.engine.choosing import close_all
 from fernn.errors import DataError
@@ -47,7 +47,7 @@ def engine():
 
 def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
-    there = judged_by_parts(RULE, opened(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
+    there = judged_by_parts(RULE, open_source(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
     here = judged(RULE, folder)
     assert there.judged.tally == here.tally
     assert there.judged.score == here.score
@@ -58,7 +58,7 @@ def test_the_files_add_up_to_the_folder(folder, engine):
 def test_a_file_that_cannot_be_read_is_named(folder, engine):
     (folder / "2.parquet").write_bytes(b"PAR1 not at all PAR1")
     with pytest.raises(DataError, match=r"2\.parquet"):
-        judged_by_parts(RULE, opened(folder), engine=engine)
+        judged_by_parts(RULE, open_source(folder), engine=engine)
 
 
 def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
@@ -66,7 +66,7 @@ def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
     first[180:240].write_parquet(folder / "9.parquet")
     wanted = r"9\.parquet line 1, case '3': rows of other .* began at line 181 of 0\.parquet.*sort\('case', 'time'\)"
     with pytest.raises(DataError, match=wanted):
-        judged_by_parts(RULE, opened(folder), engine=engine)
+        judged_by_parts(RULE, open_source(folder), engine=engine)
     with pytest.raises(DataError, match=wanted):
         judged(RULE, folder)
 
@@ -82,7 +82,7 @@ def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, e
     options = {"bad_rows": "skip"}
     here = judged(RULE, folder, options)
     for rows in (None, 1, 97):
-        assert judged_by_parts(RULE, opened(folder, options), rows=rows, engine=engine).judged.tally == here.tally
+        assert judged_by_parts(RULE, open_source(folder, options), rows=rows, engine=engine).judged.tally == here.tally
 
 
 def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
@@ -94,8 +94,8 @@ def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
 
 def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_included(folder, engine):
     heard = []
-    source = opened(folder)
-    here = card_of(source)
+    source = open_source(folder)
+    here = summarize_stream(source)
     assert here[0] is not None
     assert card_by_parts(source, engine=engine, told=lambda done, of: heard.append(done)) == here
     assert heard[:5] == [0, 1, 2, 3, 4]
@@ -105,8 +105,8 @@ def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_include
     )
     frame[:0].write_parquet(folder / "1b.parquet")
     pl.read_parquet(folder / "3.parquet").with_columns(time=pl.lit(1.0)).write_parquet(folder / "3.parquet")
-    source = opened(folder)
-    found, problems = card_of(source, 200)
+    source = open_source(folder)
+    found, problems = summarize_stream(source, 200)
     assert found is None
     assert {p.file for p in problems if p.count == 1} == {"2.parquet", "2.parquet and 3.parquet"}
     assert card_by_parts(source, 200, engine) == (found, problems)
@@ -120,24 +120,24 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
     with pytest.raises(DataError) as here:
         judged(RULE, folder)
     with pytest.raises(DataError) as there:
-        judged_by_parts(RULE, opened(folder), engine=engine)
+        judged_by_parts(RULE, open_source(folder), engine=engine)
     assert str(there.value) == str(here.value)
     assert "2.parquet" in str(here.value)
 
 
 def test_every_trace_comes_back_in_order(folder, engine):
     lots = []
-    judged_by_parts(RULE, opened(folder), rows=500, engine=engine, each=lots.append)
-    found = [rows_of(each) for each in verdicts(parse(RULE), Stream(opened(folder)))]
+    judged_by_parts(RULE, open_source(folder), rows=500, engine=engine, each=lots.append)
+    found = [rows_of(each) for each in verdicts(parse(RULE), Stream(open_source(folder)))]
     for k in range(4):
         assert [x for lot in lots for x in lot[k]] == [x for lot in found for x in lot[k]]
 
 
 def test_what_is_learned_from_a_sample_is_judged_by_all_files(folder, engine):
-    source = opened(folder)
+    source = open_source(folder)
     rules = [parse("G (v <= 2)"), parse("F (w >= 1) & G (v <= 2.5)")]
     front = Front(tuple(Entry(rule, 2, 0.0, 0.0, 0.0, 0.0) for rule in rules), 1)
-    some = drawn(source, 20_000).data
+    some = sample_stream(source, 20_000).data
     assert on_all_by_parts(front, some, source, engine) == on_all(front, some, source)
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from fernn.cli import main
+from fernn.data import atomic_write as atomic
 from fernn.data import load, write_csv
 from fernn.errors import FernnError, RunError
 from fernn.learners import Fernn
 from fernn.report.page import written
-from fernn.runs import Run, atomic, begun, carried_out, new_folder, plan, reopened
+from fernn.runs import Run, begun, carried_out, new_folder, plan, reopened
 from fernn.runs.folders import folder_name
 from fernn.runs.seeds import try_seeds
 from fernn.semantics.quiet import quiet
@@ -125,7 +126,7 @@ def test_a_line_that_cannot_be_added_is_told_with_its_path(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*history\.jsonl'"):
-        atomic.append(tmp_path / "history.jsonl", "{}")
+        atomic.append_line(tmp_path / "history.jsonl", "{}")
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ def test_a_link_in_the_place_of_the_file_beside_is_not_written_through(tmp_path)
 
     (tmp_path / "victim").write_text("precious\n")
     (tmp_path / f".front.json.{os.getpid()}-{get_ident()}.tmp").symlink_to(tmp_path / "victim")
-    atomic.write(tmp_path / "front.json", "{}")
+    atomic.write_text(tmp_path / "front.json", "{}")
     assert (tmp_path / "victim").read_text() == "precious\n"
     assert (tmp_path / "front.json").read_text() == "{}"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fernn import parse
 from fernn.data import read
-from fernn.data.chunks import opened
+from fernn.data.streaming import open_source
 from fernn.errors import FernnError, FormulaError
 from fernn.semantics import robustness, satisfied, score
 from fernn.semantics.chunks import judged
@@ -78,7 +78,7 @@ def test_counts_errors_and_closest_calls_are_those_of_the_dataset(frame, text, r
 def test_parts_judged_one_by_one_add_up_to_the_whole(frame, rows, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     cut(frame, folder, data.draw(st.lists(st.integers(0, frame.height), max_size=4)))
-    source = opened(folder)
+    source = open_source(folder)
     told = [judged_part(source, number, "F (v >= 2)", rows=rows) for number in range(parts_of(folder))]
     assert together(json.loads(json.dumps(told)), source) == judged("F (v >= 2)", folder)
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset, folds, from_arrays, split, write_csv
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..errors import DataError
 from ..plain import short_repr
 

@@ -172,6 +172,6 @@ def _printed(
 
 
 def _kept(out: Path, told: dict[str, Any]) -> None:
-    from ..runs.atomic import write
+    from ..data.atomic_write import write_text
 
-    write(out / "result.json", as_json(told) + "\n")
+    write_text(out / "result.json", as_json(told) + "\n")

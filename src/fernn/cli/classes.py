@@ -98,14 +98,14 @@ def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:
 
 
 def _each(rules: PerClass, train: Dataset, held: Dataset | None) -> str:
-    from ..data import against
+    from ..data import one_vs_rest
     from ..semantics import score
 
     parts = [train] if held is None else [train, held]
     titles = ["class", "length", "train", *([] if held is None else ["test"]), "formula"]
     rows: list[list[object]] = []
     for rule in rules.rules:
-        errors = [f"{score(rule.formula, against(part, rule.name)).mcr:.4f}" for part in parts]
+        errors = [f"{score(rule.formula, one_vs_rest(part, rule.name)).mcr:.4f}" for part in parts]
         rows.append([rule.name, str(rule.length), *errors, str(rule.formula)])
     rows += [[rules.otherwise, "", *[""] * len(parts), "none of these"]] * (rules.otherwise is not None)
     return table(titles, rows)
@@ -216,13 +216,13 @@ def classify(
 
     The file is read as the data of the run were. Exits with 1 if a trace is outside of a rule for one class.
     """
-    from ..data import recorded
+    from ..data import read_input
     from ..learners.classes import confusion
     from ..runs import Run, reading_of, rules_of
 
     kept = Run.open(run)
     rules, _ = rules_of(kept)
-    data = recorded(file, reading_of(kept.settings, file), warned)
+    data = read_input(file, reading_of(kept.settings, file), warned)
     names = rules.names(data)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     comparable = labels is not None and rules.kind != "one" and set(labels) <= set(rules.classes)

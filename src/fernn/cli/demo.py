@@ -62,13 +62,13 @@ def demo(
     json: Json = False,
 ) -> int:
     """Learn a rule and show it: for a simulated train, or from real recordings of power or of motion."""
-    from ..data import looked_at
+    from ..data import inspect_input
     from ..errors import DataError
     from ..runs import begun, new_folder, plan
 
     chosen = _chosen(name)
     reading = dict(chosen.reading)
-    data, met = looked_at(chosen.data, reading)
+    data, met = inspect_input(chosen.data, reading)
     if data is None:
         raise DataError("\n".join(str(problem) for problem in met), met)
     planned = plan(chosen.data, reading, given={**chosen.settings, "time_limit": seconds})

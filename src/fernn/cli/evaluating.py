@@ -21,7 +21,7 @@ from .streaming import followed
 from .where import by_file, is_parted
 
 if TYPE_CHECKING:
-    from ..data.chunks import Source
+    from ..data.streaming import Source
     from ..formula import Formula
     from ..runs.parted import Parted
     from ..semantics import Score
@@ -59,13 +59,13 @@ class Spool:
 @contextmanager
 def rows_to(out: Path | None) -> Iterator[Write]:
     """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
-    from ..data.sniff import escape_cell
-    from ..data.unbroken import unbroken
+    from ..data.atomic_write import atomic_write
+    from ..data.readers.dialect import escape_cell
 
     if out is None:
         yield lambda *_: None
         return
-    with unbroken(out) as part, open(part, "w", newline="", encoding="utf-8") as handle:
+    with atomic_write(out) as part, open(part, "w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
         writer.writerow(["case", "robustness", "satisfied", "label"])
 
@@ -111,14 +111,14 @@ def evaluated(
     out: Path | None,
 ) -> int:  # fmt: skip
     """`eval` in pieces. Counts are of all traces; JSON lists all of them, text those that are wrong or close."""
-    from ..data.chunks import Stream, opened
     from ..data.options import suggest_command
+    from ..data.streaming import Stream, open_source
     from ..semantics.chunks import check_step, settled, step_of, verdicts
     from ..semantics.tally import Tally
 
     if not time_units:
         note_windows([read_formula(text)], options.get("dt"), options.get("unit"))
-    source = opened(file, options)
+    source = open_source(file, options)
     dt = step_of(source) if time_units else None
     rule = read_formula(text, dt, time_units, source.name)
     where = place_of(at, rule)

@@ -25,7 +25,7 @@ def export(
     json: Json = False,
 ) -> int:
     """Write a formula for another tool, or as a program of its own; its head says what the windows mean."""
-    from ..data.unbroken import unbroken
+    from ..data.atomic_write import atomic_write
     from ..errors import UnsupportedError
     from ..formula import FORMATS, export_formula
 
@@ -35,7 +35,7 @@ def export(
     rule = _given(formula, dt, unit, time_units)
     text = export_formula(rule, to, dt, unit, name)
     if output is not None:
-        with unbroken(output) as part:
+        with atomic_write(output) as part:
             part.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     if json:
         told = {"formula": str(rule), "windows": "samples", "dt": dt, "unit": unit, "to": to}

@@ -299,12 +299,12 @@ def _kind(classes: str | None, order: str | None, one_class: bool, share: float 
 
 def _in_order(data: Dataset, order: str | None, planned: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
     """The data with their classes from low to high, and the plan that says so."""
-    from ..data import ordered
+    from ..data import reorder_classes
 
     if order is None:
         return data, planned
     names = [name.strip() for name in order.split(",")]
-    return ordered(data, names), planned | {"order": names}
+    return reorder_classes(data, names), planned | {"order": names}
 
 
 def _runs_here() -> str:

@@ -35,13 +35,13 @@ def monitor(
     Verdicts come out as they fall. At the end, or at Ctrl-C, the verdict on what was seen is given; exits with 1
     if the formula is violated, with 2 at a line that cannot be used.
     """
-    from ..data.options import Options
+    from ..data.options import ReadOptions
     from ..errors import DataError, SignalError, UnsupportedError
     from ..semantics.monitor import Monitor
 
     if bad_rows not in ("error", "skip"):
         raise UnsupportedError(f"--bad-rows is error or skip; found {bad_rows!r}")
-    Options(delimiter=delimiter, decimal=decimal)  # what is wrong with them is told as for a file
+    ReadOptions(delimiter=delimiter, decimal=decimal)  # what is wrong with them is told as for a file
     rule = read_formula(formula, dt, time_units)
     if not time_units:
         note_windows([rule], dt, unit)

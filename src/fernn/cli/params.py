@@ -53,9 +53,9 @@ def params(
 
     A false alarm is a good trace that violates the formula, a miss a bad one that satisfies it.
     """
+    from ..data.atomic_write import write_text
     from ..regions import parameter_set, sketch, to_svg
     from ..regions import structure as read
-    from ..runs.atomic import write
 
     check_output(out)
     check_output(picture)
@@ -86,10 +86,10 @@ def params(
         seconds = inf if time_limit is None else time_limit
         found = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
     if out is not None:
-        write(out, as_json(found.to_json()) + "\n", follow_links=True)
+        write_text(out, as_json(found.to_json()) + "\n", follow_links=True)
         complain(f"wrote the set to {out}")
     if picture is not None:
-        write(picture, to_svg(found), follow_links=True)
+        write_text(picture, to_svg(found), follow_links=True)
         complain(f"wrote the picture to {picture}")
     if json:
         typer.echo(as_json(found.to_json()))

@@ -93,9 +93,9 @@ def reads_a_file(command: Callable[..., Any], without: tuple[str, ...] = ()) -> 
 
 def recording(file: str, options: dict[str, Any], met: list[Problem] | None = None) -> Dataset:
     """The dataset; its errors end the command, its warnings go to standard error, and to `met`."""
-    from ..data import recorded
+    from ..data import read_input
 
-    return recorded(file, options, noting(met))
+    return read_input(file, options, noting(met))
 
 
 def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:

@@ -14,7 +14,7 @@ from .streaming import InPieces, PieceRows, followed, is_streamed
 from .where import EngineName, by_file, is_parted
 
 if TYPE_CHECKING:
-    from ..data import Card, Problem
+    from ..data import DataCard, Problem
 
 
 @reads_a_file
@@ -30,9 +30,9 @@ def check(
 
     A folder of Parquet files, and a file larger than memory, is read in pieces; a folder on an engine, if one is named.
     """
-    from ..data import card, looked_at
+    from ..data import data_card, inspect_input
 
-    facts: Card | None
+    facts: DataCard | None
     if is_streamed(file, options, stream):
         try:
             facts, problems = _in_pieces(file, options, piece_rows)
@@ -40,8 +40,8 @@ def check(
             complain("interrupted: nothing can be said of a part")
             return INTERRUPTED
     else:
-        dataset, problems = looked_at(file, options)
-        facts = card(dataset) if dataset is not None else None
+        dataset, problems = inspect_input(file, options)
+        facts = data_card(dataset) if dataset is not None else None
     if json:
         told = [
             {"kind": p.kind, "severity": p.severity, "where": p.where, "what": p.what, "fix": p.fix,
@@ -60,13 +60,13 @@ def check(
     return 0 if facts is not None else 2
 
 
-def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[Card | None, tuple[Problem, ...]]:
-    from ..data.chunks import opened
-    from ..data.chunks.card import Interrupted, card_of
+def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[DataCard | None, tuple[Problem, ...]]:
+    from ..data.streaming import open_source
+    from ..data.streaming.stream_summary import Interrupted, summarize_stream
     from ..errors import DataError
 
     try:
-        source = opened(file, options)
+        source = open_source(file, options)
     except DataError as error:
         if not error.problems:
             raise
@@ -78,7 +78,7 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[Card | None, 
             return card_by_parts(source, rows, told=told)
     with followed("checked") as wants_end:
         try:
-            return card_of(source, rows, wants_end)
+            return summarize_stream(source, rows, wants_end)
         except Interrupted:
             raise KeyboardInterrupt from None
 
@@ -93,13 +93,13 @@ def sample(
     options: Any = None,
 ) -> int:
     """Take some cases out of a large recording: whole ones, the same share of each class."""
-    from ..data import sampled, suggest_command
+    from ..data import sample_file, suggest_command
     from ..errors import UnsupportedError
 
     check_output(output)
     if output.exists() and file.exists() and output.samefile(file):
         raise UnsupportedError(f"{output} is the recording itself; name another file with -o")
-    taken = sampled(file, output, int(megabytes * 1e6), seed, **options)
+    taken = sample_file(file, output, int(megabytes * 1e6), seed, **options)
     if json:
         typer.echo(as_json({"file": str(output), "kept": taken.kept, "met": taken.met, "size": taken.size}))
     else:

@@ -12,21 +12,21 @@ from .streaming import followed
 from .where import by_file, is_parted
 
 if TYPE_CHECKING:
-    from ..data.chunks.drawing import Drawn
+    from ..data.streaming.stratified_sample import StreamSample
     from ..runs import Outcome, RulesOutcome
 
 MEGABYTES = 32.0
 
 
-def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed: int) -> Drawn:
+def sample_of(file: str, options: dict[str, Any], megabytes: float | None, seed: int) -> StreamSample:
     """Whole traces, the same share of each label; what there is to say of it goes to standard error."""
-    from ..data.chunks import opened
-    from ..data.chunks.drawing import drawn
     from ..data.options import suggest_command
+    from ..data.streaming import open_source
+    from ..data.streaming.stratified_sample import sample_stream
 
-    source = opened(file, options)
+    source = open_source(file, options)
     with followed("sampling") as wants_end:
-        found = drawn(source, _bytes(megabytes, options.get("memory_limit")), seed, watch=wants_end)
+        found = sample_stream(source, _bytes(megabytes, options.get("memory_limit")), seed, watch=wants_end)
         stopped = wants_end.stop is not None and wants_end.stop.asked
     if stopped:
         raise KeyboardInterrupt
@@ -46,7 +46,7 @@ def _bytes(megabytes: float | None, limit: int | None) -> int:
 
 def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
     """With the errors on all the data, where what was learned from is a sample of them."""
-    from ..data.chunks import opened
+    from ..data.streaming import open_source
     from ..runs import Outcome
     from ..runs.large import on_all, on_all_by_parts
 
@@ -57,7 +57,7 @@ def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
     notes = [f"learned from a sample: {kept} of {total} traces of {sample['of']}"]
     papers = {}
     if len(done.job.data.classes) == 2:
-        source = opened(sample["of"], sample["reading"])
+        source = open_source(sample["of"], sample["reading"])
         if is_parted(source):
             with by_file("judged by all") as told:
                 found = on_all_by_parts(done.front, done.job.data, source, told=told)

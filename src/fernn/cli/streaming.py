@@ -16,7 +16,7 @@ from .progress import Redrawn, Silent, can_redraw, clock
 from .where import EVERY
 
 if TYPE_CHECKING:
-    from ..data.chunks import Stream
+    from ..data.streaming import Stream
 
 InPieces = Annotated[
     bool | None,
@@ -31,7 +31,7 @@ def is_streamed(file: str, options: dict[str, Any], asked: bool | None) -> bool:
         return asked
     if not Path(file).exists():
         return False
-    from ..data.chunks import is_large
+    from ..data.streaming import is_large
 
     return is_large(file, options.get("memory_limit"))
 

@@ -49,7 +49,7 @@ def studio(
 
 def _is_large(file: str) -> bool:
     """Whether it is a text file that takes longer to read than a person waits."""
-    from ..data.disguise import file_format
+    from ..data.file_checks import file_format
 
     path = Path(file)
     return path.is_file() and file_format(path) == "text" and path.stat().st_size > LARGE
@@ -57,12 +57,12 @@ def _is_large(file: str) -> bool:
 
 def _part(path: Path, options: dict[str, Any], folder: Path) -> str:
     """Some of its cases, in a file among the runs, which is what the page works with."""
-    from ..data import sampled, suggest_command
+    from ..data import sample_file, suggest_command
 
     typer.echo(f"{path.name} is large: taking a sample of its cases ...")
     samples = folder / "samples"
     samples.mkdir(parents=True, exist_ok=True)
-    taken = sampled(path, samples / f"{path.stem}-sample.csv", WORKABLE, **options)
+    taken = sample_file(path, samples / f"{path.stem}-sample.csv", WORKABLE, **options)
     typer.echo(f"{taken}. All of it: {suggest_command('learn', [str(path)], options)}")
     return str(taken.path)
 
@@ -70,7 +70,7 @@ def _part(path: Path, options: dict[str, Any], folder: Path) -> str:
 def _check(file: str, options: dict[str, Any]) -> None:
     """That there is such a file and that it can be held in memory; what is in it is for the page to show."""
     from ..data import is_named
-    from ..data.memory import fits
+    from ..data.file_checks import fits_memory
     from ..data.problems import Ledger
     from ..errors import DataError
 
@@ -81,5 +81,5 @@ def _check(file: str, options: dict[str, Any]) -> None:
         what = f"{file!r} is a folder" if path.is_dir() else f"there is no file {file!r}"
         raise DataError(f"{what}. Name a recording, or a data set such as cruise; or none, and drop one on the page.")
     ledger = Ledger(path.name)
-    if not fits(path, options["memory_limit"], ledger):
+    if not fits_memory(path, options["memory_limit"], ledger):
         raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())

@@ -15,7 +15,7 @@ from .streaming import followed as progress
 from .where import EngineName, by_file, is_parted
 
 if TYPE_CHECKING:
-    from ..data.chunks import Source
+    from ..data.streaming import Source
     from ..evaluation.drift import DriftMonitor
 
 BLOCKS = 12
@@ -38,8 +38,8 @@ def watch(
     Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
     than memory, are read in pieces; folders on an engine, if one is named.
     """
-    from ..data import recorded
-    from ..data.chunks import opened
+    from ..data import read_input
+    from ..data.streaming import open_source
     from ..errors import UnsupportedError
     from ..evaluation import evaluate_rule
     from ..evaluation.drift import DriftMonitor
@@ -60,9 +60,9 @@ def watch(
     for file in files:
         reading = reading_of(job.settings, file)
         if is_streamed(file, reading, stream):
-            stopped = not _taken(followed, opened(file, reading, forgiving=True), piece_rows)
+            stopped = not _taken(followed, open_source(file, reading, forgiving=True), piece_rows)
         else:
-            for _ in followed.take(recorded(file, reading, warned, forgiving=True), file):
+            for _ in followed.take(read_input(file, reading, warned, forgiving=True), file):
                 pass
         if stopped and not followed.seen:
             complain("interrupted before any trace was judged, so there is nothing to say of the rule")

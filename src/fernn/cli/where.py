@@ -13,7 +13,7 @@ from .output import complain
 from .progress import can_redraw
 
 if TYPE_CHECKING:
-    from ..data.chunks import Source
+    from ..data.streaming import Source
 
 EVERY = 30.0  # seconds from one line to the next where there is no terminal
 

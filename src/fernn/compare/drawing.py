@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.unbroken import remove_link
+from ..data.atomic_write import remove_link
 from ..errors import UnsupportedError
 from ..formula import Formula, parse
 from ..report import against, bars, save

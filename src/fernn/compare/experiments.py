@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..data.sources.folder import missing
+from ..data.datasets.paper_recordings import why_missing
 from ..errors import UnsupportedError
 from .ledger import Ledger
 from .methods import SHAPES
@@ -121,7 +121,7 @@ def there(ledger: Ledger, names: Sequence[str]) -> list[str]:
 
 def _is_missing(name: str) -> bool:
     plain = name.removesuffix(CONTINUOUS)
-    return plain in RECORDED and bool(missing(plain))
+    return plain in RECORDED and bool(why_missing(plain))
 
 
 def planned(names: Collection[str], quick: bool) -> tuple[list[Unit], list[str]]:
@@ -138,7 +138,7 @@ def planned(names: Collection[str], quick: bool) -> tuple[list[Unit], list[str]]
         for unit in experiment(name).units(quick):
             plain = unit.data.removesuffix(CONTINUOUS)
             if plain in RECORDED and plain not in absent:
-                absent[plain] = missing(plain)
+                absent[plain] = why_missing(plain)
             if not absent.get(plain):
                 units[unit] = None
             elif plain == "cct":

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ..data.sniff import escape_cell
+from ..data.atomic_write import append_line, write_text
+from ..data.readers.dialect import escape_cell
 from ..errors import FernnError, RunError
 from ..plain import BROKEN, read_json, short_repr, text, whole
-from ..runs.atomic import append, write
 from ..runs.folders import Lock, make_folder, writable
 from .unit import Found, Unit, read_found
 
@@ -52,7 +52,7 @@ class Ledger:
                 text(unit.data), text(unit.split), text(unit.method), whole(unit.length)
             except (FernnError, *BROKEN) as error:
                 if number == len(lines):  # cut off while it was written
-                    write(path, "".join(f"{whole}\n" for whole in lines[:-1]))
+                    write_text(path, "".join(f"{whole}\n" for whole in lines[:-1]))
                     break
                 raise RunError(f"{path} line {number} is no run of a comparison. Mend or remove the line.") from error
             ledger.runs[unit] = found
@@ -68,7 +68,7 @@ class Ledger:
     def put(self, unit: Unit, found: Found) -> None:
         record = found | {"source": self.source, "load": round(os.getloadavg()[0], 1)}
         self.runs[unit] = record
-        append(self.folder / RUNS, json.dumps({**asdict(unit), **record}))
+        append_line(self.folder / RUNS, json.dumps({**asdict(unit), **record}))
 
     def drop(self, unit: Unit) -> None:
         """Forgets what was measured earlier."""
@@ -108,12 +108,12 @@ class Ledger:
             cells = {**found, **asdict(unit)}
             writer.writerow({k: escape_cell(v) if isinstance(v, str) else v for k, v in cells.items()})
         path = self.folder / TABLE
-        write(path, out.getvalue())
+        write_text(path, out.getvalue())
         return path
 
     def write_runs(self) -> None:
         """One line for each unit, in order: what was measured twice is there once."""
-        write(self.folder / RUNS, "".join(json.dumps({**asdict(u), **f}) + "\n" for u, f in self._sorted()))
+        write_text(self.folder / RUNS, "".join(json.dumps({**asdict(u), **f}) + "\n" for u, f in self._sorted()))
 
     def _sorted(self) -> Iterator[tuple[Unit, Found]]:
         yield from sorted(self.runs.items(), key=lambda item: item[0])

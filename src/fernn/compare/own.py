@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..data import Dataset, load, save
-from ..data.unbroken import remove_link
+from ..data.atomic_write import remove_link, write_text
 from ..errors import DataError, RunError, UnsupportedError
 from ..learners.baselines import BASELINES
 from ..plain import short_repr
-from ..runs.atomic import write
 from ..runs.folders import remove_made, writable
 from .cells import cell, spread
 from .drawing import by_method
@@ -109,7 +108,7 @@ def compare(
     ledger.write_runs()
     ledger.write_table()
     notes = by_method(ledger, DATA, named, found.lengths, seeds)
-    write(found.page, page(found, surroundings(USED), limit, notes))
+    write_text(found.page, page(found, surroundings(USED), limit, notes))
     ledger.close()
     return found
 

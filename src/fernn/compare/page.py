@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from ..data import Dataset, paper_split
-from ..data.copies import copies, forced_errors
-from ..data.split import blocks
+from ..data.checks import duplicate_groups, unavoidable_errors
+from ..data.splits import blocks
 from .aims import Contest, contests
 from .cells import MARKS, Cell, cell
 from .experiments import EXPERIMENTS, REAL, RECORDED, planned, there
@@ -117,9 +117,10 @@ def _data(ledger: Ledger) -> Iterator[str]:
     for name in there(ledger, RECORDED):
         data = whole(name)
         train, test = paper_split(data)
-        pairs, forced = forced_errors(data)
+        pairs, forced = unavoidable_errors(data)
         lines.append([
-            name, f"{len(data)} x {data.n_channels} x {int(data.lengths.max())}", f"{len(np.unique(copies(data)))}",
+            name, f"{len(data)} x {data.n_channels} x {int(data.lengths.max())}",
+            f"{len(np.unique(duplicate_groups(data)))}",
             f"{_seen(train, test)} of {len(test)}", f"{len(np.unique(blocks(data)))}", f"{pairs}",
             f"{forced / len(data):.4f}", f"{floor(train):.4f}", f"{floor(test):.4f}",
         ])  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..data.atomic_write import write_text
 from ..plain import short_repr
-from ..runs.atomic import write
 from .drawing import drawn
 from .experiments import EXPERIMENTS, planned
 from .ledger import Ledger
@@ -58,9 +58,9 @@ def reproduce(
     ledger.write_table()
     notes = drawn(ledger, chosen)
     where = surroundings(USED)
-    write(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
+    write_text(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
     path = ledger.folder / PAGE
-    write(path, page(ledger, chosen, quick, where, left_out, came))
+    write_text(path, page(ledger, chosen, quick, where, left_out, came))
     ledger.close()
     return Reproduction(
         path, len(ledger.runs), came.made, came.seconds, tuple(left_out), came.failed, tuple(notes), came.interrupted

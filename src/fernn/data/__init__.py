@@ -2,48 +2,51 @@
 
 data = read("drive.csv")          # or load("cct"), from_arrays(X, y)
 train, test = split(data)
-print(card(data))
+print(data_card(data))
 """
 
-from .against import against, ordered
-from .arrays import from_arrays
-from .card import Card, card
+from .data_summary import DataCard, data_card
 from .dataset import Dataset
-from .frames import from_frame
-from .looking import looked_at, recorded
-from .npz import save
+from .datasets import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
+from .frames import from_arrays, from_frame
 from .options import flags, suggest_command
 from .problems import Problem
-from .read import inspect, read
-from .sampling import Sample, sampled
-from .sources import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
-from .split import folds, paper_split, split
-from .steps import with_steps
-from .write import write_csv
+from .read import inspect, inspect_input, read, read_input
+from .readers.csv import write_csv
+from .readers.npz import save
+from .sampling import Sample, sample_file
+from .splits import folds, paper_split, split
+from .transform import one_vs_rest, reorder_classes, with_steps
+
+against, card, sampled = one_vs_rest, data_card, sample_file
+"""The names by which the documentation has called them."""
 
 __all__ = [
     "SOURCES",
-    "Card",
+    "DataCard",
     "Dataset",
     "Problem",
     "Sample",
     "against",
     "card",
+    "data_card",
     "flags",
     "folds",
     "from_arrays",
     "from_frame",
     "inspect",
+    "inspect_input",
     "inspect_series",
     "is_named",
     "load",
-    "looked_at",
     "lyft_scenes",
-    "ordered",
+    "one_vs_rest",
     "paper_split",
     "physionet",
     "read",
-    "recorded",
+    "read_input",
+    "reorder_classes",
+    "sample_file",
     "sampled",
     "save",
     "series",

@@ -1,34 +1,65 @@
-"""What is worth knowing about a dataset as a whole, before learning from it. All are warnings."""
+"""Checks of a dataset as a whole, before learning from it: lengths, classes, labels, duplicate traces.
+
+All of them give warnings. Duplicates are traces that are the same to the last bit; where they have different labels,
+they force errors on every classifier.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 
 import numpy as np
 
-from .copies import copies, forced_errors
-from .dataset import Dataset
+from .dataset import Dataset, Floats, Ints
 from .labels import lookalikes
 from .problems import Ledger
+
+
+def duplicate_groups(dataset: Dataset) -> Ints:
+    """`[case]`: cases with identical traces have the same number, counted from 0 as first met."""
+    seen: dict[bytes, int] = {}
+    numbers = [seen.setdefault(_digest(trace), len(seen)) for trace in dataset.values]
+    return np.array(numbers, dtype=np.int64)
+
+
+def _digest(trace: Floats) -> bytes:
+    """Stands for the values; all traces of a dataset have as many channels, so for the shape too."""
+    return hashlib.sha256(np.ascontiguousarray(trace).tobytes()).digest()
+
+
+def unavoidable_errors(dataset: Dataset) -> tuple[int, int]:
+    """How many distinct traces carry more than one class, and the errors no classifier can avoid.
+
+    Of identical traces with different labels, all but the most common label will be wrong.
+    """
+    if dataset.labels is None or not dataset.classes:
+        return 0, 0
+    same = duplicate_groups(dataset)
+    counts = np.zeros((int(same.max()) + 1, len(dataset.classes)), dtype=np.int64)
+    np.add.at(counts, (same, dataset.labels.astype(np.int64)), 1)
+    wrong = counts.sum(axis=1) - counts.max(axis=1)
+    return int((wrong > 0).sum()), int(wrong.sum())
+
 
 NAMED = frozenset(("similar-labels", "single-case"))
 """Kinds that are told in full wherever data are read: with them something else is learned than was meant."""
 SOME = 5  # cases of the largest class from which on a class of one case is worth a word
 
 
-def check(dataset: Dataset, ledger: Ledger) -> None:
+def check_data(dataset: Dataset, ledger: Ledger) -> None:
     """Tell the ledger of unequal lengths, a single class, labels that look wrong, and copies."""
-    unequal_lengths(dataset, ledger)
-    one_class(dataset, ledger)
+    check_lengths(dataset, ledger)
+    check_one_class(dataset, ledger)
     if dataset.labels is not None and dataset.classes:
         present, first, counts = np.unique(dataset.labels, return_index=True, return_counts=True)
         names = [dataset.classes[int(k)] for k in present]
         cases = {name: dataset.cases[i] for name, i in zip(names, first.tolist(), strict=True)}
-        odd_labels(dict(zip(names, counts.tolist(), strict=True)), ledger, cases)
-    same_traces(dataset, ledger)
+        check_labels(dict(zip(names, counts.tolist(), strict=True)), ledger, cases)
+    check_duplicates(dataset, ledger)
 
 
-def unequal_lengths(dataset: Dataset, ledger: Ledger) -> None:
+def check_lengths(dataset: Dataset, ledger: Ledger) -> None:
     if not dataset.is_ragged:
         return
     lengths, counts = np.unique(dataset.lengths, return_counts=True)
@@ -43,7 +74,7 @@ def unequal_lengths(dataset: Dataset, ledger: Ledger) -> None:
     )
 
 
-def one_class(dataset: Dataset, ledger: Ledger) -> None:
+def check_one_class(dataset: Dataset, ledger: Ledger) -> None:
     if dataset.labels is None or not dataset.classes:
         return
     present = np.unique(dataset.labels)
@@ -53,7 +84,7 @@ def one_class(dataset: Dataset, ledger: Ledger) -> None:
         ledger.add("one-class", "warning", what, "A rule that separates needs traces of both classes.")
 
 
-def odd_labels(counts: Mapping[str, int], ledger: Ledger, cases: Mapping[str, str] | None = None) -> None:
+def check_labels(counts: Mapping[str, int], ledger: Ledger, cases: Mapping[str, str] | None = None) -> None:
     """Labels that are another one misspelt, and labels that occur once; `cases` has a case with each label."""
     where = cases or {}
     alike = lookalikes(counts)
@@ -74,8 +105,8 @@ def _times(count: int) -> str:
     return f"{count} case{'s' * (count != 1)}"
 
 
-def same_traces(dataset: Dataset, ledger: Ledger) -> None:
-    same = copies(dataset)
+def check_duplicates(dataset: Dataset, ledger: Ledger) -> None:
+    same = duplicate_groups(dataset)
     distinct = int(same.max()) + 1
     if distinct == len(dataset):
         return
@@ -89,7 +120,7 @@ def same_traces(dataset: Dataset, ledger: Ledger) -> None:
         "Split with fernn.data.split, which keeps copies on one side.",
         case=dataset.cases[first],
     )
-    traces, errors = forced_errors(dataset)
+    traces, errors = unavoidable_errors(dataset)
     if errors:
         what = f"{traces} distinct trace{'s have' if traces > 1 else ' has'} copies in different classes, "
         what += f"so every rule errs on at least {errors} of {len(dataset)} cases ({errors / len(dataset):.4g})"

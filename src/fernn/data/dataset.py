@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, FernnError
-from .problems import did_you_mean, listed
+from .problems import did_you_mean, quote_names
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Dataset:
     name: str = "data"
 
     def __post_init__(self) -> None:
-        values = _tidied_values(self.values)
+        values = _clean_values(self.values)
         n = len(values)
         cases = self.cases or tuple(str(i) for i in range(n))
         tidy: dict[str, object] = {
@@ -61,9 +61,9 @@ class Dataset:
         }
         for key, value in tidy.items():
             object.__setattr__(self, key, value)
-        object.__setattr__(self, "labels", _tidied_labels(self.labels, len(self.classes), n))
+        object.__setattr__(self, "labels", _clean_labels(self.labels, len(self.classes), n))
         if self.labels is None and self.classes:
-            raise DataError(f"classes {listed(self.classes)} need labels. Pass both or neither.")
+            raise DataError(f"classes {quote_names(self.classes)} need labels. Pass both or neither.")
         if len(self.cases) != n:
             raise DataError(f"{n} traces need {n} case ids, got {len(self.cases)}.")
         if self.groups is not None and len(self.groups) != n:
@@ -74,7 +74,7 @@ class Dataset:
             if len(trace) != self.n_channels:
                 raise DataError(
                     f"case {case!r} has {len(trace)} channels, but {self.n_channels} are named: "
-                    f"{listed(self.channels)}. Arrays are [case, channel, time]."
+                    f"{quote_names(self.channels)}. Arrays are [case, channel, time]."
                 )
             if not np.isfinite(trace).all():
                 row, at = np.argwhere(~np.isfinite(trace))[0]
@@ -128,7 +128,7 @@ class Dataset:
     def positive(self) -> npt.NDArray[np.bool_]:
         """Which cases are of the good class, `[case]`; only for two classes."""
         if self.labels is None or len(self.classes) != 2:
-            have = f"{len(self.classes)} ({listed(self.classes)})" if self.classes else "no classes"
+            have = f"{len(self.classes)} ({quote_names(self.classes)})" if self.classes else "no classes"
             raise DataError(f"{self.name}: this needs two classes (bad, good), the data has {have}.")
         return cast(npt.NDArray[np.bool_], self.labels == 1)
 
@@ -184,7 +184,7 @@ class Dataset:
         for channel in channels:
             if channel not in self.channels:
                 hint = did_you_mean(channel, self.channels)
-                have = listed(self.channels)
+                have = quote_names(self.channels)
                 raise DataError(f"{self.name} has no channel {channel!r}{hint}; it has {have}.")
         at = [self.channels.index(c) for c in channels]
         values = tuple(t[at] for t in self.values) if isinstance(self.values, tuple) else self.values[:, at]
@@ -201,7 +201,7 @@ def check_dataset(data: object) -> None:
         )
 
 
-def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, ...]:
+def _clean_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, ...]:
     """Read-only float64 copies; -0.0 becomes 0.0, so that equal numbers have equal bytes."""
     if hasattr(values, "columns") or (isinstance(values, (list, tuple)) and any(hasattr(v, "columns") for v in values)):
         raise DataError(
@@ -209,7 +209,7 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
             "label='label') of one frame, or with fernn.data.from_arrays(frames, y) of a list of frames, a run each."
         )
     if np.ma.isMaskedArray(values) or not isinstance(values, np.ndarray):
-        values = unmasked(values) if np.ma.isMaskedArray(values) else tuple(unmasked(v) for v in values)
+        values = drop_mask(values) if np.ma.isMaskedArray(values) else tuple(drop_mask(v) for v in values)
     traces = to_floats(values) if isinstance(values, np.ndarray) else tuple(map(to_floats, values))
     if len(traces) == 0:
         raise DataError("a dataset needs at least one trace, got none.")
@@ -226,8 +226,8 @@ def _tidied_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, 
         else:
             for to, trace in zip(made, traces, strict=True):  # without another copy of all of them together
                 np.add(trace, 0.0, out=to)
-        return _frozen(made)
-    return tuple(_frozen(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
+        return _freeze(made)
+    return tuple(_freeze(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
 
 
 LARGEST_WHOLE = 2**53
@@ -256,7 +256,7 @@ def to_floats(array: npt.NDArray[Any], error: type[FernnError] = DataError) -> n
     return array.astype(np.float64)
 
 
-def unmasked(array: Any, what: str = "a trace") -> npt.NDArray[Any]:
+def drop_mask(array: Any, what: str = "a trace") -> npt.NDArray[Any]:
     """The array without its mask, which must hide nothing: a masked value is a missing one."""
     if np.ma.is_masked(array):
         hidden = int(np.ma.getmaskarray(array).sum())
@@ -267,26 +267,26 @@ def unmasked(array: Any, what: str = "a trace") -> npt.NDArray[Any]:
     return np.asarray(array)
 
 
-def _tidied_labels(labels: object, n_classes: int, n: int) -> Ints | Floats | None:
+def _clean_labels(labels: object, n_classes: int, n: int) -> Ints | Floats | None:
     if labels is None:
         return None
-    array = unmasked(labels, "labels")
+    array = drop_mask(labels, "labels")
     if array.shape != (n,):
         raise DataError(f"{n} traces need {n} labels, got an array of shape {array.shape}.")
     if not n_classes:
         real = array.astype(np.float64) + 0.0
         if not np.isfinite(real).all():
-            raise DataError(f"real-valued labels must be finite, got {listed(real[~np.isfinite(real)], 3)}.")
-        return _frozen(real)
+            raise DataError(f"real-valued labels must be finite, got {quote_names(real[~np.isfinite(real)], 3)}.")
+        return _freeze(real)
     whole = array.astype(np.int64)
     if (whole != array).any() or whole.min() < 0 or whole.max() >= n_classes:
-        seen = listed(np.unique(array))
+        seen = quote_names(np.unique(array))
         raise DataError(f"labels are indices 0..{n_classes - 1} into the classes, got {seen}.")
     whole.flags.writeable = False
     return whole
 
 
-def _frozen(array: Floats) -> Floats:
+def _freeze(array: Floats) -> Floats:
     array.flags.writeable = False
     return array
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataError
-from .checks import odd_labels
+from .checks import check_labels
 from .dataset import Dataset, Floats, Ints
-from .labels import MANY, labelled
-from .numbers import is_number
-from .options import Options
-from .problems import Ledger, listed
+from .labels import MANY, parse_labels
+from .options import ReadOptions
+from .problems import Ledger, quote_names
+from .readers.text_cells import is_number
 
 NO_LABEL = frozenset({"nan", "na", "n/a", "null", "?"})
 """What often stands for a label that is missing."""
@@ -44,9 +44,9 @@ class Draft:
         )
 
 
-def tell_gap(
+def report_gap(
     value: float,
-    options: Options,
+    options: ReadOptions,
     ledger: Ledger,
     line: int | None,
     column: str,
@@ -66,13 +66,13 @@ def tell_gap(
     ledger.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
 
 
-def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
+def repair_gaps(draft: Draft, options: ReadOptions, ledger: Ledger) -> Draft:
     """Gaps held, bridged or dropped as asked; a channel with no finite value at all cannot be."""
     broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
     if not broken or options.nonfinite == "error":
         return draft
     if options.nonfinite == "drop_case":
-        names = listed([draft.cases[i] for i in broken], 5)
+        names = quote_names([draft.cases[i] for i in broken], 5)
         what = f"{len(broken)} of {len(draft.cases)} cases with missing or infinite values are dropped: {names}"
         ledger.add("dropped", "warning", what, "Repair the file to keep them.")
         gone = set(broken)
@@ -81,7 +81,7 @@ def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
         trace = draft.traces[i].copy()
         for channel, row in zip(draft.channels, trace, strict=True):
             if np.isfinite(row).any():
-                row[:] = _held(row) if options.nonfinite == "hold" else _bridged(row)
+                row[:] = _hold_last(row) if options.nonfinite == "hold" else _interpolate(row)
             else:
                 what = "there is no finite value to repair it from"
                 fix = "Fix the case or pass --nonfinite drop_case."
@@ -90,9 +90,9 @@ def repaired(draft: Draft, options: Options, ledger: Ledger) -> Draft:
     return draft
 
 
-def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Dataset | None:
+def to_dataset(draft: Draft, options: ReadOptions, name: str, ledger: Ledger) -> Dataset | None:
     """The dataset, unless labels or names do not allow one."""
-    draft = repaired(draft, options, ledger)
+    draft = repair_gaps(draft, options, ledger)
     if not draft.cases and ledger.failed:
         return None
     if not draft.cases:
@@ -112,11 +112,11 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
                 return None
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
-            labels, classes = labelled(texts, good=options.good, kind=options.label_kind, classes=options.classes)
+            labels, classes = parse_labels(texts, good=options.good, kind=options.label_kind, classes=options.classes)
             if options.classes is None and len(set(texts)) <= MANY:
-                _tell_missing(sorted(set(texts)), ledger)
+                _report_missing_labels(sorted(set(texts)), ledger)
             if classes and options.good is not None and len(set(texts)) > len(classes):  # what became `not GOOD`
-                odd_labels(
+                check_labels(
                     Counter(texts), ledger, dict(zip(reversed(draft.labels), reversed(draft.cases), strict=True))
                 )
         if ledger.failed:
@@ -140,7 +140,7 @@ def finished(draft: Draft, options: Options, name: str, ledger: Ledger) -> Datas
         return None
 
 
-def _tell_missing(labels: list[str], ledger: Ledger) -> None:
+def _report_missing_labels(labels: list[str], ledger: Ledger) -> None:
     """NaN is a class, which may not be meant."""
     for name in labels:
         if name.casefold() in NO_LABEL:
@@ -150,14 +150,14 @@ def _tell_missing(labels: list[str], ledger: Ledger) -> None:
             )
 
 
-def _held(row: Floats) -> Floats:
+def _hold_last(row: Floats) -> Floats:
     """Each gap takes the last finite value before it; a gap at the start the first after it."""
     finite = np.isfinite(row)
     last = np.maximum.accumulate(np.where(finite, np.arange(len(row)), -1))
     return row[np.where(last < 0, np.argmax(finite), last)]
 
 
-def _bridged(row: Floats) -> Floats:
+def _interpolate(row: Floats) -> Floats:
     """Each gap becomes a straight line between its neighbours; gaps at the ends are held."""
     finite = np.flatnonzero(np.isfinite(row))
     return np.interp(np.arange(len(row)), finite, row[finite])

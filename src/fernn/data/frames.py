@@ -1,17 +1,12 @@
-"""Data frames (pandas, polars, pyarrow) as traces: columns are channels, rows are samples in the order of time.
+"""Datasets from memory: arrays, lists of arrays, and data frames (pandas, polars, pyarrow).
 
-    one frame with named columns           one run
-    a list of such frames                  a run each
-    a MultiIndex of (instance, time)       a run for each instance, as sktime writes panels
-    cells that hold series                 a row a case, a column a channel
-    columns without names (0, 1, 2, ...)   a table of numbers, which is read as an array is
-
-No frame library is imported here: a frame is known by what it can do.
+In a frame columns are channels, and rows are samples in the order of time.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -21,16 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, FernnWarning
-from .dataset import Dataset, Floats
-from .draft import finished
-from .options import LabelKind
-from .layout import FEW, counted_up
-from .leftovers import without_leftovers
-from .options import BadRows, Nonfinite, Options, as_tuple
-from .problems import Ledger, did_you_mean, listed
-from .roles import CASES, TIMES, roles, usual
-from .table import Table
-from .tidy import tidy
+from ..plain import shortened
+from .dataset import Dataset, Floats, Ints, drop_mask, to_floats
+from .draft import to_dataset
+from .labels import lookalikes, parse_labels
+from .options import BadRows, LabelKind, Nonfinite, ReadOptions, as_tuple
+from .problems import Ledger, did_you_mean, quote_names
+from .readers.column_roles import CASES, FEW, TIMES, counting_prefix, find_roles, usual_column
+from .readers.layouts import read_tidy
+from .readers.table import Table, drop_unused_columns
 
 Column = npt.NDArray[Any]
 HOW = "fernn.from_frame(frame, case='run', time='t', label='label')"
@@ -67,7 +61,7 @@ def frame_traces(X: Any, wanted: Sequence[str] | None = None, *, one_run: bool =
     if isinstance(X, (list, tuple)):
         if not X or not all(is_frame(each) for each in X):
             return None
-        return _joined([_run(frame, wanted or None, f"frame {i}: ") for i, frame in enumerate(X)])
+        return _concat_runs([_run(frame, wanted or None, f"frame {i}: ") for i, frame in enumerate(X)])
     if is_series(X) and one_run:
         return _one_column(X, wanted)
     if not is_frame(X):
@@ -79,26 +73,27 @@ def frame_traces(X: Any, wanted: Sequence[str] | None = None, *, one_run: bool =
         raise DataError(f"the frame has an index of {levels} levels. Two are read: the case, then the time.")
     names = column_names(X)
     if _is_nested(X, names):
-        return _nested(X, names, wanted)
+        return _traces_of_nested(X, names, wanted)
     if one_run and set(wanted or ()) & set(names):
         _check_one_case(X, names, wanted or ())
-        return _joined([_run(X, wanted, "")])
+        return _concat_runs([_run(X, wanted, "")])
     if is_table(X):
         if not one_run and isinstance(column_labels(X)[0], str) and len(names) <= FEW:
             _warn_of_counting(names)
         return None
     if one_run:
         _check_one_case(X, names, wanted or ())
-        return _joined([_run(X, wanted, "")])
+        return _concat_runs([_run(X, wanted, "")])
     raise DataError(refusal_of_rows(names))
 
 
 def refusal_of_rows(names: Sequence[str]) -> str:
     """Why a frame with named columns is no table of traces, and what to pass instead."""
     return (
-        f"X is one data frame with the columns {listed(names)}: its rows are samples, and nothing tells which rows are "
-        f"one run. With a column that names the run of each row: data = {HOW}, then fit(data, data.labels). With a "
-        "frame for each run: pass the list of frames. If each row is a trace of one channel: pass frame.to_numpy()."
+        f"X is one data frame with the columns {quote_names(names)}: its rows are samples, and nothing tells which "
+        f"rows are one run. With a column that names the run of each row: data = {HOW}, then fit(data, data.labels). "
+        "With a frame for each run: pass the list of frames. If each row is a trace of one channel: pass "
+        "frame.to_numpy()."
     )
 
 
@@ -107,7 +102,7 @@ def is_table(frame: Any) -> bool:
     labels = column_labels(frame)
     if not labels or not all(isinstance(label, str) for label in labels):
         return all(not isinstance(label, str) for label in labels)
-    return counted_up(list(labels)) is not None
+    return counting_prefix(list(labels)) is not None
 
 
 def column_labels(frame: Any) -> list[Any]:
@@ -150,8 +145,8 @@ def from_frame(
     if not is_frame(frame):
         raise DataError(f"from_frame takes a data frame, found {type(frame).__name__}. For arrays: from_arrays.")
     if getattr(getattr(frame, "index", None), "nlevels", 1) == 2:
-        frame, case, time = _indexed(frame, case, time)
-    options = Options(
+        frame, case, time = _index_to_columns(frame, case, time)
+    options = ReadOptions(
         label, case, time, as_tuple(channels), group, good, label_kind, bad_rows=bad_rows, nonfinite=nonfinite,
         dt=dt, unit=unit, name=name,
     )  # fmt: skip
@@ -160,7 +155,7 @@ def from_frame(
     ledger = Ledger(name)
     header = column_names(frame)
     found = None
-    parts = roles(header, options, ledger)
+    parts = find_roles(header, options, ledger)
     height = len(_column(frame, header[0])) if header else 0
     if parts is not None and not height:
         ledger.add("empty", "error", "the frame has no rows", "Check how it was made.")
@@ -168,8 +163,8 @@ def from_frame(
         words = set(parts.words)
         blocks = tuple([_block(_column(frame, n), as_text=i in words)] for i, n in enumerate(header))
         table = Table(header, blocks, np.arange(1, height + 1, dtype=np.int64))
-        parts = without_leftovers(table, parts, options, ledger)
-        found = finished(tidy(table, parts, options, name, ledger), options, name, ledger)
+        parts = drop_unused_columns(table, parts, options, ledger)
+        found = to_dataset(read_tidy(table, parts, options, name, ledger), options, name, ledger)
     problems = ledger.problems()
     errors = [p for p in problems if p.severity == "error"]
     if errors or found is None:
@@ -182,11 +177,13 @@ def from_frame(
 def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Column, tuple[str, ...]]:
     """One frame as `(channel, time)`."""
     names = column_names(frame)
-    clock = usual(names, TIMES)
+    clock = usual_column(names, TIMES)
     read = tuple(wanted) if wanted is not None else tuple(n for i, n in enumerate(names) if i != clock)
     for name in read:
         if name not in names:
-            raise DataError(f"{where}no column {name!r}{did_you_mean(name, names)}; the columns are {listed(names)}.")
+            raise DataError(
+                f"{where}no column {name!r}{did_you_mean(name, names)}; the columns are {quote_names(names)}."
+            )
     if clock is not None and names[clock] not in read:
         _check_rising(_column(frame, names[clock]), f"{where}column {names[clock]!r}")
     rows = [column_values(_column(frame, name), f"{where}column {name!r}") for name in read]
@@ -194,14 +191,14 @@ def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Column, 
     return np.stack(rows) if rows else np.zeros((1, length)), read or ("x",)
 
 
-def _joined(runs: Sequence[tuple[Column, tuple[str, ...]]], cases: tuple[str, ...] | None = None) -> FrameTraces:
+def _concat_runs(runs: Sequence[tuple[Column, tuple[str, ...]]], cases: tuple[str, ...] | None = None) -> FrameTraces:
     """Runs of the same channels; those of later frames may stand in another order."""
     first = runs[0][1]
     traces = []
     for i, (trace, names) in enumerate(runs):
         if names != first:
             if set(names) != set(first):
-                odd = listed(sorted(set(names) ^ set(first)), 3)
+                odd = quote_names(sorted(set(names) ^ set(first)), 3)
                 raise DataError(f"frame {i} has other columns than frame 0: {odd} are in one of them only.")
             trace = trace[[names.index(name) for name in first]]
         traces.append(trace)
@@ -228,7 +225,7 @@ def _panel(frame: Any, wanted: Sequence[str] | None) -> FrameTraces:
     return FrameTraces(tuple(traces), names, tuple(str(case) for case in place))
 
 
-def _indexed(frame: Any, case: str | None, time: str | None) -> tuple[Any, str, str]:
+def _index_to_columns(frame: Any, case: str | None, time: str | None) -> tuple[Any, str, str]:
     """The levels of a MultiIndex as columns, and what they are called."""
     taken = set(column_names(frame))
     given = [
@@ -250,11 +247,11 @@ def _is_nested(frame: Any, names: Sequence[str]) -> bool:
     return is_series(cell) or isinstance(cell, (np.ndarray, list, tuple))
 
 
-def _nested(frame: Any, names: tuple[str, ...], wanted: Sequence[str] | None) -> FrameTraces:
+def _traces_of_nested(frame: Any, names: tuple[str, ...], wanted: Sequence[str] | None) -> FrameTraces:
     read = tuple(wanted) if wanted is not None else names
     for name in read:
         if name not in names:
-            raise DataError(f"no column {name!r}{did_you_mean(name, names)}; the columns are {listed(names)}.")
+            raise DataError(f"no column {name!r}{did_you_mean(name, names)}; the columns are {quote_names(names)}.")
     traces = []
     for i in range(len(frame)):
         rows = [np.asarray(frame.iloc[i, names.index(name)], dtype=np.float64) for name in read]
@@ -337,7 +334,7 @@ def _moments(column: Any) -> Floats | None:
 
 def _check_one_case(frame: Any, names: tuple[str, ...], read: Sequence[str]) -> None:
     """A frame of several runs is no run: glued together they would be judged as one."""
-    at = usual(names, CASES)
+    at = usual_column(names, CASES)
     if at is None or names[at] in read:
         return
     cells = _column(frame, names[at])
@@ -370,16 +367,123 @@ def _check_axes(X: Any) -> None:
     axes = getattr(X, "dims", None)
     if not isinstance(axes, tuple) or not hasattr(X, "transpose"):
         return
-    at = usual([str(axis) for axis in axes], TIMES)
+    at = usual_column([str(axis) for axis in axes], TIMES)
     if at is not None and at != len(axes) - 1:
         order = ", ".join(repr(axis) for axis in (*axes[:at], *axes[at + 1 :], axes[at]))
-        raise DataError(f"X has the axes {listed(axes)}, and time is wanted last. Pass X.transpose({order}).")
+        raise DataError(f"X has the axes {quote_names(axes)}, and time is wanted last. Pass X.transpose({order}).")
 
 
 def _warn_of_counting(names: Sequence[str]) -> None:
     warnings.warn(
-        f"the columns {listed(names, 3)} of the frame count up, so each row is read as a trace of one channel. If rows "
-        f"are samples, make a dataset of it: {HOW}.",
+        f"the columns {quote_names(names, 3)} of the frame count up, so each row is read as a trace of one channel. If "
+        f"rows are samples, make a dataset of it: {HOW}.",
         FernnWarning,
         stacklevel=5,
     )
+
+
+def from_arrays(
+    X: npt.ArrayLike | Sequence[npt.ArrayLike],
+    y: npt.ArrayLike | None = None,
+    channels: Sequence[str] | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    good: object = None,
+    label_kind: LabelKind = "auto",
+    dt: float | None = None,
+    time_unit: str | None = None,
+    cases: Sequence[object] | None = None,
+    groups: Sequence[object] | None = None,
+    name: str = "data",
+) -> Dataset:
+    """A dataset from `X[case, channel, time]`, `X[case, time]` (one channel), or a list of traces.
+
+    A list holds `(channel, time)` arrays, or 1-D arrays of one channel; lengths may differ. It may also hold
+    data frames, a run each, whose columns are the channels. `y` holds
+    one label a case: numbers, booleans or words, read as `read` reads them; with `classes` given,
+    whole numbers are indices into it and words are its names.
+    """
+    frames = frame_traces(X, None if channels is None else tuple(channels))
+    if frames is not None:
+        X, channels, cases = frames.traces, frames.channels, frames.cases if cases is None else cases
+    traces = _traces(X)
+    width = len(traces[0]) if len(traces) else 1
+    channels = default_channels(width) if channels is None else channels
+    labels: Ints | Floats | None = None
+    names: tuple[str, ...] = ()
+    if y is not None:
+        given = drop_mask(y, "y")
+        if given.ndim != 1:
+            raise DataError(f"y holds one label a case, got shape {given.shape}.")
+        if classes is not None and given.dtype.kind in "iu":
+            labels, names = given.astype(np.int64), tuple(classes)
+        else:
+            texts = spell_labels(given)
+            if "" in texts:
+                raise DataError(f"y has no label for case number {texts.index('')}. Give every case one, or drop it.")
+            labels, names = parse_labels(texts, good=good, kind=label_kind, classes=classes)
+            if names:
+                warn_of_lookalikes(texts, 3)
+    return Dataset(
+        values=traces,
+        labels=labels,
+        classes=names,
+        channels=tuple(channels),
+        dt=dt,
+        time_unit=time_unit,
+        cases=() if cases is None else tuple(str(c) for c in cases),
+        groups=None if groups is None else tuple(str(g) for g in groups),
+        name=name,
+    )
+
+
+def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats, ...]:
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        X = drop_mask(X, "X")
+        if X.ndim not in (2, 3):
+            raise DataError(f"X must be [case, channel, time], or [case, time]; got shape {X.shape}.")
+        return _numbers(X[:, None, :] if X.ndim == 2 else X)
+    if is_frame(X):
+        return _traces(np.asarray(X, dtype=np.float64))
+    traces = [_numbers(drop_mask(t, "X")) for t in X]  # type: ignore[union-attr]
+    return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
+
+
+def _numbers(array: npt.NDArray[Any]) -> Floats:
+    """As floats; here texts and Python objects may stand for numbers too."""
+    if array.dtype.kind in "OUS":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"X holds what is no number: {shortened(str(error))}.") from None
+    return to_floats(array)
+
+
+def default_channels(n: int) -> list[str]:
+    """`x` for one channel, `x0`, `x1`, ... for more."""
+    return ["x"] if n == 1 else [f"x{i}" for i in range(n)]
+
+
+def warn_of_lookalikes(labels: Sequence[str], level: int = 2) -> None:
+    """One FernnWarning for labels that differ from another only in how they are written."""
+    counts = Counter(labels)
+    told = [
+        f"the label {each.label!r} ({counts[each.label]} of {len(labels)} cases) differs from {each.common!r} "
+        f"{each.how}, and counts as a class of its own; if it is the same, write it the same way."
+        for each in lookalikes(counts)
+    ]
+    if told:
+        warnings.warn("\n".join(told), FernnWarning, stacklevel=level)
+
+
+def spell_labels(given: npt.NDArray[np.generic]) -> list[str]:
+    """Labels as a file would spell them; floats keep every digit, and what is missing is empty."""
+    return [_spell_label(x) for x in given.tolist()]
+
+
+def _spell_label(x: object) -> str:
+    if isinstance(x, bytes):
+        return x.decode("utf-8", "replace").strip()
+    if x is None or x != x or type(x).__name__ in ("NAType", "NaTType"):
+        return ""
+    return repr(x) if isinstance(x, float) else str(x).strip()

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..errors import UnsupportedError
 from ..plain import text
-from .problems import listed
+from .problems import quote_names
 
 LabelKind = Literal["auto", "class", "real"]
 Layout = Literal["auto", "tidy", "wide"]
@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """How to read a file; `read` says what each one means. None leaves it to the file."""
 
     label: str | None = "label"
@@ -59,7 +59,7 @@ class Options:
     def __post_init__(self) -> None:
         for key, allowed in CHOICES.items():
             if getattr(self, key) not in allowed:
-                raise _wrong(key, f"one of {listed(allowed)}", getattr(self, key))
+                raise _wrong(key, f"one of {quote_names(allowed)}", getattr(self, key))
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
             raise _wrong("delimiter", "a single character, no quote and no line break", self.delimiter)
         if self.dt is not None and not _is_above_0(self.dt):
@@ -81,7 +81,7 @@ class Options:
         """The advice for a bad row, unless rows are being skipped."""
         return advice if self.bad_rows == "error" else "The row is skipped."
 
-    def noted(self, note: Mapping[str, object]) -> Options:
+    def noted(self, note: Mapping[str, object]) -> ReadOptions:
         """With what the file says about itself, wherever nothing else was asked for."""
         free = {f.name: note[f.name] for f in fields(self) if f.name in note and getattr(self, f.name) == f.default}
         if self.good is not None:
@@ -89,7 +89,7 @@ class Options:
         return replace(self, **free)  # type: ignore[arg-type]
 
 
-def checked_note(note: object) -> dict[str, object]:
+def validate_note(note: object) -> dict[str, object]:
     """The entries of a file's note that are of the right type; the rest is not to be trusted."""
     if not isinstance(note, dict):
         return {}
@@ -109,11 +109,11 @@ def checked_note(note: object) -> dict[str, object]:
     return good
 
 
-def checked_reading(reading: object) -> dict[str, object]:
+def validate_options(reading: object) -> dict[str, object]:
     """The options that a run or a certificate keeps; a TypeError or a ValueError where they are none."""
     if not isinstance(reading, dict):
         raise TypeError(f"options of reading are an object, found {reading!r:.40}")
-    known = {field.name: field.default for field in fields(Options)}
+    known = {field.name: field.default for field in fields(ReadOptions)}
     for key, value in reading.items():
         if key not in known:
             raise ValueError(f"there is no option of reading {key!r:.40}")
@@ -127,13 +127,13 @@ def checked_reading(reading: object) -> dict[str, object]:
             text(value)
         elif value is not known[key] and (isinstance(value, bool) or not isinstance(value, (int, float, NoneType))):
             raise TypeError(f"{key} is a word or a number, found {value!r:.40}")
-    Options(**{**reading, "channels": None})
+    ReadOptions(**{**reading, "channels": None})
     return reading
 
 
 def flags(options: Mapping[str, object]) -> list[str]:
     """The options that differ from the defaults, as words of a command line."""
-    plain: dict[str, object] = {f.name: f.default for f in fields(Options)}
+    plain: dict[str, object] = {f.name: f.default for f in fields(ReadOptions)}
     words = []
     for name, value in options.items():
         if value == plain[name]:
@@ -152,7 +152,7 @@ _CLOCK = ("dt", "unit")
 _LABELS = ("label", "good", "label_kind")
 READING: dict[str, tuple[str, ...]] = {
     "monitor": _STREAM, "export": _CLOCK, "simplify": _CLOCK, "equiv": _CLOCK,
-    "cause": tuple(f.name for f in fields(Options) if f.name not in _LABELS),
+    "cause": tuple(f.name for f in fields(ReadOptions) if f.name not in _LABELS),
 }  # fmt: skip
 """The options of reading of commands that do not take all of them."""
 FROM_RUN = ("report", "ask", "rivals", "believe", "watch", "classify", "plot")
@@ -169,13 +169,13 @@ def suggest_command(
     """
     taken = {} if reading is None or command in FROM_RUN else reading
     taken = {name: value for name, value in taken.items() if name in READING.get(command, (name,))}
-    options = _joined([*flags(taken), *more])
+    options = _join_values([*flags(taken), *more])
     if any(word.startswith("-") for word in words):
         return shlex.join(["fernn", command, *options, "--", *words])
     return shlex.join(["fernn", command, *words, *options])
 
 
-def _joined(words: Sequence[str]) -> list[str]:
+def _join_values(words: Sequence[str]) -> list[str]:
     """A value that begins with a dash is joined to its flag: `--good=-1`, which nothing takes for a flag of its own."""
     made: list[str] = []
     for word in words:

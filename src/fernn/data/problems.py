@@ -165,7 +165,7 @@ class Ledger:
                 what = f"and {more:,} more like this" + ("" if column is None else f", {total:,} in this column")
                 found.append(Problem(kind, severity, what, "", self.file, column=column, count=more))
         for (kind, severity), counts in rest.items():
-            what = f"and {sum(counts):,} more like this in {counted(len(counts), 'other column')}"
+            what = f"and {sum(counts):,} more like this in {plural(len(counts), 'other column')}"
             found.append(Problem(kind, severity, what, "", self.file, count=sum(counts)))
         return tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
@@ -202,15 +202,15 @@ def unknown_channel(name: str, known: Iterable[str], owner: str, reader: str = "
     hint = did_you_mean(name, names)
     if name.endswith("_diff") and name.removesuffix("_diff") in names:
         hint = f" (--steps makes it of {name.removesuffix('_diff')!r})"
-    return f"{reader} {name!r}{hint}, {owner} {listed(names, 12)}"
+    return f"{reader} {name!r}{hint}, {owner} {quote_names(names, 12)}"
 
 
-def counted(n: int, noun: str) -> str:
+def plural(n: int, noun: str) -> str:
     """`1 case`, `2 cases`."""
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
-def listed(words: Iterable[object], most: int = 8) -> str:
+def quote_names(words: Iterable[object], most: int = 8) -> str:
     """`'a', 'b', 'c' and 4 more`: names for a message, never a wall of them."""
     names = [repr(str(w)) for w in words]
     rest = f" and {len(names) - most} more" if len(names) > most else ""

@@ -1,38 +1,34 @@
-"""From a file to a dataset, or to everything that is wrong with it."""
+"""Read a dataset, from a file or by its name, or say everything that is wrong with it."""
 
 from __future__ import annotations
 
 import csv
 import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, FernnWarning
-from .checks import check
+from ..errors import DataError, FernnWarning, UnsupportedError
+from .checks import check_data
 from .dataset import Dataset
-from .disguise import file_format, told_binary, told_special
-from .draft import Draft, finished
-from .heading import heading, tell_no_rows
-from .options import LabelKind
-from .leftovers import without_leftovers
-from .marks import check_no_marks
-from .memory import fits
-from .npz import read_npz
-from .options import BadRows, Layout, Nonfinite, Options, as_tuple
-from .parquet import parquet_table
-from .problems import Ledger, Problem
-from .propositional import read_propositional
-from .quotes import broken_line
-from .sniff import Start, start
-from .sources import SOURCES, bundled
-from .steps import with_steps
-from .table import text_table
-from .tidy import tidy
-from .ts import read_ts
-from .wide import wide
+from .datasets import SOURCES, find_installed_series, inspect_series, is_named, load
+from .draft import Draft, to_dataset
+from .file_checks import file_format, fits_memory, report_binary, report_special_file
+from .labels import check_no_marks
+from .options import BadRows, LabelKind, Layout, Nonfinite, ReadOptions, as_tuple, flags, suggest_command
+from .problems import Ledger, Problem, plural
+from .readers.column_roles import read_header, report_no_rows
+from .readers.dialect import Dialect, broken_line, sniff
+from .readers.layouts import read_tidy, read_wide
+from .readers.npz import read_npz
+from .readers.parquet import parquet_table
+from .readers.propositional import read_propositional
+from .readers.table import drop_unused_columns, text_table
+from .readers.ts import read_ts
+from .transform import with_steps
 
 FOLDER = "Name one file in it; of folders of Parquet files, eval, check, watch and learn read all."
 
@@ -92,11 +88,11 @@ def inspect(
 ) -> tuple[Dataset | None, tuple[Problem, ...]]:
     """The dataset, if there can be one, and every problem found; takes what `read` takes."""
     options["channels"] = as_tuple(options.get("channels"))
-    asked = Options(label=label, **options)
+    asked = ReadOptions(label=label, **options)
     file = Path(path)
     ledger = Ledger(file.name)
     dataset = None
-    if _is_file(file, ledger) and fits(file, asked.memory_limit, ledger):
+    if _is_file(file, ledger) and fits_memory(file, asked.memory_limit, ledger):
         try:
             dataset = _dataset(file, asked, ledger)
             if dataset is not None and asked.steps:
@@ -104,7 +100,7 @@ def inspect(
         except DataError as error:
             ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
         except UnicodeError:
-            _tell_encoding(file, asked.encoding, ledger)
+            _report_encoding(file, asked.encoding, ledger)
         except csv.Error as error:
             line = broken_line(file, asked.encoding, asked.delimiter)
             what = f"the row that starts here is not readable as CSV ({error})"
@@ -115,11 +111,11 @@ def inspect(
         except OSError as error:
             ledger.add("unreadable", "error", f"the file cannot be read ({error.strerror})", "Check its permissions.")
     if dataset is not None and not ledger.failed:
-        check(dataset, ledger)
+        check_data(dataset, ledger)
     return (None if ledger.failed else dataset), ledger.problems()
 
 
-def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
+def _dataset(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
     kind = file_format(file)
     if kind == "npz":
         return read_npz(file, options, ledger)
@@ -128,9 +124,9 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
         draft = None
         if found is not None:
             table, parts = found
-            parts = without_leftovers(table, parts, options, ledger)
-            draft = tidy(table, parts, options, file.stem, ledger)
-    elif told_binary(file, options.encoding, ledger):
+            parts = drop_unused_columns(table, parts, options, ledger)
+            draft = read_tidy(table, parts, options, file.stem, ledger)
+    elif report_binary(file, options.encoding, ledger):
         return None
     elif kind == "trace":
         check_no_marks(options, "traces of propositions")
@@ -139,47 +135,52 @@ def _dataset(file: Path, options: Options, ledger: Ledger) -> Dataset | None:
         check_no_marks(options, "each row is a trace")
         return read_ts(file, options, ledger)
     else:
-        begin = start(file, options, ledger)
+        begin = sniff(file, options, ledger)
         options = options if begin is None else options.noted(begin.note)
         draft = None if begin is None else _text(file, begin, options, ledger)
-    return None if draft is None else finished(draft, options, file.stem, ledger)
+    return None if draft is None else to_dataset(draft, options, file.stem, ledger)
 
 
-def _text(file: Path, begin: Start, options: Options, ledger: Ledger) -> Draft | None:
-    found = heading(begin, options, ledger)
+def _text(file: Path, begin: Dialect, options: ReadOptions, ledger: Ledger) -> Draft | None:
+    found = read_header(begin, options, ledger)
     if found is None:
         return None
     table = text_table(file, begin, found.names, found.roles, options, ledger)
     if not len(table.lines):
-        tell_no_rows(begin, ledger)
+        report_no_rows(begin, ledger)
         return None
-    parts = without_leftovers(table, found.roles, options, ledger, wide=not found.tidy)
-    return tidy(table, parts, options, file.stem, ledger) if found.tidy else wide(table, parts, options, ledger)
+    parts = drop_unused_columns(table, found.roles, options, ledger, wide=not found.tidy)
+    return (
+        read_tidy(table, parts, options, file.stem, ledger) if found.tidy else read_wide(table, parts, options, ledger)
+    )
 
 
 def _is_file(file: Path, ledger: Ledger) -> bool:
     if file.is_dir():
         ledger.add("folder", "error", f"{str(file)!r} is a folder", FOLDER)
     elif not file.exists():
-        what = f"there is no file {str(file)!r}{_near(file)}"
+        what = f"there is no file {str(file)!r}{_similar_names(file)}"
         ledger.add("not-found", "error", what, "Check the path.")
     else:
-        told_special(file, ledger)
+        report_special_file(file, ledger)
     return not ledger.failed
 
 
-def _near(file: Path) -> str:
+def _similar_names(file: Path) -> str:
     """`; near it are 'drive.csv' and the data set 'cruise'`, as far as there are any."""
     try:
         there = sorted(p.name for p in file.parent.iterdir() if p.is_file())
     except OSError:
         there = []
     near = [repr(name) for name in difflib.get_close_matches(file.name, there, n=3)]
-    near += [f"the data set {name!r}" for name in difflib.get_close_matches(str(file), [*SOURCES, *bundled()], n=1)]
+    near += [
+        f"the data set {name!r}"
+        for name in difflib.get_close_matches(str(file), [*SOURCES, *find_installed_series()], n=1)
+    ]
     return f"; near it: {', '.join(near)}" if near else ""
 
 
-def _tell_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
+def _report_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
     """Which byte is not in the encoding, and on which line."""
     data = file.read_bytes()
     try:
@@ -192,3 +193,55 @@ def _tell_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
         ledger.add("encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line)
     else:
         ledger.add("encoding", "error", f"the text is not {encoding}", "Pass the right --encoding.")
+
+
+def inspect_input(
+    file: str, options: Mapping[str, Any], forgiving: bool = False
+) -> tuple[Dataset | None, tuple[Problem, ...]]:
+    """The dataset, None where it cannot be read, with every problem; `options` are those of `read`.
+
+    A file without a column `label` has no labels; if `forgiving`, one without the column that was asked for, too.
+    """
+    if not Path(file).exists() and is_named(file):
+        return _inspect_named(file, options) if file in SOURCES else inspect_series(file, **options)
+    found = inspect(file, **options)
+    if (forgiving or options.get("label", "label") == "label") and any(p.kind == "no-label-column" for p in found[1]):
+        return inspect(file, **{**options, "label": None, "good": None})  # recordings to be judged may have no labels
+    return found
+
+
+def read_input(
+    file: str,
+    options: Mapping[str, Any],
+    warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
+    forgiving: bool = False,
+) -> Dataset:
+    """The dataset, or an error with all that is wrong; warnings, if there are any, go to `warned`, with a command that
+    shows them."""
+    again = suggest_command("check", [file], options)
+    dataset, problems = inspect_input(file, options, forgiving)
+    if dataset is None:
+        errors = [str(p) for p in problems if p.severity == "error"]
+        shown, total = sum(p.severity == "error" and p.count == 1 for p in problems), sum(p.count for p in problems)
+        more = f"{shown} of {plural(total, 'problem')} shown; to look it over: {again}"
+        raise DataError("\n".join([*errors, more]), problems)
+    if problems and warned is not None:
+        warned(again, problems)
+    return dataset
+
+
+def _inspect_named(name: str, options: Mapping[str, Any]) -> tuple[Dataset, tuple[Problem, ...]]:
+    """A data set that has a name, to which changes can be added and from which labels can be taken, no more."""
+    strange = [words[0] for key, value in options.items() if key != "steps" and (words := flags({key: value}))]
+    unlabelled = "label" in options and options["label"] is None
+    if strange := [flag for flag in strange if not (flag == "--label" and unlabelled)]:
+        raise UnsupportedError(
+            f"{name} is a data set that is taken as it is: {', '.join(strange)} cannot apply. Leave it out, or write "
+            "the data to a file (fernn.data.write_csv) and read that."
+        )
+    data = load(name)
+    data = replace(data, labels=None, classes=()) if unlabelled else data
+    data = with_steps(data) if options.get("steps") else data
+    ledger = Ledger(name)
+    check_data(data, ledger)
+    return data, ledger.problems()

@@ -1,32 +1,124 @@
-"""A file too large to work with, and a part of it that is not: whole cases, each class by its share.
+"""Sample a CSV file that is too large to work with: whole cases, the same share of every class.
 
 One pass finds out which bytes belong to which case; what is chosen is then copied. No number is read, and
-no more is kept in memory than a few words for each case.
+no more is kept in memory than a few words for each case. A file without quotes is looked at a block of bytes at a
+time: where its lines begin, where the cell of the case is in each, and at which line that differs from the line
+before. Only there is a row read. With quotes, a cell may hold line ends, and every row is read.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import DataError, UnsupportedError
 from ..plain import short_repr
-from .disguise import file_format, told_binary, told_special
-from .layout import is_tidy
-from .memory import shown, told_long_line
-from .options import Options, as_tuple
-from .problems import Ledger, counted, refusal
-from .roles import Roles, roles
-from .sniff import Start, has_header, start
-from .stretches import BYTEWISE, stretches
-from .unbroken import unbroken
-from .heading import headerless_roles
+from .atomic_write import atomic_write
+from .dataset import Ints
+from .file_checks import file_format, format_size, report_binary, report_long_line, report_special_file
+from .options import ReadOptions, as_tuple
+from .problems import Ledger, plural, refusal
+from .readers.column_roles import Roles, find_roles, headerless_roles, is_tidy
+from .readers.dialect import Dialect, has_header, sniff, split_rows
+
+BLOCK_BYTES = 1 << 23
+BYTEWISE = "latin-1"  # as which every byte is a letter
+Bytes = npt.NDArray[np.uint8]
+
+
+class CaseRows(NamedTuple):
+    """The cells of its first row, each byte a letter; the place of its first byte, and of the one after its last."""
+
+    cells: list[str]
+    first: int
+    end: int
+
+
+def contiguous_rows(handle: IO[bytes], delimiter: str, case: int | None, at: int) -> Iterator[CaseRows]:
+    """From here, at byte `at`, to the end of the file; without a column for the case each row is one.
+
+    One case may come in several stretches, also one after the other. Lines without such a column are stretches too.
+    """
+    if case is None or delimiter == " " or _has_quotes(handle):
+        yield from _row_by_row(handle, delimiter, at)
+    else:
+        yield from _by_blocks(handle, delimiter, case, at)
+
+
+def _row_by_row(handle: IO[bytes], delimiter: str, at: int) -> Iterator[CaseRows]:
+    end = at
+
+    def lines() -> Iterator[str]:
+        nonlocal end
+        for line in handle:
+            end += len(line)
+            yield line.decode(BYTEWISE)
+
+    for row in split_rows(lines(), delimiter):
+        yield CaseRows(row, at, end)
+        at = end
+
+
+def _by_blocks(handle: IO[bytes], delimiter: str, case: int, at: int) -> Iterator[CaseRows]:
+    rest = b""
+    while read := handle.read(BLOCK_BYTES):
+        whole, line_end, rest = (rest + read).rpartition(b"\n")
+        if line_end:
+            yield from _of_block(whole + line_end, delimiter, case, at)
+            at += len(whole) + 1
+    if rest:
+        yield from _of_block(rest + b"\n", delimiter, case, at, missing=1)
+
+
+def _of_block(text: bytes, delimiter: str, case: int, at: int, missing: int = 0) -> Iterator[CaseRows]:
+    """Of whole lines; the last `missing` bytes are not in the file."""
+    block = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(block == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    begin, stop = _cells(block, starts, ends, delimiter, case)
+    new = np.flatnonzero(_differs(block, begin, stop)).tolist()
+    for row, following in zip(new, [*new[1:], len(starts)], strict=True):
+        line = text[int(starts[row]) : int(ends[row])].decode(BYTEWISE)
+        end = at + int(ends[following - 1]) + 1 - (missing if following == len(starts) else 0)
+        yield CaseRows(line.split(delimiter), at + int(starts[row]), end)
+
+
+def _cells(block: Bytes, starts: Ints, ends: Ints, delimiter: str, case: int) -> tuple[Ints, Ints]:
+    """Where the cell of the case begins and stops in every line; an empty stretch where a line has no such cell."""
+    marks = np.append(np.flatnonzero(block == ord(delimiter)), len(block))
+    first = np.searchsorted(marks, starts)
+    before, after = (np.minimum(first + case + k, len(marks) - 1) for k in (-1, 0))
+    begin = starts if case == 0 else marks[before] + 1
+    stop = np.minimum(marks[after], ends)
+    return np.minimum(begin, stop), stop
+
+
+def _differs(block: Bytes, begin: Ints, stop: Ints) -> npt.NDArray[np.bool_]:
+    """Whether the cell of each line is another than that of the line before; the first one's is."""
+    width = stop - begin
+    differs = np.ones(len(begin), dtype=bool)
+    differs[1:] = width[1:] != width[:-1]
+    for k in range(int(width.max())):
+        letters = block[np.minimum(begin + k, len(block) - 1)]
+        differs[1:] |= (letters[1:] != letters[:-1]) & (k < width[1:])
+    differs |= width == 0
+    return differs
+
+
+def _has_quotes(handle: IO[bytes]) -> bool:
+    here = handle.tell()
+    found = any(b'"' in block for block in iter(lambda: handle.read(BLOCK_BYTES), b""))
+    handle.seek(here)
+    return found
+
 
 PLAIN = ("ascii", "latin", "iso", "utf-8", "utf8", "cp", "windows")
 """How encodings begin in which delimiters and line ends are bytes of their own."""
@@ -46,10 +138,10 @@ class Sample:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)
-        said = counted(sum(self.kept.values()), "case")
+        said = plural(sum(self.kept.values()), "case")
         if self.kept == self.met:
-            return f"all of {shown(self.size)} is little enough to work with: {said}"
-        return f"{shown(self.size)} are more than is worked with here: this is a sample of {said} ({parts})"
+            return f"all of {format_size(self.size)} is little enough to work with: {said}"
+        return f"{format_size(self.size)} are more than is worked with here: this is a sample of {said} ({parts})"
 
 
 @dataclass
@@ -65,7 +157,7 @@ class _Index:
     """Bytes before the first row."""
 
 
-def sampled(
+def sample_file(
     path: str | PathLike[str], into: str | PathLike[str], most: int = 20_000_000, seed: int = 0, **options: Any
 ) -> Sample:
     """Write so many bytes, at most, of a tidy or wide CSV file: whole cases, the same share of every class.
@@ -74,7 +166,7 @@ def sampled(
     """
     file, into = Path(path), Path(into)
     options["channels"] = as_tuple(options.get("channels"))
-    asked = Options(**options)
+    asked = ReadOptions(**options)
     if most < 1:
         raise UnsupportedError(f"a sample has a size in bytes, 1 or more; got {most}")
     if not asked.encoding.lower().replace("_", "-").startswith(PLAIN):
@@ -91,9 +183,9 @@ def sampled(
         raise refusal(
             "not-text", what, "Convert it to CSV; of Parquet files, fernn learn takes a sample itself.", file=file.name
         )
-    found = _indexed(file, asked)
-    chosen = _chosen(found, most, np.random.default_rng(seed))
-    with file.open("rb") as source, unbroken(into) as part, part.open("wb") as target:
+    found = _index_file(file, asked)
+    chosen = _choose_cases(found, most, np.random.default_rng(seed))
+    with file.open("rb") as source, atomic_write(into) as part, part.open("wb") as target:
         target.write(source.read(found.head))
         for case, first, last in zip(found.case, found.first, found.last, strict=True):
             if chosen[case]:
@@ -103,15 +195,15 @@ def sampled(
     return Sample(into, dict(kept), dict(Counter(found.labels)), file.stat().st_size)
 
 
-def _indexed(file: Path, options: Options) -> _Index:
+def _index_file(file: Path, options: ReadOptions) -> _Index:
     ledger = Ledger(file.name)
     try:
         told = file.exists() and (
-            told_special(file, ledger)
-            or told_binary(file, options.encoding, ledger)
-            or told_long_line(file, options.memory_limit, ledger)
+            report_special_file(file, ledger)
+            or report_binary(file, options.encoding, ledger)
+            or report_long_line(file, options.memory_limit, ledger)
         )
-        begin = None if told else start(file, options, ledger)
+        begin = None if told else sniff(file, options, ledger)
     except OSError as error:
         raise DataError(f"{file}: the file cannot be read ({error.strerror}). Check the path.") from None
     except (UnicodeError, csv.Error) as error:
@@ -129,10 +221,10 @@ def _indexed(file: Path, options: Options) -> _Index:
             "Name the column of the cases with --case-column."
         )
     with file.open("rb") as handle:
-        return _walked(handle, begin, who, tidy, named)
+        return _index_rows(handle, begin, who, tidy, named)
 
 
-def _roles(begin: Start, options: Options, ledger: Ledger) -> tuple[Roles, bool, bool] | None:
+def _roles(begin: Dialect, options: ReadOptions, ledger: Ledger) -> tuple[Roles, bool, bool] | None:
     """Who plays what, whether a row is a sample, whether there is a header; labels may be missing."""
     named = has_header(begin, options, ledger)
     header = begin.first if named else None
@@ -142,16 +234,16 @@ def _roles(begin: Start, options: Options, ledger: Ledger) -> tuple[Roles, bool,
     else:
         has_label = options.label is None or options.label in header
         if not has_label and options.label == "label":
-            options = Options(**{**vars(options), "label": None})
-        who = roles(header, options, ledger, wide=not tidy)
+            options = ReadOptions(**{**vars(options), "label": None})
+        who = find_roles(header, options, ledger, wide=not tidy)
     return None if who is None else (who, tidy, named)
 
 
-def _walked(handle: IO[bytes], begin: Start, who: Roles, tidy: bool, named: bool) -> _Index:
+def _index_rows(handle: IO[bytes], begin: Dialect, who: Roles, tidy: bool, named: bool) -> _Index:
     """Every row once, in the order of the file."""
     at = sum(len(handle.readline()) for _ in range(begin.skip))
     if named and not begin.commented:
-        for heading in stretches(handle, begin.delimiter, None, at):
+        for heading in contiguous_rows(handle, begin.delimiter, None, at):
             at = heading.end
             if any(heading.cells):
                 break
@@ -159,7 +251,7 @@ def _walked(handle: IO[bytes], begin: Start, who: Roles, tidy: bool, named: bool
     found, place = _Index([], [], [], [], at), dict[str, int]()
     width = max(i for i in (who.case, who.label, 0) if i is not None) + 1
     column = who.case if tidy else None
-    for row, first, end in stretches(handle, begin.delimiter, column, at):
+    for row, first, end in contiguous_rows(handle, begin.delimiter, column, at):
         if len(row) < width:
             continue
         case = row[column] if column is not None else str(first)
@@ -177,7 +269,7 @@ def _walked(handle: IO[bytes], begin: Start, who: Roles, tidy: bool, named: bool
     return found
 
 
-def _chosen(found: _Index, most: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _choose_cases(found: _Index, most: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Per case: of each class, in random order, as many as its share of the bytes allows, and one at least."""
     sizes = np.zeros(len(found.labels), dtype=np.int64)
     np.add.at(sizes, found.case, np.subtract(found.last, found.first))

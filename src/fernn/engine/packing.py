@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
-from ..data.npz import arrays_of
-from ..data.unbroken import unbroken
+from ..data.atomic_write import atomic_write
+from ..data.readers.npz import to_arrays
 from ..errors import DataError
 
 TEXTS = ("classes", "channels", "cases", "groups")
@@ -78,7 +78,7 @@ def mark_of(data: Dataset) -> str:
 
 def packed(data: Dataset, folder: Path | None = None) -> Packed:
     """With a folder, written to a file there, under a name that only these data have."""
-    arrays = arrays_of(data)
+    arrays = to_arrays(data)
     mark = mark_of(data)
     if folder is None:
         content = BytesIO()
@@ -86,7 +86,7 @@ def packed(data: Dataset, folder: Path | None = None) -> Packed:
         return Packed(mark, content.getvalue())
     path = folder / f"{blake2b(mark.encode(), digest_size=12).hexdigest()}.npz"
     if not path.exists():
-        with unbroken(path) as part, open(part, "wb") as handle:
+        with atomic_write(path) as part, open(part, "wb") as handle:
             np.savez(handle, allow_pickle=False, **arrays)
     return Packed(mark, path=str(path))
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.dataset import Floats, Ints
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..errors import DataError, UnsupportedError
 from ..formula import Formula, parse
 from ..plain import short_repr

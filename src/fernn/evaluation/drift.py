@@ -21,9 +21,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
-from ..data.chunks import Source, Stream
 from ..data.dataset import Floats
 from ..data.problems import unknown_channel
+from ..data.streaming import Source, Stream
 from ..engine import Where
 from ..errors import DataError
 from ..formula import Formula, channels

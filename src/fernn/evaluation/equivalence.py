@@ -26,12 +26,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
+from ..data.atomic_write import write_text
 from ..data.dataset import Floats
 from ..errors import FernnError, SignalError
 from ..formula import Formula, channels, direction, parse, simplify, walk
 from ..formula.nodes import FUTURE, PAST, Atom, children
 from ..plain import BROKEN, mapping, read_json, rows, short_repr, whole
-from ..runs.atomic import write
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
 
@@ -511,4 +511,4 @@ def save_classes(folder: Path, found: EquivalenceClasses) -> None:
     told = {"schema": 1, "length": found.length, "how": found.how, "settled": found.is_settled, "classes": classes}
     told |= {"up_to_rounding": found.up_to_rounding, "reach": found.reach}
     with suppress(OSError):
-        write(folder / CLASSES_FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+        write_text(folder / CLASSES_FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..errors import UnsupportedError
 
 LEVEL = 0.95

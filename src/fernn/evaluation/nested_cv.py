@@ -29,7 +29,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data import folds as into
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..errors import FernnError, UnsupportedError
 from ..formula import Formula, parse
 from ..learners import Learner

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Dataset
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..formula import Formula, parse
 from ..learners import Learner
 from ..learners.baselines import BASELINES

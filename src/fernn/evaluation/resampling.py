@@ -23,9 +23,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..data import Dataset, folds
-from ..data.copies import copies
+from ..data.atomic_write import append_line
+from ..data.checks import duplicate_groups
 from ..data.dataset import Ints
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..engine import Failures, Local, Unit, results
 from ..errors import DataError, EngineError, UnsupportedError
 from ..formula import Formula, channels, parse
@@ -33,7 +34,6 @@ from ..formula.holes import without_holes
 from ..learners import Learner
 from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, number, read_json, short_repr, whole
-from ..runs.atomic import append
 from ..runs.learning import error
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
@@ -91,7 +91,7 @@ def refit(
             at, found = next(fresh)
             known[at] = found
             if keep is not None and found is not None:
-                append(keep, json.dumps({"about": marks[found.kind]} | asdict(found), ensure_ascii=False))
+                append_line(keep, json.dumps({"about": marks[found.kind]} | asdict(found), ensure_ascii=False))
         found = known[each]
         if found is not None:
             yielded = True
@@ -169,7 +169,7 @@ def permute_labels(data: Dataset, seed: int) -> Dataset:
     several, such as pairs of a good and a bad run."""
     if data.labels is None:
         raise DataError(f"{data.name} has no labels to shuffle.")
-    labels, same = data.labels, copies(data)
+    labels, same = data.labels, duplicate_groups(data)
     cases = _group_indices(blocks(data))
     random = np.random.default_rng([seed, 7])
     for _ in range(100):

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ..data import Dataset, folds
 from ..data.dataset import Floats
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..errors import DataError, UnsupportedError
 from ..plain import short_repr
 

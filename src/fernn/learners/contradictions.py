@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..data import Dataset
-from ..data.problems import counted, listed, unknown_channel
+from ..data.problems import plural, quote_names, unknown_channel
 from ..errors import DataError
 from ..formula import Formula, channels
 from ..formula.show import number
@@ -40,7 +40,7 @@ def _check_names(prior: Prior, data: Dataset) -> None:
             if name not in data.channels:
                 raise DataError(f"{unknown_channel(name, data.channels, f'{data.name} has', f'{place} names')}.")
     if set(data.channels) <= set(prior.without):
-        raise DataError(f"the rule is to do without every channel of {data.name}: {listed(prior.without)}.")
+        raise DataError(f"the rule is to do without every channel of {data.name}: {quote_names(prior.without)}.")
 
 
 def _violated(formula: Formula, data: Dataset) -> Iterator[str]:
@@ -51,8 +51,8 @@ def _violated(formula: Formula, data: Dataset) -> Iterator[str]:
     if broken:
         good = int(data.positive.sum())
         yield (
-            f"{formula} must hold, but {len(broken)} of {counted(good, 'good trace')} of {data.name} "
-            f"violate{'s' * (len(broken) == 1)} it: {listed(broken, 5)}. The rule will judge them bad."
+            f"{formula} must hold, but {len(broken)} of {plural(good, 'good trace')} of {data.name} "
+            f"violate{'s' * (len(broken) == 1)} it: {quote_names(broken, 5)}. The rule will judge them bad."
         )
 
 

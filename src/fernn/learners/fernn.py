@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.split import blocks
+from ..data.splits import blocks
 from ..engine import Local, Where
 from ..errors import EngineError, FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
-from ..data.split import blocks
-from ..data.split import folds as parts
+from ..data.splits import blocks
+from ..data.splits import folds as parts
 from ..engine import Engine, Local, Unit, results
 from ..errors import EngineWarning, UnsupportedError
 from .fit import Learner

@@ -9,9 +9,17 @@ from typing import Literal
 import numpy as np
 
 from ..data import Dataset
-from ..data.noise import Bools, blurred, check_noise, turned
-from ..data.sources.asked import whole
-from ..data.sources.wander import NAMES, SHORTEST, check_channels, wandering
+from ..data.datasets.synthetic import (
+    NAMES,
+    SHORTEST,
+    Bools,
+    add_noise,
+    check_channels,
+    check_noise,
+    choose_flips,
+    require_integer,
+    wander_signals,
+)
 from ..errors import FernnError
 from ..formula import Formula, direction, exactly_length, simplify
 from ..formula import length as length_of
@@ -59,19 +67,22 @@ def task(
     Formula and fresh traces are the same with and without.
     """
     check_noise(noise, flip)
-    cases, fresh = whole("a task", "cases", cases), whole("a task", "fresh", fresh)
-    samples, channels = whole("a task", "samples", samples, SHORTEST), whole("a task", "channels", channels)
-    seed = whole("a task", "seed", seed, 0)
+    cases, fresh = require_integer("a task", "cases", cases), require_integer("a task", "fresh", fresh)
+    samples, channels = (
+        require_integer("a task", "samples", samples, SHORTEST),
+        require_integer("a task", "channels", channels),
+    )
+    seed = require_integer("a task", "seed", seed, 0)
     check_channels(channels)
     signals, draws, flips, blurs = (np.random.default_rng([seed, stream]) for stream in range(4))
-    clean = wandering(signals, cases, samples, channels)
+    clean = wander_signals(signals, cases, samples, channels)
     train, unseen = (
         Dataset(values, channels=tuple(NAMES[:channels]), name=f"planted-{seed}")
-        for values in (clean, wandering(signals, fresh, samples, channels))
+        for values in (clean, wander_signals(signals, fresh, samples, channels))
     )
     formula = _accepted(train, unseen, draws, length, intervals, way)
-    labelled = _labelled(train, satisfied(formula, train) ^ turned(flips, cases, flip))
-    noisy = replace(labelled, values=blurred(blurs, clean, noise).round(3))
+    labelled = _labelled(train, satisfied(formula, train) ^ choose_flips(flips, cases, flip))
+    noisy = replace(labelled, values=add_noise(blurs, clean, noise).round(3))
     return Planted(formula, noisy, _labelled(unseen, satisfied(formula, unseen)))
 
 

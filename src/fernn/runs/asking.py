@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..asking import Answered, Asked
+from ..data.atomic_write import append_line, write_text
 from ..plain import BROKEN, read_json
-from .atomic import append, write
 from .run import Run
 
 TRANSCRIPT, OUTCOME = "asked.jsonl", "asked.json"
@@ -31,7 +31,7 @@ def transcript(run: Run) -> list[Answered]:
 
 
 def keep_answer(run: Run, answered: Answered) -> None:
-    append(run.folder / TRANSCRIPT, json.dumps(answered.to_json(), ensure_ascii=False))
+    append_line(run.folder / TRANSCRIPT, json.dumps(answered.to_json(), ensure_ascii=False))
 
 
 def forget_last(run: Run) -> None:
@@ -40,7 +40,7 @@ def forget_last(run: Run) -> None:
 
 
 def _keep(run: Run, rows: list[Answered]) -> None:
-    write(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
+    write_text(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
 
 
 def keep_outcome(run: Run, asked: Asked) -> Path:
@@ -48,5 +48,5 @@ def keep_outcome(run: Run, asked: Asked) -> Path:
         "schema": SCHEMA, "formula": str(asked.formula), "left": [str(f) for f in asked.left], "ended": asked.ended,
         "proved": asked.is_proved, "questions": len(asked.transcript), "disagreements": asked.disagreements,
     }  # fmt: skip
-    write(run.folder / OUTCOME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    write_text(run.folder / OUTCOME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
     return run.folder / OUTCOME

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..data import Dataset, suggest_command
-from ..data.steps import SUFFIX
+from ..data.transform import SUFFIX
 from ..learners import Prior
 from .classes import TIGHTEST
 from .methods import METHODS, Method, number_text, setting_words, takes

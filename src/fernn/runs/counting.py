@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
-from ..data.chunks import Lot, Source, Stream
-from ..data.chunks.sent import came, sent
+from ..data.streaming import Source, Stream, TraceBatch
+from ..data.streaming.spill import decode_array, encode_array
 from ..formula import Formula, parse
 from ..semantics.chunks import Verdicts, as_batch
 from ..semantics.critical import Counts, counts, movable
@@ -30,7 +30,7 @@ class Counting:
     moving: list[Counts]
     tallies: list[Tally]
 
-    def take(self, lot: Lot) -> None:
+    def take(self, lot: TraceBatch) -> None:
         made = as_batch(lot)
         for i, rule in enumerate(self.rules):
             self.tallies[i] += Verdicts(lot, *both(rule, made)).tally
@@ -49,7 +49,7 @@ class Counting:
         return Counting(rules, moving, [Tally() for _ in rules])
 
     def to_json(self) -> dict[str, Any]:
-        moving = [[[label, sent(found)] for label, found in each.by_label.items()] for each in self.moving]
+        moving = [[[label, encode_array(found)] for label, found in each.by_label.items()] for each in self.moving]
         return {"tallies": [tally.to_json() for tally in self.tallies], "moving": moving}
 
     def join(self, told: Mapping[str, Any]) -> None:
@@ -57,10 +57,10 @@ class Counting:
         self.tallies = [a + Tally.from_json(b) for a, b in zip(self.tallies, told["tallies"], strict=True)]
         for each, by_label in zip(self.moving, told["moving"], strict=True):
             for label, found in by_label:
-                each.add(label, came(found, np.int64))
+                each.add(label, decode_array(found, np.int64))
 
 
-def blank(rules: list[Formula], picked: Formula, known: Lot) -> Counting:
+def blank(rules: list[Formula], picked: Formula, known: TraceBatch) -> Counting:
     """Nothing counted yet; thresholds are tried at values that matter to known traces, and between."""
     return Counting(rules, [counts(picked, k, known) for k in movable(picked)], [Tally() for _ in rules])
 
@@ -77,8 +77,8 @@ def counted_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> 
     return there(counted_part, settings, seed)
 
 
-def as_lot(data: Dataset) -> Lot:
+def as_lot(data: Dataset) -> TraceBatch:
     """A dataset as a lot without labels."""
     bounds = np.concatenate([[0], np.cumsum(data.lengths)]).astype(np.int64)
     flat = np.concatenate([np.ascontiguousarray(trace).reshape(-1) for trace in data.values])
-    return Lot(list(data.cases), flat, bounds, data.channels)
+    return TraceBatch(list(data.cases), flat, bounds, data.channels)

@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..data import suggest_command
-from ..data.unbroken import FULL
+from ..data.atomic_write import DISK_FULL, is_temporary
 from ..errors import RunError
-from .atomic import is_leftover
 
 SETTINGS = "settings.json"
 
@@ -74,7 +73,11 @@ def writable(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        do = "Free some space, or choose a folder on another disk" if error.errno in FULL else "Choose another folder"
+        do = (
+            "Free some space, or choose a folder on another disk"
+            if error.errno in DISK_FULL
+            else "Choose another folder"
+        )
         raise RunError(f"cannot write to {error.filename or folder}: {why}. {do} with --out.") from error
 
 
@@ -103,7 +106,7 @@ def _check_vacant(folder: Path) -> None:
         )
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder} is a file; a run is a folder. Name another one with --out.")
-    if folder.is_dir() and not all(is_leftover(file) for file in folder.iterdir()):
+    if folder.is_dir() and not all(is_temporary(file) for file in folder.iterdir()):
         raise RunError(f"{folder} is a folder with other files in it. Name a new or an empty one with --out.")
 
 

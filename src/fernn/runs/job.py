@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..data import Dataset, Problem, is_named, ordered, recorded, suggest_command
+from ..data import Dataset, Problem, is_named, read_input, reorder_classes, suggest_command
 from ..errors import RunError
 from ..learners import Front, Prior, Watch, silent
 from ..plain import short_repr
@@ -119,9 +119,9 @@ def reopened(
     for name in ("method", "learner", "split"):
         run.setting(name)
     reading = run.setting("reading")
-    data = recorded(file, reading, warned)
+    data = read_input(file, reading, warned)
     if run.settings.get("order"):
-        data = ordered(data, run.settings["order"])
+        data = reorder_classes(data, run.settings["order"])
     run.check(data)
     return Job(data, run.settings, file, reading, run)
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, save
-from ..data.chunks import Source, Stream
-from ..data.chunks.drawing import Drawn
-from ..data.chunks.joining import Joining
+from ..data.streaming import Source, Stream
+from ..data.streaming.partition import PartitionMerger
+from ..data.streaming.stratified_sample import StreamSample
 from ..engine import Where
 from ..formula import Formula, parse
 from ..learners import Front
@@ -67,7 +67,7 @@ class OnAll:
         return tuple(said)
 
 
-def planned_sample(planned: Mapping[str, Any], found: Drawn, file: str, out: Path) -> dict[str, Any]:
+def planned_sample(planned: Mapping[str, Any], found: StreamSample, file: str, out: Path) -> dict[str, Any]:
     """The settings of a run whose data are a sample, which it keeps itself."""
     about = {
         "of": str(Path(file).resolve()),
@@ -103,7 +103,7 @@ def on_all(
 
 def on_all_by_parts(front: Front, data: Dataset, source: Source, engine: Where = None, told: Heard = silent) -> OnAll:
     """The same, a file of the folder at a time, on an engine. Ctrl-C gives what came so far."""
-    count, joining = _counting(front, data), Joining(source)
+    count, joining = _counting(front, data), PartitionMerger(source)
     with joined(source, engine):
         try:
             for part in parts("fernn.runs.counting:counted_there", source, {"asked": count.asked()}, engine, told):

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..data import Card, Dataset, Problem
-from ..data.chunks import Source
-from ..data.chunks.card import card_of_parts, looked_part, measured_part
-from ..data.chunks.ending import Ending
-from ..data.chunks.joining import Joining
-from ..data.chunks.middle import Middle
-from ..data.chunks.portion import portion, with_portion
+from ..data import DataCard, Dataset, Problem
+from ..data.streaming import Source
+from ..data.streaming.partition import PartitionMerger, partition, with_partition
+from ..data.streaming.stream_summary import StreamingMedian, measure_part, merge_summaries, summarize_part
+from ..data.streaming.whole_cases import StreamTotals
 from ..engine import Unit, Where, engine_of, results
 from ..errors import DataError, EngineError, FernnError
 from ..formula import Formula, parse
@@ -43,7 +41,7 @@ class Parted:
 
     judged: Judged
     problems: tuple[Problem, ...]
-    ending: Ending
+    ending: StreamTotals
     rows: int
     complete: bool = True
 
@@ -54,7 +52,7 @@ def parts(
     task: str, source: Source, asked: dict[str, Any], engine: Where = None, told: Heard = silent
 ) -> Iterator[Any]:
     """What a function says of each file, in the order of the files. A file that cannot be worked on is an error."""
-    units = [Unit({"source": portion(source, number), **asked}, number) for number in range(len(source.files))]
+    units = [Unit({"source": partition(source, number), **asked}, number) for number in range(len(source.files))]
     told(0, len(units))
     chosen = engine_of(engine)
     for done, answer in enumerate(results(chosen, task, None, units, in_order=True, read=_read), 1):
@@ -107,7 +105,7 @@ def judged_by_parts(
     """
     rule = parse(formula) if isinstance(formula, str) else formula
     asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
-    joining, tally = Joining(source), Tally()
+    joining, tally = PartitionMerger(source), Tally()
     check_channels(rule, joining)
     with joined(source, engine):
         try:
@@ -129,10 +127,10 @@ def judged_by_parts(
 
 def card_by_parts(
     source: Source, rows: int | None = None, engine: Where = None, told: Heard = silent
-) -> tuple[Card | None, tuple[Problem, ...]]:
-    """As `fernn.data.chunks.card.card_of`, a file of the folder at a time."""
+) -> tuple[DataCard | None, tuple[Problem, ...]]:
+    """As `fernn.data.streaming.stream_summary.summarize_stream`, a file of the folder at a time."""
 
-    def again(middles: list[Middle], channels: list[int]) -> None:
+    def again(middles: list[StreamingMedian], channels: list[int]) -> None:
         asked = {"rows": rows, "asked": [middle.asked() for middle in middles], "channels": channels}
         for part in parts(f"{HERE}:measured_there", source, asked, engine, told):
             for middle, found in zip(middles, part, strict=True):
@@ -140,14 +138,14 @@ def card_by_parts(
 
     first = parts(f"{HERE}:looked_there", source, {"rows": rows}, engine, told)
     with joined(source, engine):
-        return card_of_parts(source, first, again)
+        return merge_summaries(source, first, again)
 
 
 def there(work: Callable[..., Any], settings: dict[str, Any], number: int) -> dict[str, Any]:
     """On a worker: what the function says of one file, or the error that it ends in."""
     asked = {name: value for name, value in settings.items() if name != "source"}
     try:
-        return {"said": with_portion(settings["source"], number, partial(work, **asked))}
+        return {"said": with_partition(settings["source"], number, partial(work, **asked))}
     except FernnError as error:
         return {"refused": str(error)}
 
@@ -157,8 +155,8 @@ def judged_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> d
 
 
 def looked_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    return there(looked_part, settings, seed)
+    return there(summarize_part, settings, seed)
 
 
 def measured_there(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    return there(measured_part, settings, seed)
+    return there(measure_part, settings, seed)

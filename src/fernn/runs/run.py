@@ -26,13 +26,13 @@ from typing import Any
 
 from .. import __version__
 from ..data import Dataset, suggest_command
-from ..data.options import checked_reading
+from ..data.atomic_write import append_line, write_text
+from ..data.options import validate_options
 from ..errors import DataError, RunError
 from ..learners import Fit, Front, Prior, Progress
 from ..learners.enumerative.certificate import NOTE, list_contradictions
 from ..learners.front import plain, read_back, word
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
-from .atomic import append, write
 from .folders import SETTINGS, Lock, check_vacant, make_folder, remove_made, writable
 
 SCHEMA = 1
@@ -121,7 +121,7 @@ class Run:
         found = [row for row in self.history() if row["seconds"] <= reached]
         self._known = {row["formula"] for row in found}
         if (self.folder / HISTORY).exists():
-            write(self.folder / HISTORY, "".join(_line(row) + "\n" for row in found))
+            write_text(self.folder / HISTORY, "".join(_line(row) + "\n" for row in found))
 
     def stored(self) -> dict[str, Any] | None:
         """The state of the learner as it is on disk."""
@@ -244,11 +244,11 @@ class Run:
             row |= {"train": entry.train, "validation": entry.validation, "formula": str(entry.formula)}
             row |= {"what": what} if what else {}
             if row["formula"] not in self._known:
-                append(self.folder / HISTORY, _line(row))
+                append_line(self.folder / HISTORY, _line(row))
                 self._known.add(row["formula"])
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
-        write(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        write_text(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def _write_front(
         self,
@@ -268,7 +268,7 @@ class Run:
 
     def _write_state(self, seconds: float, state: dict[str, Any]) -> None:
         head = {"schema": SCHEMA, "seconds": round(seconds, 3), "restarts": self._restarts, "state": state}
-        write(self.folder / STATE, json.dumps(head))
+        write_text(self.folder / STATE, json.dumps(head))
 
     def _sound(self, name: str) -> AbstractContextManager[None]:
         """What is wrong with the content of a file is told with its name."""
@@ -306,8 +306,8 @@ def _check(settings: Mapping[str, Any]) -> None:
     for name in ("file", "method"):
         text(settings.get(name, ""))
     mapping(settings.get("learner", {}))
-    checked_reading(settings.get("reading", {}))
-    checked_reading(mapping(settings.get("sample", {})).get("reading", {}))
+    validate_options(settings.get("reading", {}))
+    validate_options(mapping(settings.get("sample", {})).get("reading", {}))
     split = mapping(settings.get("split", {"test": 0, "seed": 0}))
     number(split["test"]), whole(split["seed"])
     Prior.from_json(settings.get("prior", {}))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..data import Dataset
+from ..data.atomic_write import append_line
 from ..engine import Failures, Unit, results
 from ..errors import UnsupportedError
 from ..formula import direction, parse
@@ -20,7 +21,6 @@ from ..formula.measures import facing
 from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, read_json, text, whole
 from ..semantics.quiet import quiet
-from .atomic import append
 from .job import Job
 from .methods import learner_of
 from .run import Run
@@ -53,7 +53,7 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
     for number, answer in enumerate(results(engine, TASK, data, units, read=read), 1):
         if not failures.take(answer, f"seed {answer.unit.seed}"):
             line = {"seed": answer.unit.seed, "formulas": answer.found}
-            append(job.run.folder / KEPT, json.dumps(line, ensure_ascii=False))
+            append_line(job.run.folder / KEPT, json.dumps(line, ensure_ascii=False))
         told(count - len(units) + number, count)
     failures.check()
 

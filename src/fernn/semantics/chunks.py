@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.chunks import Lot, Source, Stream, opened
-from ..data.chunks.ending import Ending
-from ..data.chunks.joining import Joining
 from ..data.problems import unknown_channel
+from ..data.streaming import Source, Stream, TraceBatch, open_source
+from ..data.streaming.partition import PartitionMerger
+from ..data.streaming.whole_cases import StreamTotals
 from ..errors import DataError, FormulaError
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Formula
@@ -36,7 +36,7 @@ FIRST = 20_000  # rows by which the time between samples is told before all of t
 class Verdicts:
     """The traces of a lot, judged."""
 
-    lot: Lot
+    lot: TraceBatch
     robustness: npt.NDArray[Any]
     satisfied: npt.NDArray[np.bool_]
 
@@ -54,14 +54,14 @@ def verdicts(formula: Formula, stream: Stream, at: At = "verdict") -> Iterator[V
         yield Verdicts(lot, *both(formula, as_batch(lot), at))
 
 
-def check_channels(formula: Formula, through: Stream | Joining) -> None:
+def check_channels(formula: Formula, through: Stream | PartitionMerger) -> None:
     """Whether the channels that the formula reads are there."""
     for name in channels_of(formula):
         if name not in through.channels:
             raise FormulaError(unknown_channel(name, through.channels, f"{through.source.name} has"))
 
 
-def as_batch(lot: Lot) -> Batch:
+def as_batch(lot: TraceBatch) -> Batch:
     """A lot as the machine takes it, without a copy."""
     length = lot.length
     if length is not None:
@@ -84,7 +84,7 @@ def judged(
     verdicts as they come, and ends it by giving True.
     """
     rule = parse(formula) if isinstance(formula, str) else formula
-    source = opened(path, options)
+    source = open_source(path, options)
     parts = Tally()
     stream = Stream(source, rows)
     for found in verdicts(rule, stream, at):
@@ -109,7 +109,7 @@ def step_of(source: Source) -> float:
     return stream.dt
 
 
-def check_step(ending: Ending, dt: float) -> None:
+def check_step(ending: StreamTotals, dt: float) -> None:
     """Whether all rows were as far apart as the first ones."""
     if ending.dt != dt:
         found = "varies" if ending.dt is None else f"is {number(ending.dt)} over all"

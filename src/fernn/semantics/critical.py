@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..data.chunks import Lot
-from ..data.chunks.lot import packed
 from ..data.dataset import Floats
+from ..data.streaming import TraceBatch
+from ..data.streaming.trace_stream import pack_columns
 from ..formula.measures import everywhere, thresholds, with_thresholds
 from ..formula.nodes import Atom, Formula, Implies, Not, walk
 from .chunks import as_batch
@@ -36,7 +36,7 @@ def movable(formula: Formula) -> list[int]:
     return [k for k, atom in enumerate(_atoms(formula)) if len(atom.weights) == 1 and atom.weights[0][1] == 1.0]
 
 
-def critical(formula: Formula, k: int, lot: Lot) -> Floats:
+def critical(formula: Formula, k: int, lot: TraceBatch) -> Floats:
     """`[case]`: a trace satisfies up to this value of threshold k, which is seen as that of `x >= c` or `-x >= -c`."""
     columns = []
     for j, atom in enumerate(_atoms(formula)):
@@ -52,7 +52,7 @@ def critical(formula: Formula, k: int, lot: Lot) -> Floats:
         return Atom(((next(remaining), 1.0),), ">=", 0.0) if isinstance(node, Atom) else node
 
     bare = everywhere(formula, change)
-    made = Lot(lot.cases, packed(columns, lot.bounds), lot.bounds, names)
+    made = TraceBatch(lot.cases, pack_columns(columns, lot.bounds), lot.bounds, names)
     return np.asarray(both(bare, as_batch(made))[0], np.float64)
 
 
@@ -66,7 +66,7 @@ class Counts:
     """Rising, as `critical` sees thresholds; the one that the rule has is among them."""
     by_label: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
 
-    def take(self, lot: Lot) -> None:
+    def take(self, lot: TraceBatch) -> None:
         strict = _atoms(self.formula)[self.k].is_strict
         places = np.searchsorted(self.grid, critical(self.formula, self.k, lot), side="left" if strict else "right")
         labels = np.array(lot.labels)
@@ -98,7 +98,7 @@ class Counts:
         return int(np.searchsorted(self.grid, atom.threshold if atom.relation in (">=", ">") else -atom.threshold))
 
 
-def counts(formula: Formula, k: int, lot: Lot) -> Counts:
+def counts(formula: Formula, k: int, lot: TraceBatch) -> Counts:
     """Empty ones, whose list has the critical values of some traces, and as many between any two and around them."""
     atom = _atoms(formula)[k]
     values = np.unique(critical(formula, k, lot))
@@ -126,6 +126,6 @@ def _atoms(formula: Formula) -> list[Atom]:
     return [node for node in walk(formula) if isinstance(node, Atom)]
 
 
-def _column(lot: Lot, name: str) -> Floats:
+def _column(lot: TraceBatch, name: str) -> Floats:
     """One channel, row by row."""
     return lot.column(lot.channels.index(name))

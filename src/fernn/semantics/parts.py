@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..data.chunks import Source, Stream, opened
-from ..data.chunks.joining import Joining
-from ..data.chunks.sent import came, sent
+from ..data.streaming import Source, Stream, open_source
+from ..data.streaming.partition import PartitionMerger
+from ..data.streaming.spill import decode_array, encode_array
 from ..errors import DataError
 from ..formula.parse import parse
 from ..plain import refusing, text
@@ -35,15 +35,15 @@ class Rows(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Plain values; `from_json` takes them back."""
         return {
-            "cases": self.cases, "robustness": sent(np.asarray(self.robustness, np.float64)),
-            "satisfied": sent(self.satisfied), "labels": self.labels,
+            "cases": self.cases, "robustness": encode_array(np.asarray(self.robustness, np.float64)),
+            "satisfied": encode_array(self.satisfied), "labels": self.labels,
         }  # fmt: skip
 
     @staticmethod
     @refusing(DataError, "these are no verdicts of traces")
     def from_json(told: Mapping[str, Any]) -> Rows:
         """What `to_json` gave, which may have been changed on the way."""
-        values, holds = came(told["robustness"], np.float64), came(told["satisfied"], np.bool_)
+        values, holds = decode_array(told["robustness"], np.float64), decode_array(told["satisfied"], np.bool_)
         cases = [text(case) for case in told["cases"]]
         labels = None if told["labels"] is None else [text(label) for label in told["labels"]]
         if not len(cases) == len(values) == len(holds) == len(cases if labels is None else labels):
@@ -74,7 +74,7 @@ def judged_part(
 
 def together(parts: Iterable[Mapping[str, Any]], source: Source) -> Judged:
     """The parts, in the order of their files; a case that begins in two of them is an error."""
-    joining, tally = Joining(source), Tally()
+    joining, tally = PartitionMerger(source), Tally()
     for part in parts:
         joining.take(part)
         tally += Tally.from_json(part["tally"])
@@ -84,4 +84,4 @@ def together(parts: Iterable[Mapping[str, Any]], source: Source) -> Judged:
 
 def parts_of(path: str | PathLike[str], options: Mapping[str, Any] | None = None) -> int:
     """How many parts there are: the files of a folder, one for a Parquet file; text is not parted."""
-    return len(opened(path, options).files)
+    return len(open_source(path, options).files)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..data.labels import labelled
+from ..data.labels import parse_labels
 from ..data.options import LabelKind
 from ..errors import DataError
 from ..plain import number, refusing, short_repr, text, truth, whole
@@ -211,7 +211,7 @@ def understood(
     if not texts or tally.real:
         return Judged(tally)
     plain = [text.replace(",", ".") for text in texts] if decimal == "," else texts
-    indices, names = labelled(plain, good=good, kind=kind, classes=classes)
+    indices, names = parse_labels(plain, good=good, kind=kind, classes=classes)
     return Judged(tally, names, {text: names[int(i)] for text, i in zip(texts, indices, strict=True)} if names else {})
 
 

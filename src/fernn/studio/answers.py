@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from ..data.memory import shown
+from ..data.file_checks import format_size
 from ..errors import FernnError, FormulaError
 
 Answer = TypeVar("Answer")
@@ -81,7 +81,9 @@ async def within(request: Request, limit: int, what: str, fix: str = "") -> Any:
         elif size > limit + DRAINED:
             break
     if size > limit:
-        raise Refused(f"{what} of {shown(size)}, more than the limit of {shown(limit)}. {fix}".rstrip(), 413)
+        raise Refused(
+            f"{what} of {format_size(size)}, more than the limit of {format_size(limit)}. {fix}".rstrip(), 413
+        )
 
 
 def _no_number(word: str) -> None:

@@ -13,8 +13,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from .. import __version__
-from ..data import Dataset, card
-from ..data.memory import shown
+from ..data import Dataset, data_card
+from ..data.file_checks import format_size
 from ..formula import Formula
 from ..report import view
 from ..report.view.classes import chosen, class_traces
@@ -105,7 +105,7 @@ def _about_files(app: FastAPI, studio: Studio) -> None:
 
     @app.post("/api/files")
     async def upload(request: Request) -> Response:
-        what = f"an upload (--upload-limit, fernn studio FILE has none; now {shown(files.limit)})"
+        what = f"an upload (--upload-limit, fernn studio FILE has none; now {format_size(files.limit)})"
         taken = await files.take(request.query_params.get("name", ""), within(request, files.limit, what, TOO_LARGE))
         return told(taken.told())
 
@@ -125,7 +125,7 @@ def _about_files(app: FastAPI, studio: Studio) -> None:
             for p in found.problems
         ]  # fmt: skip
         return {
-            "card": None if found.data is None else card(found.data).to_json(), "problems": problems,
+            "card": None if found.data is None else data_card(found.data).to_json(), "problems": problems,
             "columns": columns(file, chosen, found.data), "reading": chosen, "name": file.name, "kind": kind(file),
             "data": None if found.data is None else as_word(file.id, chosen),
         }  # fmt: skip

@@ -52,11 +52,11 @@ class Stop:
 def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     """Learn what is ordered, telling of it."""
     from .. import runs
-    from ..data import recorded
+    from ..data import read_input
 
     planned = runs.plan(order["file"], order["reading"], order["method"], order["settings"], order["test"])
     problems: list[Problem] = []
-    data = recorded(order["file"], order["reading"], lambda _, found: problems.extend(found))
+    data = read_input(order["file"], order["reading"], lambda _, found: problems.extend(found))
     job = runs.begun(data, planned, order["file"], Path(order["out"]))
 
     if not runs.is_compiled(order["method"]):

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from ..data import Dataset
-from ..data.disguise import file_format
-from ..data.options import Options
+from ..data.file_checks import file_format
+from ..data.options import ReadOptions
 from ..data.problems import Ledger
-from ..data.sniff import has_header, start
+from ..data.readers.dialect import has_header, sniff
 from ..errors import FernnError
 from .files import Known
 from .reading import Reading
@@ -37,8 +37,8 @@ def columns(file: Known, reading: Reading, data: Dataset | None) -> list[str]:
         if kind(file) == "parquet":
             found = _of_parquet(file.path)
         else:
-            options = Options(**{**reading, "channels": None})
-            begin = start(Path(file.path), options, Ledger())
+            options = ReadOptions(**{**reading, "channels": None})
+            begin = sniff(Path(file.path), options, Ledger())
             found = begin.first if begin is not None and has_header(begin, options, Ledger()) else []
     return [name for name in found if name][:MOST] or channels
 

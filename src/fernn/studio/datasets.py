@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data import Dataset, Problem, looked_at, ordered
+from ..data import Dataset, Problem, inspect_input, reorder_classes
 from ..errors import DataError, FernnError
 from ..runs import Run, parts
 from .answers import Refused
@@ -107,12 +107,12 @@ def held_out(look: Look, run: Run | None) -> Mask | None:
 def in_order(data: Dataset, run: Run) -> Dataset:
     """With the classes from low to high, where the run is of ranks."""
     order = run.settings.get("order")
-    return ordered(data, order) if order else data
+    return reorder_classes(data, order) if order else data
 
 
 def _look(file: Known, reading: Reading) -> Look:
     try:
-        return Look(*looked_at(file.path, reading))
+        return Look(*inspect_input(file.path, reading))
     except (FernnError, MemoryError):
         raise
     except Exception as error:  # a file that no reader was ready for is still only a bad file

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..data import SOURCES, is_named
-from ..data.sources import bundled
+from ..data.datasets import find_installed_series
 from ..errors import FernnError
 from ..runs import Run, run_folders
 from .answers import Refused
@@ -128,7 +128,7 @@ class Files:
 
 def data_sets() -> list[str]:
     """The names of those that can be made, or are at hand."""
-    return [*MADE, *(RECORDED if os.environ.get("FERNN_DATA") else ()), *sorted(bundled())]
+    return [*MADE, *(RECORDED if os.environ.get("FERNN_DATA") else ()), *sorted(find_installed_series())]
 
 
 def safe_name(name: str) -> str:

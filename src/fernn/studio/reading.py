@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from ..data.options import Options
+from ..data.options import ReadOptions
 from ..errors import UnsupportedError
 from .answers import Refused
 
@@ -21,7 +21,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 """Every option of reading that a page may set, and what its value may be."""
 
-PLAIN: Reading = {name: getattr(Options(), name) for name in _KINDS}
+PLAIN: Reading = {name: getattr(ReadOptions(), name) for name in _KINDS}
 """What is done where nothing is asked for."""
 
 LONGEST, MOST = 1000, 20_000  # letters of a name, names of channels
@@ -42,7 +42,7 @@ def checked(given: dict[str, Any], under: Reading = PLAIN) -> Reading:
     chosen = {**under, **given}
     if chosen["label"] == "":
         chosen["label"] = None
-    Options(**{**chosen, "channels": None})  # says what is wrong with it
+    ReadOptions(**{**chosen, "channels": None})  # says what is wrong with it
     if chosen["encoding"].lower().replace("-", "_") in ("idna", "punycode", "unicode_escape", "raw_unicode_escape"):
         raise UnsupportedError(f"{chosen['encoding']} is no encoding of recordings; utf-8, latin-1 and utf-16 are.")
     return chosen

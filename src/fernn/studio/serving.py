@@ -13,7 +13,7 @@ from threading import Thread, current_thread, main_thread
 
 import uvicorn
 
-from ..data.memory import shown
+from ..data.file_checks import format_size
 from ..errors import UnsupportedError
 from .access import Access, SecretFiles
 from .app import Studio, application
@@ -48,7 +48,7 @@ def serve(
 
     try:
         _invite(address, access, files, with_browser, say)
-        say(f"runs and uploads are in {studio.folder}; uploads up to {shown(upload_limit)}; Ctrl-C ends it")
+        say(f"runs and uploads are in {studio.folder}; uploads up to {format_size(upload_limit)}; Ctrl-C ends it")
         server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Dataset, against
+from ...data import Dataset, one_vs_rest
 from ...formula import Formula
 from ..clock import Clock
 from ..fernn import Fernn
@@ -49,7 +49,7 @@ class OnePerClass:
         for number in at:
             name = data.classes[number]
             try:
-                front = self._front(several, against(data, name), weights, name)
+                front = self._front(several, one_vs_rest(data, name), weights, name)
             except Stopped:
                 left.append(number)
             else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Dataset, against
+from ...data import Dataset, one_vs_rest
 from ...semantics import satisfied
 from ..clock import Clock
 from ..fernn import Fernn
@@ -71,7 +71,7 @@ class Ordered:
         inside = np.isin(np.asarray(rest.labels), [rest.classes.index(name) for name in names])
         asked = rest.subset(inside)
         for name in names[:1] if len(names) == 2 else names:
-            pair, counted = against(asked, name), weights[inside]
+            pair, counted = one_vs_rest(asked, name), weights[inside]
             given = shared_equally(pair, counted) if self.balanced else counted
             key = f"{place} {name} {asked.fingerprint[:16]}"
             try:

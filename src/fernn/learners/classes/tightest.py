@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...data.dataset import check_dataset
-from ...data.split import blocks, folds
+from ...data.splits import blocks, folds
 from ...errors import DataError, UnsupportedError
 from ...formula import Always, And, Formula, Historically, atom, length
 from ...semantics import satisfied

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...data.options import checked_reading
+from ...data.options import validate_options
 from ...errors import DataError
 from ...formula import Formula, length, mirror
 from ...plain import fields, finite, mapping, refusing, rows, short_repr, text, truth, whole
@@ -185,7 +185,7 @@ def _check_found(row: Any, longest: int, more: tuple[str, ...] = ()) -> None:
 
 
 def _check_origin(content: Any) -> None:
-    checked_reading(content.get("reading", {}))
+    validate_options(content.get("reading", {}))
     text(content.get("fernn", ""))
     mapping(content.get("prior", {}))
     if "split" in content:

@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ...data import Dataset
-from ...data.arrays import warn_of_lookalikes
 from ...data.dataset import Floats
+from ...data.frames import warn_of_lookalikes
 from ...engine import Where
 from ..classes import OnePerClass, Ordered, Ranked, RulesFit
 from ..fernn import Fernn

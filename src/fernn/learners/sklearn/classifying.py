@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...data.arrays import warn_of_lookalikes
 from ...data.dataset import Floats
+from ...data.frames import warn_of_lookalikes
 from ...semantics import robustness, satisfied
 from .base import Learned
 from .inputs import case_weights, matching

@@ -19,9 +19,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ...data import Dataset
-from ...data.arrays import default_channels
-from ...data.dataset import Floats, to_floats, unmasked
-from ...data.frames import frame_traces, is_frame
+from ...data.dataset import Floats, drop_mask, to_floats
+from ...data.frames import default_channels, frame_traces, is_frame
 
 Traces: TypeAlias = Floats | tuple[Floats, ...]
 """`[case, channel, time]`, or a tuple of `(channel, time)` where lengths differ."""
@@ -42,7 +41,7 @@ def named_traces(X: Any, wanted: Sequence[str] | None) -> tuple[Any, tuple[str, 
 def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, bool]:
     """Finite traces, and whether X was a table."""
     if np.ma.isMaskedArray(X):
-        X = unmasked(X, "X")
+        X = drop_mask(X, "X")
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
         X = list(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu":

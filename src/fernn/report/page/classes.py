@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset, Problem
-from ...data.split import blocks
+from ...data.splits import blocks
 from ...evaluation import evaluate_rules
 from ...evaluation.intervals import LEVEL, clustered_interval
 from ...learners.classes.rules import known_labels

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset, Problem
-from ...data.split import blocks
+from ...data.splits import blocks
 from ...evaluation.intervals import LEVEL, error_interval
 from ...formula import Formula, parse
 from ...learners.labels import losses

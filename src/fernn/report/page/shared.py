@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Problem, card
+from ...data import Problem, data_card
 from ...evaluation import Detection, evaluate_outcome
 from ...runs import METHODS, Job, Outcome, RulesOutcome
 from ...runs.classes import CLASSES, TIGHTEST
@@ -21,7 +21,7 @@ MOST_CHANNELS, MOST_HISTORY, MOST_PROBLEMS = 60, 240, 60
 
 def about_data(job: Job) -> dict[str, Any]:
     """The card, channels up to a number of them."""
-    told = card(job.data).to_json()
+    told = data_card(job.data).to_json()
     return {**told, "channels": told["channels"][:MOST_CHANNELS], "n_channels": len(told["channels"])}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...data import Problem, suggest_command
+from ...data.atomic_write import write_text
 from ...errors import RunError
 from ...runs import Job, Run, file_of, reopened
-from ...runs.atomic import write
 from .page import page
 
 NAME = "report.html"
@@ -27,7 +27,7 @@ def written_of(job: Job, problems: Sequence[Problem], out: Path | None = None) -
     assert job.run is not None
     path = job.run.folder / NAME if out is None else out
     check_report(path)
-    write(path, page(job, problems), follow_links=out is not None)
+    write_text(path, page(job, problems), follow_links=out is not None)
     return path
 
 

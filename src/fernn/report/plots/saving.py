@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...data.atomic_write import atomic_write
 from ...data.dataset import Ints
-from ...data.unbroken import unbroken
 from ...errors import UnsupportedError
 from .style import DPI
 
@@ -30,7 +30,7 @@ def save(figure: Figure, path: str | Path) -> Path:
         )
     made = drawn(figure, kind)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with unbroken(path) as part:
+    with atomic_write(path) as part:
         part.write_bytes(made)
     return path
 

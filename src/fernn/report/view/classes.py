@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Dataset, against
+from ...data import Dataset, one_vs_rest
 from ...formula import Formula, length, to_sentence
 from ...formula.show import number
 from ...learners.classes import Decides
@@ -35,11 +35,11 @@ class Choice:
 def choices(rules: Any, data: Dataset) -> list[Choice]:
     """A formula a class; or of one class, and of ranks, those from short to good."""
     if rules.kind == "each":
-        return [Choice(rule.name, rule.formula, against(data, rule.name)) for rule in rules.rules]
+        return [Choice(rule.name, rule.formula, one_vs_rest(data, rule.name)) for rule in rules.rules]
     if rules.kind == "list":
         words = ["if", *["else if"] * len(rules.rules)]
         return [
-            Choice(rule.name, rule.formula, against(data, rule.name), word)
+            Choice(rule.name, rule.formula, one_vs_rest(data, rule.name), word)
             for word, rule in zip(words, rules.rules, strict=False)
         ]
     if rules.kind == "one":

@@ -1,0 +1,78 @@
+"""Datasets as tidy CSV, which reads back to an equal dataset.
+
+The first line is a note that a spreadsheet shows as text and `read` understands: what the columns are
+and what the rows cannot say (class order, dt, unit, name). The rest is plain CSV, in which no cell is run by a
+spreadsheet: see `escape_cell`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from ..atomic_write import atomic_write
+from ..dataset import Dataset
+from .dialect import ESCAPED, NOTE, escape_cell
+
+
+def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
+    """Write one row a sample: case, time (if dt is known), channels, label, group; returns the path."""
+    taken = set(dataset.channels)
+    case, time, label, group = (_free(name, taken) for name in ("case", "time", "label", "group"))
+    has_time, has_label, has_group = (
+        dataset.dt is not None,
+        dataset.labels is not None,
+        dataset.groups is not None,
+    )
+    note: dict[str, object] = {
+        "layout": "tidy",
+        "name": dataset.name,
+        "case": case,
+        "channels": dataset.channels,
+    }
+    note |= {"time": time, "dt": dataset.dt} if has_time else {}
+    note |= {"label": label if has_label else None}
+    note |= {"classes": dataset.classes} if dataset.classes else {"label_kind": "real"} if has_label else {}
+    note |= {"group": group} if has_group else {}
+    note |= {"unit": dataset.time_unit} if dataset.time_unit else {}
+    header = [case, *[time] * has_time, *dataset.channels, *[label] * has_label, *[group] * has_group]
+    texts = {*header, *dataset.cases, *dataset.classes, *(dataset.groups or ())}
+    note |= {ESCAPED: True} if any(escape_cell(text) != text for text in texts) else {}
+    target = Path(path)
+    with atomic_write(target) as part, open(part, "w", encoding="utf-8", newline="") as handle:
+        handle.write(f"{NOTE}{_as_one_cell(json.dumps(note, ensure_ascii=True))}\n")
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(map(escape_cell, header))
+        for i, trace in enumerate(dataset.values):
+            tail = [*_label(dataset, i), *([escape_cell(dataset.groups[i])] if dataset.groups is not None else [])]
+            writer.writerows(_rows(escape_cell(dataset.cases[i]), dataset.dt, trace.T.tolist(), tail))
+    return target
+
+
+def _as_one_cell(note: str) -> str:
+    """JSON whose texts have nothing at which a spreadsheet takes a line apart: what follows would be a cell."""
+    return re.sub(r'"(?:[^"\\]|\\.)*"', lambda text: text[0].replace(",", "\\u002c").replace(";", "\\u003b"), note)
+
+
+def _rows(case: str, dt: float | None, samples: list[list[float]], tail: list[str]) -> Iterable[list[object]]:
+    for k, sample in enumerate(samples):
+        clock = [] if dt is None else [float(f"{k * dt:.12g}")]
+        yield [case, *clock, *map(repr, sample), *tail]
+
+
+def _label(dataset: Dataset, i: int) -> list[str]:
+    if dataset.labels is None:
+        return []
+    value = dataset.labels[i]
+    return [escape_cell(dataset.classes[int(value)]) if dataset.classes else repr(float(value))]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -1,0 +1,213 @@
+"""Datasets as NumPy archives: exact, compact, and without pickled objects.
+
+Arrays: `X[case, channel, time]` (or `[case, time]`), `y`, and optionally `channels`, `classes`, `dt`,
+`time_unit`, `cases`, `groups`, `name`. Unequal lengths: `X[channel, all samples]` with `lengths[case]`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import DataError
+from ...formula.show import number
+from ...plain import refusing, told
+from ..atomic_write import atomic_write
+from ..dataset import Dataset, Floats, to_floats
+from ..draft import Draft, report_gap, to_dataset
+from ..frames import default_channels, spell_labels
+from ..labels import parse_marks
+from ..options import ReadOptions
+from ..problems import Ledger, did_you_mean, quote_names, refusal
+from .timestamps import EVEN
+
+SCHEMA = 1
+
+
+def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
+    """Write the dataset as an NPZ file that `load` and `read` give back equal; returns its path."""
+    target = Path(path)
+    if target.suffix.lower() != ".npz":
+        raise DataError(f"a saved dataset ends in .npz, got {target.name!r}. Use write_csv for a CSV file.")
+    with atomic_write(target) as part, open(part, "wb") as handle:
+        np.savez_compressed(handle, allow_pickle=False, **to_arrays(dataset))
+    return target
+
+
+def to_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
+    """All of a dataset, as an archive has it."""
+    if isinstance(dataset.values, tuple):
+        values: npt.NDArray[Any] = np.concatenate(dataset.values, axis=1)
+        arrays: dict[str, npt.NDArray[Any]] = {"X": values, "lengths": dataset.lengths}
+    else:
+        arrays = {"X": dataset.values}
+    if dataset.labels is not None:
+        arrays["y"] = dataset.labels
+        arrays["classes"] = np.array(dataset.classes, dtype=np.str_)
+    facts: dict[str, Any] = {
+        key: getattr(dataset, key) for key in ("channels", "cases", "groups", "name", "dt", "time_unit")
+    }
+    facts["schema"] = SCHEMA
+    arrays |= {key: np.array(fact) for key, fact in facts.items() if fact is not None}
+    return arrays
+
+
+def read_npz(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+    """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
+    if not zipfile.is_zipfile(path):
+        raise refusal("npz", "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save.")
+    with refusing(DataError, f"{path.name}: an array in it is damaged"):
+        return _read(path, _arrays(path), options, ledger)
+
+
+def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+        for key, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{key!r} is not an array")
+            if array.nbytes < array.size:  # any number of them would fit into a file
+                raise ValueError(f"{key!r} has {array.size} values of no bytes")
+    except Exception as error:  # zip, zlib and the reader of headers have errors of their own, and so has memory
+        what = f"the archive cannot be read ({told(error)})"
+        if "pickle" in str(error):
+            what = "it holds pickled objects, which are not safe to load"
+        fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
+        raise refusal("npz", what, fix) from error
+    return arrays
+
+
+def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions, ledger: Ledger) -> Dataset | None:
+    traces = _traces(arrays)
+    names = _words(arrays, "channels") or default_channels(len(traces[0]))
+    if options.marks is not None:
+        traces, names = _with_marks(arrays, traces, options), [*names, options.marks]
+    classes = _words(arrays, "classes")
+    if classes is not None and options.good is None:
+        options = replace(options, classes=tuple(classes) or None, label_kind="class" if classes else "real")
+    draft = Draft(
+        traces=traces,
+        cases=_words(arrays, "cases") or [str(i) for i in range(len(traces))],
+        channels=names,
+        labels=_labels(arrays, classes, options),
+        groups=_words(arrays, "groups"),
+        dt=_step(arrays),
+        unit=next(iter(_words(arrays, "time_unit") or ()), None),
+    )
+    if options.dt is not None and draft.dt is not None and abs(options.dt - draft.dt) > EVEN * draft.dt:
+        what = (
+            f"the file says that samples are {number(draft.dt)} apart, --dt says {number(options.dt)}, which is taken"
+        )
+        ledger.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
+    for case, trace in zip(draft.cases, traces, strict=False):
+        for channel, at in np.argwhere(~np.isfinite(trace)):
+            report_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))
+    dataset = to_dataset(draft, options, (_words(arrays, "name") or [path.stem])[0], ledger)
+    if dataset is None or options.channels is None:
+        return dataset
+    return dataset.select((*options.channels, *([] if options.marks is None else [options.marks])))
+
+
+def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
+    X = _require_array(arrays, "X")
+    if X.dtype.kind not in "fiub":
+        raise refusal("npz", f"X must hold numbers, it holds {X.dtype}", "Save X as a float array.")
+    if "lengths" in arrays:
+        return _split_traces(X, arrays["lengths"])
+    if X.ndim in (2, 3) and not X.size:
+        axes = ("cases", "channels", "samples") if X.ndim == 3 else ("cases", "samples")
+        none = axes[X.shape.index(0)]
+        raise refusal("npz", f"X has shape {X.shape}, so there are no {none}", "Check how the file was written.")
+    if X.ndim not in (2, 3):
+        what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
+        raise refusal("npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths.")
+    return list(_floats(X[:, None, :] if X.ndim == 2 else X))
+
+
+def _floats(X: npt.NDArray[Any]) -> Floats:
+    try:
+        return to_floats(X).astype(np.float64, copy=False)
+    except DataError as error:
+        raise refusal("npz", str(error).partition(".")[0], "Save X as a float array.") from None
+
+
+def _split_traces(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats]:
+    """The traces that stand behind each other in X[channel, all samples]."""
+    whole = lengths.ndim == 1 and lengths.size > 0 and lengths.dtype.kind in "iu" and bool((lengths > 0).all())
+    if X.ndim != 2 or not whole or sum(lengths.tolist()) != X.shape[1]:
+        what = f"lengths must be whole numbers above 0 that add up to the samples of X[channel, all samples] {X.shape}"
+        raise refusal("npz", what, "Save the number of samples of each case.")
+    return np.split(_floats(X), np.cumsum(lengths)[:-1], axis=1)
+
+
+def _step(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+    """The time between samples."""
+    if "dt" not in arrays:
+        return None
+    if arrays["dt"].size != 1 or arrays["dt"].dtype.kind not in "fiu":
+        raise refusal("npz", f"dt must be one number, it is an array of {arrays['dt'].dtype}", "Save it as a number.")
+    return float(arrays["dt"].item())
+
+
+def _labels(
+    arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: ReadOptions
+) -> list[str] | None:
+    """Labels as a file would spell them; indices into `classes` become names."""
+    if options.label is None or (options.label == "label" and "y" not in arrays):
+        return None
+    y = np.atleast_1d(_require_array(arrays, "y" if options.label == "label" else options.label))
+    if classes and y.dtype.kind in "iu":
+        if y.size and not 0 <= y.min() <= y.max() < len(classes):
+            what = f"labels are indices 0..{len(classes) - 1} into the classes, found {y.min()} to {y.max()}"
+            raise refusal("npz", what, "Save the position of the class of each case.")
+        return [classes[i] for i in y.ravel().tolist()]
+    return spell_labels(y)
+
+
+def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], options: ReadOptions) -> list[Floats]:
+    """The traces with one more channel, from an array with a label for every sample of every case."""
+    name = str(options.marks)
+    if name not in arrays:
+        what = f"no array {name!r}{did_you_mean(name, arrays)}; the arrays are {quote_names(arrays)}"
+        raise refusal("no-label-per-sample-column", what, "Pass --label-per-sample with one of them.")
+    lengths = [trace.shape[1] for trace in traces]
+    shape = arrays[name].shape
+    in_rows = len(set(lengths)) == 1 and shape == (len(lengths), lengths[0])
+    in_line = shape == (sum(lengths),) and shape != (len(traces),)
+    if not in_rows and not in_line:
+        what = f"it has shape {shape}, but {len(traces)} traces of X have {sum(lengths)} samples together"
+        raise refusal(
+            "npz", what, "Save a label for every sample: [case, time], or one trace behind the other.", column=name
+        )
+    flat = parse_marks(spell_labels(arrays[name].reshape(-1)), options.faulty, name)
+    rows = np.split(flat, np.cumsum(lengths)[:-1])
+    for case, row in enumerate(rows):
+        if np.isnan(row).any():
+            what = f"at sample {int(np.isnan(row).argmax())} of trace {case} nothing says whether there is a fault"
+            raise refusal("missing-mark", what, "Fill it in, or leave out the trace.", column=name)
+    return [np.vstack([trace, row]) for trace, row in zip(traces, rows, strict=True)]
+
+
+def _require_array(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+    if key not in arrays:
+        what = f"no array {key!r}{did_you_mean(key, arrays)}; the arrays are {quote_names(arrays)}"
+        raise refusal("npz", what, "Name the traces X[case, channel, time] and the labels y (or pass --label).")
+    return arrays[key]
+
+
+def _words(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> list[str] | None:
+    if key not in arrays:
+        return None
+    try:
+        words = np.atleast_1d(arrays[key])
+        return [word.decode("utf-8", "replace") if isinstance(word, bytes) else str(word) for word in words]
+    except SystemError as error:  # a number that stands for no letter
+        raise refusal("npz", f"{key} holds what is no text", "Save the names as an array of texts.") from error

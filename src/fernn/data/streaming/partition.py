@@ -1,0 +1,99 @@
+"""A folder in partitions, the cases that begin in one of its files: what one needs, and all merged again.
+
+A partition needs the file itself, the one before, in which its first case may have begun, and a few after it, in which
+its last one may go on. Where it goes on beyond, the folder is opened as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...errors import DataError
+from ...plain import truth
+from ..options import ReadOptions, as_tuple
+from ..problems import Ledger, Problem
+from ..readers.column_roles import Roles
+from .row_chunks import OutsidePartition
+from .source import Source, open_source
+from .trace_stream import Stream
+from .whole_cases import StreamTotals
+
+AHEAD = 4
+"""Files with rows that are named after the one in question."""
+T = TypeVar("T")
+
+
+def partition(source: Source, number: int) -> dict[str, Any]:
+    """What is needed to read the cases that begin in file `number`."""
+    low = next((i for i in reversed(range(number)) if source.rows[i]), 0)
+    filled = (i + 1 for i in range(number + 1, len(source.files)) if source.rows[i])
+    high = next(islice(filled, AHEAD - 1, None), len(source.files))
+    return {
+        "path": str(source.path.absolute()), "first": low, "goes_on": high < len(source.files),
+        "files": [source.called(file) for file in source.files[low:high]], "rows": source.rows[low:high],
+        "header": source.header, "roles": asdict(source.roles), "options": asdict(source.options),
+    }  # fmt: skip
+
+
+def source_of(told: Mapping[str, Any]) -> Source:
+    """A source of those files only."""
+    path = Path(told["path"])
+    files = tuple(path / name for name in told["files"])
+    roles = Roles(**{**told["roles"], "channels": tuple(told["roles"]["channels"])})
+    names = {key: as_tuple(told["options"][key]) for key in ("channels", "classes")}
+    options = ReadOptions(**{**told["options"], **names})
+    header, rows = tuple(told["header"]), tuple(told["rows"])
+    return Source(path, files, header, roles, options, rows, first=told["first"], goes_on=told["goes_on"])
+
+
+def with_partition(told: Mapping[str, Any], number: int, work: Callable[[Source, int], T]) -> T:
+    """What is done with a source and the number of one of its files."""
+    some = source_of(told)
+    try:
+        return work(some, number - some.first)
+    except OutsidePartition:
+        return work(open_source(told["path"], told["options"]), number)
+
+
+class PartitionMerger:
+    """What `Stream.part` gave of each file, in the order of the files; in the end as if one stream had read them all.
+
+    `is_broken` after a part that ends in the middle: a stream of all would not have come to those that follow.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.channels = Stream(source).channels
+        self.ledger, self.ending = Ledger(source.path.name), StreamTotals(source)
+        self.ledger.take(source.notes)
+        self.files = 0
+        self.is_broken = False
+
+    def take(self, part: Mapping[str, Any]) -> None:
+        self.ledger.join(Ledger.from_json(part["ledger"]))
+        self.ending.join(StreamTotals.from_json(part["ending"], self.source))
+        self.files += 1
+        self.is_broken = truth(part["broken"])
+
+    @property
+    def rows(self) -> int:
+        """Of the files so far."""
+        return sum(self.source.rows[: self.files])
+
+    @property
+    def is_over(self) -> bool:
+        return self.files == len(self.source.files)
+
+    def close(self) -> tuple[Problem, ...]:
+        """What is to be said of all together, where all have come; an error where something is wrong."""
+        if self.is_over:
+            self.ending.tell(self.ledger)
+        self.ledger.file = self.source.path.name
+        problems = self.ledger.problems()
+        if self.ledger.failed:
+            raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
+        return problems

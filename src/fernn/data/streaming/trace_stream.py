@@ -1,0 +1,321 @@
+"""A recording as a stream of batches of whole traces, in a memory that does not grow with it.
+
+    for batch in Stream(open_source("drive.parquet")):
+        ...
+
+What is said of all traces together, how far apart samples are and that no case comes back, is said at the end. Rows of
+Parquet files that have nothing wrong with them are brought into order without looking at each.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import DataError
+from ...plain import short_repr
+from ..dataset import Floats, Ints, plain_names
+from ..draft import Draft, repair_gaps
+from ..options import ReadOptions
+from ..problems import Ledger, Problem
+from ..readers.layouts import channel_names, gather_cases, read_wide
+from ..readers.parquet import column_numbers, import_polars
+from ..transform import SUFFIX
+from .row_chunks import ParquetChunk, RowChunk, cell_texts, last_case, read_chunks, read_partition, value_changes
+from .source import Source
+from .whole_cases import SamplingInterval, StreamTotals, whole_cases
+
+
+@dataclass(frozen=True)
+class TraceBatch:
+    """Traces in the order of the file, each whole. All values are finite.
+
+    `flat` has them end to end, every channel of a trace as a stretch; `bounds[i]:bounds[i+1]` are the samples of
+    case i, counted in samples of one channel. Labels and groups are texts as the file has them.
+    """
+
+    cases: list[str]
+    flat: Floats
+    bounds: Ints
+    channels: tuple[str, ...]
+    labels: list[str] | None = None
+    groups: list[str] | None = None
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    @property
+    def samples(self) -> int:
+        return int(self.bounds[-1])
+
+    @property
+    def length(self) -> int | None:
+        """Samples of each trace, where all have as many."""
+        lengths = np.diff(self.bounds)
+        return int(lengths[0]) if (lengths == lengths[0]).all() else None
+
+    def traces(self) -> list[Floats]:
+        """`[channel, time]` each."""
+        width = len(self.channels)
+        return [part.reshape(width, -1) for part in np.split(self.flat, self.bounds[1:-1] * width)]
+
+    def column(self, k: int) -> Floats:
+        """One channel of all traces, sample by sample."""
+        width, length = len(self.channels), self.length
+        if width == 1:
+            return self.flat
+        if length is not None:
+            return self.flat.reshape(len(self), width, length)[:, k].reshape(-1)
+        return np.concatenate([trace[k] for trace in self.traces()])
+
+
+def pack_columns(columns: Sequence[Floats], bounds: Ints, steps: bool = False) -> Floats:
+    """Columns of all rows as `flat` has them; -0.0 becomes 0.0, as in a dataset.
+
+    With `steps` the change of each column from row to row of its case comes as another one.
+    """
+    columns = [*columns, *([_changes(column, bounds) for column in columns] if steps else [])]
+    width, count = len(columns), len(bounds) - 1
+    if width == 1:
+        return columns[0] + 0.0
+    lengths = np.diff(bounds)
+    if (lengths == lengths[0]).all():
+        out = np.empty((count, width, int(lengths[0])))
+        for k, column in enumerate(columns):
+            np.add(column.reshape(count, -1), 0.0, out=out[:, k])
+        return out.reshape(-1)
+    flat = np.empty(width * int(bounds[-1]))
+    rows = np.arange(int(bounds[-1]))
+    for k, column in enumerate(columns):  # a case at row s begins at width * s
+        flat[rows + np.repeat((width - 1) * bounds[:-1] + k * lengths, lengths)] = column + 0.0
+    return flat
+
+
+def channels_with_steps(channels: Sequence[str], steps: bool, name: str) -> tuple[str, ...]:
+    """The names of the channels, with those of their changes where these are asked for."""
+    if not steps:
+        return tuple(channels)
+    for channel in channels:
+        if channel + SUFFIX in channels:
+            raise DataError(
+                f"{name} has a channel {channel + SUFFIX!r} already. Read it without steps, or rename the channel."
+            )
+    return (*channels, *(channel + SUFFIX for channel in channels))
+
+
+def _changes(column: Floats, bounds: Ints) -> Floats:
+    plain = column + 0.0
+    change = np.diff(plain, prepend=plain[:1])
+    change[bounds[:-1]] = 0.0
+    return change + 0.0
+
+
+def read_clean_batch(
+    piece: ParquetChunk, options: ReadOptions, channels: tuple[str, ...], pace: SamplingInterval
+) -> TraceBatch | None:
+    """The traces of whole cases, or None where some row needs to be looked at."""
+    roles, runs = piece.roles, piece.runs
+    if runs.blank or "" in runs.names or roles.mark is not None:
+        return None
+    bounds = np.append(runs.starts, len(piece))
+    words: list[list[str] | None] = []
+    for column in (roles.label, roles.group):
+        found = None if column is None else _one_each(piece.frame.to_series(column), runs.starts)
+        if column is not None and found is None:
+            return None
+        words.append(found)
+    columns = []
+    for column in roles.channels:
+        numbers = _finite(piece.frame.to_series(column))
+        if numbers is None:
+            return None
+        columns.append(numbers)
+    if roles.time is not None:
+        time = _finite(piece.frame.to_series(roles.time))
+        if (
+            time is None
+            or len(piece.spans) > 1
+            or not pace.take(time, bounds, runs.names, piece.spans[0][0], piece.where)
+        ):
+            return None
+    return TraceBatch(runs.names, pack_columns(columns, bounds, options.steps), bounds, channels, *words)
+
+
+def _finite(column: Any) -> Floats | None:
+    """The column as numbers; None where some are missing, infinite or text."""
+    if column.null_count():
+        return None
+    pl = import_polars()
+    is_number = column.dtype.is_numeric()
+    numbers = column.cast(pl.Float64).to_numpy() if is_number else column_numbers(pl, column)
+    if numbers is None:
+        return None
+    with np.errstate(all="ignore"):
+        return numbers if np.isfinite(numbers.sum()) else None  # a sum tells of each of them
+
+
+def _one_each(column: Any, starts: Ints) -> list[str] | None:
+    """The text of each case; None where a case has several, or none."""
+    within = value_changes(column)
+    within[starts] = False
+    if within.any():
+        return None
+    found = cell_texts(column, starts)
+    return None if "" in found else found
+
+
+class Stream:
+    """Iterates over the lots of a recording, once. `rows` and `cases` count what has come so far.
+
+    `number` is the file whose cases are wanted, those that begin in it; None for all. What there is to say at the end
+    is then left to whoever puts the parts together (`joining`). Not `strict`, it goes on after an error to find them
+    all, without giving traces any more; `is_broken` where nothing can be read after one.
+    """
+
+    def __init__(self, source: Source, rows: int | None = None, number: int | None = None, strict: bool = True) -> None:
+        self.source, self.strict = source, strict
+        self.ledger = Ledger(source.path.name)
+        self.ending = StreamTotals(source)
+        self.rows = 0
+        self.is_over = self.is_broken = False
+        options = source.options
+        named = (
+            list((options.channels or ("x",))[:1]) if not source.tidy else channel_names(source.header, source.roles)
+        )
+        self.channels = channels_with_steps(named, options.steps, source.name)
+        self._is_part = number is not None
+        self._before = ""
+        if number is None:
+            self.ledger.take(source.notes)
+            self._pieces = read_chunks(source, self.ledger, rows)
+        else:
+            self._before = last_case(source, number)
+            self._pieces = read_partition(source, number, self._before, rows)
+        self._files = {source.called(file): i for i, file in enumerate(source.files, source.first)}
+
+    @property
+    def cases(self) -> int:
+        return self.ending.cases
+
+    @property
+    def dt(self) -> float | None:
+        """The time between samples, so far."""
+        return self.ending.dt
+
+    @property
+    def unit(self) -> str | None:
+        return self.ending.unit
+
+    def part(self) -> dict[str, Any]:
+        """What is to be said once all parts have come, as plain values."""
+        return {"ledger": self.ledger.to_json(), "ending": self.ending.to_json(), "broken": self.is_broken}
+
+    def problems(self) -> tuple[Problem, ...]:
+        self.ledger.file = self.source.path.name
+        return self.ledger.problems()
+
+    def __iter__(self) -> Iterator[TraceBatch]:
+        whole = self._counted()
+        if self.source.tidy:
+            whole = whole_cases(whole, self.source, self._before)
+        try:
+            for piece in whole:
+                lot = self._lot(piece)
+                self._check()
+                if lot is not None and len(lot):
+                    self.ending.cases += len(lot)
+                    if not self.ledger.failed:
+                        yield replace(lot, cases=plain_names("case", lot.cases))
+        except DataError as error:
+            found = error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")]
+            self.ledger.file = found[0].file or self.ledger.file
+            self.ledger.take(found)
+            self.is_broken = True
+            if self.strict:
+                raise
+        if not self._is_part:
+            self.ending.tell(self.ledger)
+        self._check()
+        self.is_over = True
+
+    def _counted(self) -> Iterator[RowChunk]:
+        line = 0
+        try:
+            for piece in self._pieces:
+                self.ledger.file = piece.where
+                if len(piece):
+                    self.rows += len(piece)
+                    line = piece.line(len(piece) - 1)
+                    yield piece
+        except UnicodeError:
+            what = f"after this line some byte is not {self.source.options.encoding}"
+            self.ledger.add("encoding", "error", what, "Pass the --encoding that the file was written in.", line=line)
+        except csv.Error as error:
+            what = f"after this line a row is not readable as CSV ({error})"
+            self.ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
+
+    def _lot(self, piece: RowChunk) -> TraceBatch | None:
+        """The traces of a piece; None where there are none, or something is wrong with them."""
+        found = Ledger(piece.where)
+        try:
+            return self._tidy(piece, found) if self.source.tidy else self._wide(piece, found)
+        finally:
+            self.ledger.file = piece.where
+            self.ledger.join(found)
+
+    def _tidy(self, piece: RowChunk, ledger: Ledger) -> TraceBatch | None:
+        options, source, ending = self.source.options, self.source, self.ending
+        lot = read_clean_batch(piece, options, self.channels, ending.pace) if isinstance(piece, ParquetChunk) else None
+        if lot is None:
+            found = gather_cases(piece.table(), source.roles, options, piece.name, ledger)
+            if found.rows.time is not None and found.names:
+                ending.pace.take(found.rows.time, found.bounds, found.names, found.rows.line, piece.where)
+                ending.timed(found.unit, piece.where, int(found.rows.line[0]))
+            if ledger.failed:
+                return None
+            names = channel_names(source.header, source.roles)
+            lot = self._repaired(Draft(found.traces, found.names, names, found.labels, found.groups), ledger)
+        elif source.roles.time is not None:
+            ending.timed(None, piece.where, piece.line(0))
+        runs = piece.runs
+        ending.begins(runs.names, self._files[piece.files[0]], piece.line(0) + runs.starts)
+        return lot
+
+    def _wide(self, piece: RowChunk, ledger: Ledger) -> TraceBatch | None:
+        draft = read_wide(piece.table(), self.source.roles, self.source.options, ledger)
+        if ledger.failed:
+            return None
+        if self.source.roles.case is None:
+            before = self.rows - len(piece)
+            draft.cases = [str(int(case) + before) for case in draft.cases]
+        else:
+            self.ending.begins(draft.cases, 0, piece.line(0) + np.arange(len(draft.cases)))
+        return self._repaired(draft, ledger)
+
+    def _repaired(self, draft: Draft, ledger: Ledger) -> TraceBatch | None:
+        options = self.source.options
+        if options.nonfinite == "drop_case":
+            broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
+            self.ending.drop([draft.cases[i] for i in broken])
+            gone = set(broken)
+            draft = draft.keep([i for i in range(len(draft.cases)) if i not in gone])
+        else:
+            draft = repair_gaps(draft, options, ledger)
+        if not draft.cases or ledger.failed:
+            return None
+        lengths = [trace.shape[1] for trace in draft.traces]
+        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        columns = [np.concatenate([trace[k] for trace in draft.traces]) for k in range(len(draft.channels))]
+        flat = pack_columns(columns, bounds, options.steps)
+        return TraceBatch(draft.cases, flat, bounds, self.channels, draft.labels, draft.groups)
+
+    def _check(self) -> None:
+        if self.strict and self.ledger.failed:
+            errors = [str(p) for p in self.problems() if p.severity == "error"]
+            raise DataError("\n".join(errors), self.problems())
