@@ -58,7 +58,7 @@ def noisy(cases: int = 80, classes: int = 2) -> Dataset:
 FERNN = ("--restarts", "256", "--intervals")
 TASKS: dict[str, tuple[Callable[[], Dataset], tuple[str, ...]]] = {
     "noise": (noisy, FERNN),
-    "train": (lambda: load("cruise", cases=40, seed=1, flip=0.1), FERNN),
+    "train": (lambda: load("cruise", cases=40, seed=1, hard=True), FERNN),
     "classes": (lambda: noisy(60, 3), ("--restarts", "128", "--classes", "list")),
     "exact": (noisy, ("--method", "enumerative", "--max-length", "4", "--intervals", "--grid", "8", "--folds", "3")),
 }
