@@ -23,7 +23,7 @@ from fernn.errors import FernnError
 from fernn.learners import Entry, Fit, Front
 from fernn.report.page import page
 from fernn.report.view import reading, sensitivity, traces
-from fernn.runs import Job, begun, error, plan
+from fernn.runs import Job, error, plan, start_job
 
 RULES = ("v <= 30", "G (v <= 34.3)", "G (v <= 34.3) & F (v >= 20)", "G[0,60] (v <= 34.3 -> F[0,20] (v >= 20))")
 TIMES = 9
@@ -57,7 +57,7 @@ def _data() -> tuple[str, Dataset]:
 
 def _job(name: str, data: Dataset, rules: list[Any], folder: Path) -> Job:
     """A run that is over at once."""
-    job = begun(data, plan(name, {}), name, folder)
+    job = start_job(data, plan(name, {}), name, folder)
     train, held = job.parts
     entries = [Entry(rule, length(rule), error(rule, train), float("nan"), float("nan"), 0.0) for rule in rules]
     assert job.run is not None

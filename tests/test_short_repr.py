@@ -17,7 +17,7 @@ from fernn.plain import short_repr
 ROOMS = (
     "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".regions", ".evaluation",
     ".runs", ".asking",
-    ".causes", ".verify", ".planted", ".engine", ".learners.enumerative.certificate",
+    ".causes", ".verify", ".planted", ".engines", ".learners.enumerative.certificate",
     ".learners.enumerative.enumeration", ".learners.enumerative.audit",
     ".evaluation.drift",
     ".compare.own", ".compare.running", ".semantics.tally",

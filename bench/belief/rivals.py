@@ -16,8 +16,7 @@ from fernn.learners.recipe import recipe
 from fernn.planted import task
 from fernn.runs import Run, plan
 from fernn.runs.job import Job
-from fernn.runs.rivals import candidates
-from fernn.runs.seeds import try_seeds
+from fernn.runs.rivals import candidates, try_seeds
 from fernn.semantics import satisfied
 
 from ..store import Found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
-from fernn.engine import Engine, engine_of
-from fernn.engine.choosing import close_all
+from fernn.engines import Engine, resolve_engine
+from fernn.engines.resolve import close_all
 from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn
 
@@ -27,7 +27,7 @@ def units(thorough: bool) -> Iterator[list[str]]:
 def measured(unit: str) -> Found:
     """The shortest of five, after the workers have done all of it once."""
     name, work, count = unit.split()
-    engine = engine_of(f"{name}:{count}")
+    engine = resolve_engine(f"{name}:{count}")
     job = WORKS[work](engine)
     job()
     times = []

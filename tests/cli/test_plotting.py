@@ -14,7 +14,7 @@ from fernn.data import load, read_input, write_csv
 from fernn.formula import parse
 from fernn.learners import Fit, Front
 from fernn.learners.front import Entry
-from fernn.runs import begun, plan
+from fernn.runs import plan, start_job
 
 RULES = (("v <= 27", 1, 0.4), ("G (v <= 36)", 2, 0.1))
 
@@ -26,7 +26,7 @@ def fernn(called, tmp_path):
     front = Front(tuple(Entry(parse(text), n, error, error, 0.1, 1.0) for text, n, error in RULES), 1)
     for name, test in (("run", 0.2), ("whole", 0.0)):
         planned = plan("cruise.csv", {}, "enumerative", {"max_length": 2}, test)
-        job = begun(read_input("cruise.csv", {}), planned, "cruise.csv", tmp_path / name)
+        job = start_job(read_input("cruise.csv", {}), planned, "cruise.csv", tmp_path / name)
         job.run.finish(Fit(front, 1.0, "done", {}), (0.5, 0.25) if test else None)
     return called
 

@@ -166,8 +166,8 @@ def test_eval_on_an_engine_says_nothing_of_no_traces_after_an_early_ctrl_c(calle
     def pressed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fernn.runs.parted.results", pressed)
-    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    monkeypatch.setattr("fernn.runs.out_of_core.run_units", pressed)
+    monkeypatch.setattr("fernn.engines.resolve._default", None)
     done = called("eval", RULE, "cruise", "--engine", "processes:1", *flags)
     assert done.code == 130
     assert done.err.splitlines()[-1].startswith("interrupted before any trace was judged")
@@ -182,8 +182,8 @@ def test_watch_on_an_engine_says_nothing_of_no_traces_after_an_early_ctrl_c(call
         raise KeyboardInterrupt
 
     called("learn", "cruise.csv", "--max-length", "1", "--restarts", "4", "--out", "run", "--no-report")
-    monkeypatch.setattr("fernn.runs.parted.results", pressed)
-    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    monkeypatch.setattr("fernn.runs.out_of_core.run_units", pressed)
+    monkeypatch.setattr("fernn.engines.resolve._default", None)
     done = called("watch", "run", "cruise", "--engine", "processes:1")
     assert (done.code, done.out) == (130, "")
     assert "interrupted before any trace was judged" in done.err
@@ -195,8 +195,8 @@ def test_check_says_that_a_ctrl_c_leaves_nothing_to_say(called, cruise, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda *_: True)
-    monkeypatch.setattr("fernn.runs.parted.results", pressed)
-    monkeypatch.setattr("fernn.engine.choosing._chosen", None)
+    monkeypatch.setattr("fernn.runs.out_of_core.run_units", pressed)
+    monkeypatch.setattr("fernn.engines.resolve._default", None)
     done = called("check", "cruise", *engine)
     assert done.code == 130
     assert done.err.splitlines()[-1] == "interrupted: nothing can be said of a part"

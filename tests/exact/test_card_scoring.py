@@ -12,7 +12,7 @@ import pytest
 
 from brute import noisy
 from checks import spikes
-from fernn.engine.card import opened
+from fernn.engines.gpu import torch_device
 from fernn.errors import UnsupportedError
 from fernn.formula import interval, mirror, parse
 from fernn.learners import Enumerative
@@ -45,7 +45,7 @@ def kernels(request, monkeypatch):
         chunk = 2 if kind == tiles.BITS else 32
         monkeypatch.setitem(tiles.TILES, kind, tiles.Tile(32, 64, 4, chunk, registers=0))
     if request.param == "plain":
-        monkeypatch.setattr(card, "opened", lambda device: None if device == "cpu" else torch.device("cpu"))
+        monkeypatch.setattr(card, "torch_device", lambda device: None if device == "cpu" else torch.device("cpu"))
         monkeypatch.setattr(launching.Launch, "find", plain_card.find)
     else:
         if not HAS_CARD:
@@ -235,4 +235,4 @@ def test_without_a_card_it_is_said_what_is_missing():
 
 def test_other_devices_are_refused():
     with pytest.raises(UnsupportedError, match="device is 'cpu' or 'cuda', got 'tpu'"):
-        opened("tpu")
+        torch_device("tpu")

@@ -164,10 +164,9 @@ def a_front(data: bytes) -> None:
 def a_run(data: bytes) -> None:
     """One file of a run is replaced: its name, the sign 0x1e, its content."""
     from fernn.learners.enumerative.audit import audit
-    from fernn.runs import Run, as_found, reopened
-    from fernn.runs.asking import transcript
-    from fernn.runs.certifying import certified_part, read_certificate
-    from fernn.runs.rivals import candidates
+    from fernn.runs import Run, load_job, load_result
+    from fernn.runs.job import read_certificate, select_certified
+    from fernn.runs.rivals import candidates, load_transcript
 
     name, _, content = data.partition(b"\x1e")
     known = {file.name: file for file in (CORPUS / "folder").iterdir()}
@@ -189,17 +188,17 @@ def a_run(data: bytes) -> None:
     def a_job() -> None:
         from fernn.runs import learner
 
-        job = reopened(folder, str(CORPUS / "tiny.csv"))
-        as_found(job)
+        job = load_job(folder, str(CORPUS / "tiny.csv"))
+        load_result(job)
         learner(job.settings["method"], job.settings["learner"], job.data)
 
     _each(
-        run.front, run.test, run.history, run.stored,
+        run.front, run.test, run.history, run.load_state,
         lambda: (run.ended, run.notes, run.seconds),
         lambda: candidates(run, tiny()),
-        lambda: transcript(run),
+        lambda: load_transcript(run),
         lambda: (lambda proof: (proof.holds, proof.statement, proof.error, proof.note))(read_certificate(folder)),
-        lambda: (lambda proof: audit(proof, certified_part(proof, tiny_file()), samples=10))(read_certificate(folder)),
+        lambda: audit(read_certificate(folder), select_certified(read_certificate(folder), tiny_file()), samples=10),
         lambda: run.check(tiny()),
         a_job, resumed,
     )  # fmt: skip

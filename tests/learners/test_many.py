@@ -29,7 +29,7 @@ def restarts(fit):
 def no_card(monkeypatch):
     """Tensors on the CPU in the place of a card."""
     pytest.importorskip("torch.nn", reason="torch is not installed")
-    monkeypatch.setattr("fernn.engine.card.opened", lambda device: "cpu")
+    monkeypatch.setattr("fernn.engines.gpu.torch_device", lambda device: "cpu")
 
 
 def test_each_restart_is_the_training_that_its_seed_starts():

@@ -15,7 +15,7 @@ from fernn.learners import Enumerative, Fernn, Prior, Range, Tree, informed, rea
 from fernn.learners.enumerative.audit import audit
 from fernn.learners.enumerative.certificate import Certificate
 from fernn.learners.prior import keeping
-from fernn.runs.certifying import certified_part
+from fernn.runs.job import select_certified
 from fernn.semantics import satisfied
 
 LEARNERS = [Fernn(max_length=4, rounds=6, restarts=16), Enumerative(max_length=4, folds=0)]
@@ -192,7 +192,7 @@ def test_a_certificate_can_be_checked_with_the_data_as_the_prior_shows_them():
     data = made()
     fit = fitted(Enumerative(max_length=2, folds=0), Prior(ranges={"v": Range(0, 1)}, without=("u",)), data)
     proof = Certificate.from_json(json.loads(json.dumps(fit.papers["certificate.json"])))
-    assert audit(proof, certified_part(proof, data)).stands
+    assert audit(proof, select_certified(proof, data)).stands
 
 
 def test_a_prior_is_read_from_toml_and_from_json_and_written_back(tmp_path):

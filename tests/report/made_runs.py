@@ -7,7 +7,7 @@ import numpy as np
 from fernn import length, parse
 from fernn.data import read_input, write_csv
 from fernn.learners import Entry, Fit, Front
-from fernn.runs import begun, error, plan
+from fernn.runs import error, plan, start_job
 
 NOISY = 0.15
 
@@ -32,7 +32,7 @@ def run_of(data, folder, rules=RULES, test=0.2, ended="done", reading=None, give
     file = folder.parent / f"{folder.name}.csv"
     write_csv(data, file)
     data = read_input(str(file), reading or {})
-    job = begun(data, plan(str(file), reading or {}, given=given, test=test), str(file), folder)
+    job = start_job(data, plan(str(file), reading or {}, given=given, test=test), str(file), folder)
     train, held = job.parts
     entries = [
         Entry(rule, length(rule), error(rule, train), error(rule, train) + 0.01, 0.02, 0.1)

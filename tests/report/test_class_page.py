@@ -9,7 +9,7 @@ import pytest
 from class_runs import KINDS, class_run
 from fernn import parse, satisfied
 from fernn.report.page import written
-from fernn.runs import reopened, rules_of
+from fernn.runs import load_job, load_rules
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -27,8 +27,8 @@ def facts_of(path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_rules_has_a_report_with_words_and_counts(runs, kind):
     told = facts_of(written(runs[kind]))
-    job = reopened(runs[kind], classes=True)
-    rules, kept = rules_of(job.run)
+    job = load_job(runs[kind], classes=True)
+    rules, kept = load_rules(job.run)
     train, held = job.parts
     assert told["classes"]["error"]["test"] == pytest.approx(kept["test"], abs=1e-6)
     matrix = told["classes"]["confusion"]
@@ -46,7 +46,7 @@ def test_every_kind_of_rules_has_a_report_with_words_and_counts(runs, kind):
 
 def test_each_class_is_seen_against_the_rest(runs):
     told = facts_of(written(runs["each"]))
-    data = reopened(runs["each"], classes=True).data
+    data = load_job(runs["each"], classes=True).data
     for rule, view in zip(told["classes"]["rules"], told["views"], strict=True):
         mine = [data.classes[int(label)] == rule["name"] for label in data.labels]
         assert view["good"] == "".join("01"[each] for each in mine)

@@ -14,7 +14,7 @@ from fernn import parse, satisfied, score
 from fernn.data import Dataset, from_arrays, read_input
 from fernn.errors import DataError, RunError
 from fernn.report.page import written
-from fernn.runs import reopened
+from fernn.runs import load_job
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -54,7 +54,7 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
 def test_the_page_says_what_the_judge_says(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
     told = facts_of(written(run))
-    job = reopened(run)
+    job = load_job(run)
     train, held = job.parts
     assert [rule["formula"] for rule in told["rules"]] == list(RULES)
     for rule in told["rules"]:
@@ -71,7 +71,7 @@ def test_the_page_says_what_the_judge_says(tmp_path):
 def test_baselines_are_fitted_and_tested_on_the_same_split(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
     majority, nearest = facts_of(written(run))["baselines"]
-    train, held = reopened(run).parts
+    train, held = load_job(run).parts
     common = train.positive.mean() >= 0.5
     assert majority["error"] == pytest.approx(np.mean(held.positive != common))
     scale = train.values.std(axis=(0, 2))[:, None]
@@ -173,7 +173,7 @@ def test_real_labels_have_a_mean_error_and_the_median_beside_it(tmp_path):
     data = from_arrays(values, values.max(axis=(1, 2)) + random.normal(size=50), channels=("v",), label_kind="real")
     run = run_of(data, tmp_path / "run", rules=("F (v >= 0)",), reading={"label_kind": "real"})
     told = facts_of(written(run))
-    train, held = reopened(run).parts
+    train, held = load_job(run).parts
     assert told["measure"] == "mean"
     assert told["rivals"] is None
     assert told["baselines"][0]["error"] == pytest.approx(np.abs(held.labels - np.median(train.labels)).mean())
@@ -212,7 +212,7 @@ def facts_of_bytes(page):
 
 def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
-    error = reopened(run).run.front()[0].train
+    error = load_job(run).run.front()[0].train
     formulas = ["G (v <= 3)", "!(F (v > 3))", "G (v <= 3) | G (w <= -90)", "G (v <= 2.5) & F (w >= -50)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
@@ -221,7 +221,7 @@ def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     assert [group["count"] for group in told["groups"]] == [3, 1]
     assert "w >= -50" in told["groups"][1]["formulas"][0]["formula"]
     assert {each["what"]: each["share"] for each in told["atoms"]}["w >= -50"] == 0.25
-    job = reopened(run)
+    job = load_job(run)
     judged = [satisfied(parse(text), job.data) for text in (formulas[0], formulas[-1])]
     assert {each["case"] for each in told["disputed"]} == {
         case for case, a, b in zip(job.data.cases, *judged, strict=True) if a != b
@@ -232,7 +232,7 @@ def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
 def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypatch):
     pytest.importorskip("z3", reason="meanings are proved by z3")
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
-    error = reopened(run).run.front()[0].train
+    error = load_job(run).run.front()[0].train
     formulas = ["G (v <= 3)", "!(F (v > 3))", "(v <= 3) & G (v <= 3)", "G (v <= 3) | G (w <= -90)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
@@ -249,7 +249,7 @@ def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypa
 
 def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_path, monkeypatch):
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
-    error = reopened(run).run.front()[0].train
+    error = load_job(run).run.front()[0].train
     rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)", "G (v <= 3) | G (w <= -90)"], "error": error}]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     monkeypatch.setattr("fernn.evaluation.equivalence.find_spec", lambda name: None)

@@ -12,7 +12,7 @@ from fernn.data import from_arrays, write_csv
 from fernn.errors import DataError
 from fernn.formula import parse
 from fernn.learners import Prior, Range, read_prior
-from fernn.runs import METHODS, plan, rules_plan
+from fernn.runs import METHODS, plan, plan_rules
 from fernn.runs.command import command, suggestions
 
 GIVEN = [
@@ -43,7 +43,7 @@ def understood(monkeypatch):
         ):
             known = None if prior is None else read_prior(prior)
             planned = plan(file, options, method, given, test, known) if kind is None else {}
-            planned = planned or rules_plan(kind, file, options, method, given, test)
+            planned = planned or plan_rules(kind, file, options, method, given, test)
             found.append(planned | ({} if order is None else {"order": order.split(",")}))
             raise SystemExit(0)
 
@@ -102,7 +102,7 @@ def test_what_is_known_before_comes_back(understood, prior):
     ],
 )
 def test_rules_for_classes_come_back(understood, kind, method, given):
-    planned = rules_plan(kind, "drive.csv", {}, method, given, 0.3)
+    planned = plan_rules(kind, "drive.csv", {}, method, given, 0.3)
     planned |= {"order": ["low", "mid", "high"]} if kind == "ranked" else {}
     assert understood(command(planned)) | {"reading": {}} == planned
 
@@ -201,5 +201,5 @@ def test_what_the_data_do_not_allow_is_not_suggested():
     still = from_arrays(np.asarray(TWO.values)[:, :, :1], [0, 1] * 4, ["v", "w"])
     assert [way.setting for way in suggestions(plan("drive.csv", {}), still)] == ["atoms='linear'", ""]
     assert all(
-        "--one-class" in way.command for way in suggestions(rules_plan("one", "a.csv", {}, "fernn", {}, 0.2), TWO)[:-1]
+        "--one-class" in way.command for way in suggestions(plan_rules("one", "a.csv", {}, "fernn", {}, 0.2), TWO)[:-1]
     )

@@ -90,7 +90,7 @@ def look(home: Path) -> int:
         return 0  # killed before the run was there
     run = Run.open(home / "run")
     run.front(), run.test(), run.history()
-    state = run.stored()
+    state = run.load_state()
     if state is None:
         return 0
     assert state["bulk"] == [state["step"]] * 2000

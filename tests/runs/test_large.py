@@ -16,8 +16,7 @@ from fernn.data.streaming import open_source
 from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.formula import Atom, thresholds, walk, with_thresholds
 from fernn.learners.front import Entry, Front
-from fernn.runs.counting import as_lot
-from fernn.runs.large import on_all
+from fernn.runs.out_of_core import judge_on_all, unlabelled_batch
 from fernn.semantics import satisfied, score
 from fernn.semantics.critical import CERTAIN, counts, critical, movable
 
@@ -36,7 +35,7 @@ def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text
     rule, data, to = parse(text), made(seed, 20), half / 2
     atom = [node for node in walk(rule) if isinstance(node, Atom)][k]
     side = 1 if atom.relation in (">=", ">") else -1
-    values = critical(rule, k, as_lot(data))
+    values = critical(rule, k, unlabelled_batch(data))
     moved = with_thresholds(rule, [*thresholds(rule)[:k], to, *thresholds(rule)[k + 1 :]])
     holds = values > side * to if atom.is_strict else values >= side * to
     assert holds.tolist() == satisfied(moved, data).tolist()
@@ -46,7 +45,7 @@ def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text
 @settings(max_examples=30, deadline=None)
 def test_counted_errors_are_those_of_the_moved_rule(text, seed, k):
     rule, data = parse(text), made(seed)
-    lot = as_lot(data)
+    lot = unlabelled_batch(data)
     labelled = replace(lot, labels=[data.classes[int(i)] for i in data.labels])
     found = counts(rule, k, lot)
     found.take(labelled)
@@ -68,13 +67,13 @@ def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apar
     write_csv(data, tmp_path / "all.csv")
     some = data.subset(np.arange(8))
     front = Front((Entry(parse("G (x <= 5)"), 2, 0.0, 0.0, 0.0, 0.0),), 0)
-    found = on_all(front, some, open_source(tmp_path / "all.csv"))
+    found = judge_on_all(front, some, open_source(tmp_path / "all.csv"))
     middles = np.sort(top[:8])[:-1] + np.diff(np.sort(top[:8])) / 2
     assert min(np.mean((top <= c) != (top <= 6.2)) for c in middles) > 0.02
     assert found.error < 0.002
     assert 980 <= found.tried <= 1_000
     best = Front((Entry(found.polished, 2, 0.0, 0.0, 0.0, 0.0),), 0)
-    stays = on_all(best, some, open_source(tmp_path / "all.csv"))
+    stays = judge_on_all(best, some, open_source(tmp_path / "all.csv"))
     assert stays.polished is None
     assert f"none of {stays.tried} other values" in stays.notes(front)[-1]
     assert found.error == score(found.polished, data).mcr
@@ -82,10 +81,10 @@ def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apar
 
 def test_thresholds_beyond_all_critical_values_of_a_sample_are_tried_too():
     data = from_arrays(np.array([[[1.0, 2.0]], [[1.0, 3.0]]]), np.array([0, 1]), ["x"], classes=["bad", "good"])
-    grid = counts(parse("F (x >= 2.5)"), 0, as_lot(data)).grid
+    grid = counts(parse("F (x >= 2.5)"), 0, unlabelled_batch(data)).grid
     assert grid[0] < 2 < 3 < grid[-1]
     assert len(grid) >= 990
-    alone = counts(parse("F (x >= 2.5)"), 0, as_lot(data.subset(np.arange(1)))).grid
+    alone = counts(parse("F (x >= 2.5)"), 0, unlabelled_batch(data.subset(np.arange(1)))).grid
     assert alone[0] < 2 < alone[-2]
 
 
@@ -102,7 +101,7 @@ def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, ro
     some = sample_stream(open_source(tmp_path / "all.csv"), 8_000, rows=rows).data
     rules = [parse(text) for text in RULES[:2]]
     front = Front(tuple(Entry(rule, 5, 0.0, 0.0, 0.0, 0.0) for rule in rules), 0)
-    found = on_all(front, some, open_source(tmp_path / "all.csv"), rows)
+    found = judge_on_all(front, some, open_source(tmp_path / "all.csv"), rows)
     assert found.traces == 300
     assert found.errors == tuple(score(rule, data).mcr for rule in rules)
     assert found.error is not None

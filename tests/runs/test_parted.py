@@ -10,12 +10,11 @@ from fernn import parse
 from fernn.data.streaming import Stream, open_source
 from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.data.streaming.stream_summary import summarize_stream
-from fernn.engine import engine_of
-from fernn.engine.choosing import close_all
+from fernn.engines import resolve_engine
+from fernn.engines.resolve import close_all
 from fernn.errors import DataError
 from fernn.learners.front import Entry, Front
-from fernn.runs.large import on_all, on_all_by_parts
-from fernn.runs.parted import card_by_parts, judged_by_parts
+from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all, judge_on_all_by_parts
 from fernn.semantics.chunks import judged, verdicts
 from fernn.semantics.parts import rows_of
 
@@ -41,13 +40,13 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def engine():
-    yield engine_of("processes:2")
+    yield resolve_engine("processes:2")
     close_all()
 
 
 def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
-    there = judged_by_parts(RULE, open_source(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
+    there = judge_by_parts(RULE, open_source(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
     here = judged(RULE, folder)
     assert there.judged.tally == here.tally
     assert there.judged.score == here.score
@@ -58,7 +57,7 @@ def test_the_files_add_up_to_the_folder(folder, engine):
 def test_a_file_that_cannot_be_read_is_named(folder, engine):
     (folder / "2.parquet").write_bytes(b"PAR1 not at all PAR1")
     with pytest.raises(DataError, match=r"2\.parquet"):
-        judged_by_parts(RULE, open_source(folder), engine=engine)
+        judge_by_parts(RULE, open_source(folder), engine=engine)
 
 
 def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
@@ -66,7 +65,7 @@ def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
     first[180:240].write_parquet(folder / "9.parquet")
     wanted = r"9\.parquet line 1, case '3': rows of other .* began at line 181 of 0\.parquet.*sort\('case', 'time'\)"
     with pytest.raises(DataError, match=wanted):
-        judged_by_parts(RULE, open_source(folder), engine=engine)
+        judge_by_parts(RULE, open_source(folder), engine=engine)
     with pytest.raises(DataError, match=wanted):
         judged(RULE, folder)
 
@@ -82,7 +81,7 @@ def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, e
     options = {"bad_rows": "skip"}
     here = judged(RULE, folder, options)
     for rows in (None, 1, 97):
-        assert judged_by_parts(RULE, open_source(folder, options), rows=rows, engine=engine).judged.tally == here.tally
+        assert judge_by_parts(RULE, open_source(folder, options), rows=rows, engine=engine).judged.tally == here.tally
 
 
 def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
@@ -120,14 +119,14 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
     with pytest.raises(DataError) as here:
         judged(RULE, folder)
     with pytest.raises(DataError) as there:
-        judged_by_parts(RULE, open_source(folder), engine=engine)
+        judge_by_parts(RULE, open_source(folder), engine=engine)
     assert str(there.value) == str(here.value)
     assert "2.parquet" in str(here.value)
 
 
 def test_every_trace_comes_back_in_order(folder, engine):
     lots = []
-    judged_by_parts(RULE, open_source(folder), rows=500, engine=engine, each=lots.append)
+    judge_by_parts(RULE, open_source(folder), rows=500, engine=engine, each=lots.append)
     found = [rows_of(each) for each in verdicts(parse(RULE), Stream(open_source(folder)))]
     for k in range(4):
         assert [x for lot in lots for x in lot[k]] == [x for lot in found for x in lot[k]]
@@ -138,7 +137,7 @@ def test_what_is_learned_from_a_sample_is_judged_by_all_files(folder, engine):
     rules = [parse("G (v <= 2)"), parse("F (w >= 1) & G (v <= 2.5)")]
     front = Front(tuple(Entry(rule, 2, 0.0, 0.0, 0.0, 0.0) for rule in rules), 1)
     some = sample_stream(source, 20_000).data
-    assert on_all_by_parts(front, some, source, engine) == on_all(front, some, source)
+    assert judge_on_all_by_parts(front, some, source, engine) == judge_on_all(front, some, source)
 
 
 def said(*words):

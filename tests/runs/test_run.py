@@ -13,7 +13,7 @@ from fernn.data import load
 from fernn.errors import DataError, RunError
 from fernn.formula import parse
 from fernn.learners import Entry, Enumerative, Front, Progress
-from fernn.runs import Run, error, learned, new_folder, parts, run, run_folders
+from fernn.runs import Run, error, fit_in_run, new_folder, parts, run, run_folders
 
 DATA = load("cruise", cases=10)
 
@@ -24,7 +24,7 @@ def made(folder, data=DATA, **settings):
 
 def test_a_finished_run_reads_back_what_was_learned(tmp_path):
     one = made(tmp_path / "a", seed=3)
-    fit = learned(Slow(pause=0), DATA, one)
+    fit = fit_in_run(Slow(pause=0), DATA, one)
     one.finish(fit, [0.25] * len(fit.front))
     again = Run.open(tmp_path / "a")
     assert again.front() == fit.front
@@ -41,7 +41,7 @@ def test_a_finished_run_reads_back_what_was_learned(tmp_path):
 
 def test_the_history_has_a_line_for_every_formula_that_joined_the_front(tmp_path):
     one = made(tmp_path / "a")
-    one.finish(learned(Slow(pause=0), DATA, one))
+    one.finish(fit_in_run(Slow(pause=0), DATA, one))
     rows = one.history()
     assert [row["formula"] for row in rows] == [f"G (v <= {threshold})" for *_, threshold in FOUND]
     assert [row["restarts"] for row in rows] == [step for step, *_ in FOUND]
@@ -64,7 +64,7 @@ def test_what_is_not_known_yet_is_null_and_infinity_a_word(tmp_path):
 
 def test_a_torn_last_line_is_left_out_and_cut_on_resume(tmp_path):
     one = made(tmp_path / "a")
-    one.finish(learned(Slow(pause=0), DATA, one))
+    one.finish(fit_in_run(Slow(pause=0), DATA, one))
     whole = one.history()
     with open(tmp_path / "a" / "history.jsonl", "ab") as handle:
         handle.write(b'{"seconds": 9, "formula": "G (v \xe2\x89')
@@ -76,17 +76,17 @@ def test_a_torn_last_line_is_left_out_and_cut_on_resume(tmp_path):
 
 
 def test_lines_later_than_the_state_are_cut_since_they_will_be_found_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "EVERY", 1e9)  # the state of the first step only
+    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", 1e9)  # the state of the first step only
     one = made(tmp_path / "a")
     with pytest.raises(MemoryError):
-        learned(Slow(pause=0.002), DATA, one, broken_after(7))
+        fit_in_run(Slow(pause=0.002), DATA, one, broken_after(7))
     assert len(one.history()) == 3
     del one
     again = Run.open(tmp_path / "a")
     again.resume()
     assert again.state["step"] == 1
     assert len(again.history()) == 1
-    fit = learned(Slow(pause=0.002), DATA, again)
+    fit = fit_in_run(Slow(pause=0.002), DATA, again)
     again.finish(fit)
     assert [row["formula"] for row in again.history()] == [f"G (v <= {threshold})" for *_, threshold in FOUND]
     assert again.front() == front_at(12)
@@ -106,7 +106,7 @@ def test_an_interrupted_learner_that_does_not_listen_keeps_its_last_front(tmp_pa
             raise KeyboardInterrupt
 
     for polite in (True, False):
-        fit = learned(Slow(pause=0, polite=polite), DATA, None, watch)
+        fit = fit_in_run(Slow(pause=0, polite=polite), DATA, None, watch)
         assert fit.ended == "interrupted"
         assert fit.front == front_at(7)
         assert fit.state["step"] == 7
@@ -169,7 +169,7 @@ def test_one_process_at_a_time_writes_a_run(tmp_path):
     one = made(tmp_path / "a")
     with pytest.raises(RunError, match="another process"):
         Run.open(tmp_path / "a").resume()
-    one.finish(learned(Slow(pause=0), DATA, one))
+    one.finish(fit_in_run(Slow(pause=0), DATA, one))
     Run.open(tmp_path / "a").resume()
 
 
@@ -178,7 +178,7 @@ def test_a_run_that_found_nothing_can_be_discarded(tmp_path):
     one.discard()
     assert not (tmp_path / "a").exists()
     two = made(tmp_path / "a")
-    two.finish(learned(Slow(pause=0), DATA, two))
+    two.finish(fit_in_run(Slow(pause=0), DATA, two))
     two.discard()
     assert Run.open(tmp_path / "a").front() == front_at(12), "one that found something stays"
 

@@ -15,9 +15,9 @@ from fernn.data import load, write_csv
 from fernn.errors import FernnError, RunError
 from fernn.learners import Fernn
 from fernn.report.page import written
-from fernn.runs import Run, begun, carried_out, new_folder, plan, reopened
-from fernn.runs.folders import folder_name
-from fernn.runs.seeds import try_seeds
+from fernn.runs import Run, load_job, new_folder, plan, run_job, start_job
+from fernn.runs.rivals import try_seeds
+from fernn.runs.run import folder_name
 from fernn.semantics.quiet import quiet
 
 LEARN = ("learn", "d.csv", "--max-length", "2", "--restarts", "4", "--set", "rounds=2", "-q")
@@ -138,7 +138,7 @@ def run(tmp_path, monkeypatch):
         data = load("cruise", cases=15)
         write_csv(data, tmp_path / "d.csv")
         planned = plan("cruise", {}, "fernn", {"max_length": 2, "rounds": 1, "restarts": 4}, 0.2)
-        carried_out(begun(load("cruise"), planned, "cruise", tmp_path / "run"))
+        run_job(start_job(load("cruise"), planned, "cruise", tmp_path / "run"))
     return tmp_path / "run"
 
 
@@ -176,7 +176,7 @@ def test_a_run_that_is_gone_on_with_is_not_written_through_links(run, name):
     before = (run.parent / "victim").read_bytes()
     led_away(run, name)
     with quiet():
-        job = reopened(run)
+        job = load_job(run)
         job.run.resume()
         fit = Fernn(max_length=2, rounds=2, restarts=4).fit(job.parts[0], job.run.record)
         job.run.finish(fit)
@@ -189,7 +189,7 @@ def test_a_run_that_is_gone_on_with_is_not_written_through_links(run, name):
 def test_lines_are_not_added_through_a_link(run):
     led_away(run, "seeds.jsonl")
     with quiet(), pytest.raises(RunError, match="symbolic link"):
-        try_seeds(reopened(run), 1)
+        try_seeds(load_job(run), 1)
     assert (run.parent / "victim").read_text() == "precious\n"
 
 

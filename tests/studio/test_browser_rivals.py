@@ -8,7 +8,7 @@ from browsing import DRIVES
 from fernn.data import read
 from fernn.formula import length, parse
 from fernn.learners import Entry, Fit, Front
-from fernn.runs import begun, error, plan
+from fernn.runs import error, plan, start_job
 from fernn.studio import earlier, views
 
 
@@ -25,7 +25,7 @@ def rivalling(served, tmp_path):
     file = tmp_path / "rivalling.csv"
     file.write_text(DRIVES)
     folder = served.studio.folder / "rivalling"
-    job = begun(read(file, quiet=True), plan(str(file), {}), str(file), folder)
+    job = start_job(read(file, quiet=True), plan(str(file), {}), str(file), folder)
     rule = parse("G[4,6] (v <= 27)")
     train = error(rule, job.parts[0])
     job.run.finish(

@@ -271,13 +271,13 @@ time.sleep(600)
 def test_a_run_whose_data_are_gone_keeps_its_formulas(fresh, tmp_path):
     from fernn.data import read
     from fernn.learners import Fernn
-    from fernn.runs import learned, plan
+    from fernn.runs import fit_in_run, plan
 
     file = tmp_path / "drive.csv"
     file.write_text(CSV)
     data = read(file, quiet=True)
     run = Run.create(fresh.studio.folder / "mine", plan(str(file), {}), data)
-    run.finish(learned(Fernn(max_length=1, restarts=1, time_limit=5), data, run))
+    run.finish(fit_in_run(Fernn(max_length=1, restarts=1, time_limit=5), data, run))
     assert fresh.client.get("/api/runs/mine").json()["problem"] is None
     file.write_text(CSV.replace("bad-1,0,", "bad-1,0,1"))
     changed = fresh.client.get("/api/runs/mine").json()

@@ -39,21 +39,20 @@ def ask(
     """
     from ..asking import Answered, Session
     from ..data import write_csv
-    from ..runs import reading_of, reopened
-    from ..runs.asking import forget_last, keep_answer, keep_outcome, transcript
-    from ..runs.rivals import candidates
+    from ..runs import load_job, reading_options
+    from ..runs.rivals import append_answer, candidates, load_transcript, remove_last_answer, save_answers
 
     check_output(output)
-    job = reopened(run, warned=warned)
+    job = load_job(run, warned=warned)
     found, (train, _) = job.run, job.parts
     assert found is not None
-    unjudged = None if pool is None else recording(pool, reading_of(found.settings, pool) | {"label": None})
+    unjudged = None if pool is None else recording(pool, reading_options(found.settings, pool) | {"label": None})
     if anew:
         (found.folder / "asked.jsonl").unlink(missing_ok=True)
     if back:
-        forget_last(found)
+        remove_last_answer(found)
     rules, are_all = candidates(found, train, tolerance)
-    session = Session(rules, train, unjudged, transcript(found))
+    session = Session(rules, train, unjudged, load_transcript(found))
 
     def answer(question: Question) -> bool | Literal["back"] | None:
         if not json:
@@ -62,14 +61,14 @@ def ask(
         if word in ("q", None):
             raise KeyboardInterrupt
         if word == "u":
-            forget_last(found)
+            remove_last_answer(found)
             return "back"
         said = {"g": True, "b": False}.get(word or "")
-        keep_answer(found, Answered(question, said))
+        append_answer(found, Answered(question, said))
         return said
 
     asked = session.run(answer, most)
-    where = keep_outcome(found, asked)
+    where = save_answers(found, asked)
     warn_of_windows([asked.formula], train)
     if not are_all:
         complain("there may be other rules that fit as well: only those that this run kept were asked about")
@@ -128,7 +127,7 @@ def _told(question: Question, session: Session, data: Dataset) -> str:
 def _outcome(asked: Any, run: Run, data: Dataset, where: Path) -> str:
     from ..data import suggest_command
     from ..formula import to_sentence
-    from ..runs import reading_of
+    from ..runs import reading_options
 
     reasons = {
         "decided": "one rule is left" if len(asked.left) == 1 else "the rules left judge all such traces alike",
@@ -141,5 +140,5 @@ def _outcome(asked: Any, run: Run, data: Dataset, where: Path) -> str:
         lines.append(f"no rule agrees with all answers; these disagree with {asked.disagreements}")
     lines += ["", to_sentence(asked.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
     file = str(run.settings["file"])
-    following = suggest_command("eval", [str(asked.formula), file], reading_of(run.settings, file))
+    following = suggest_command("eval", [str(asked.formula), file], reading_options(run.settings, file))
     return "\n".join([*lines, f"  {following}"])

@@ -36,11 +36,10 @@ def rivals(
     """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
     from ..data import suggest_command
     from ..evaluation import rashomon_set
-    from ..runs import reopened
-    from ..runs.rivals import candidates
-    from ..runs.seeds import try_seeds
+    from ..runs import load_job
+    from ..runs.rivals import candidates, try_seeds
 
-    job = reopened(run, warned=warned)
+    job = load_job(run, warned=warned)
     assert job.run is not None
     train, _ = job.parts
     if seeds:
@@ -109,11 +108,11 @@ def believe(
     """
     from ..errors import UnsupportedError
     from ..evaluation import assess
-    from ..runs import reopened
+    from ..runs import load_job
 
     if folds == 1:
         raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
-    job = reopened(run, warned=warned)
+    job = load_job(run, warned=warned)
     with noting(quiet) as doing:
         found = assess(job, shuffles, bootstraps, folds, seconds, doing)
     warn_of_windows([found.formula], job.data)

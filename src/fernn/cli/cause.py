@@ -62,7 +62,7 @@ def cause(
     from ..causes import Cause, account
     from ..causes.compiled import is_compiled
     from ..errors import UnsupportedError
-    from ..runs.folders import check_vacant, make_folder, remove_made
+    from ..runs.run import check_vacant, make_folder, remove_created
 
     if test is not None and not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
@@ -88,7 +88,7 @@ def cause(
             fit = settings.fit(train, watch)
     except BaseException:
         if out is not None:
-            remove_made(out)
+            remove_created(out)
         raise
     tested = None if held is None else [account([entry.formula], held, tolerance).error for entry in fit.front]
     on_held = None if held is None else account(fit.rules, held, tolerance)

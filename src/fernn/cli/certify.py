@@ -28,13 +28,13 @@ def certify(
     from ..data import flags
     from ..learners.enumerative.audit import audit
     from ..learners.enumerative.certificate import describe_space
-    from ..runs.certifying import certified_part, read_certificate
+    from ..runs.job import read_certificate, select_certified
 
     proof = read_certificate(certificate)
     if not flags(options):
         options = proof.content.get("reading") or options
     data = recording(file, options)
-    part = certified_part(proof, data)
+    part = select_certified(proof, data)
     found = audit(proof, part, samples, seed)
     if json:
         told: dict[str, Any] = {"verdict": found.verdict, "stands": found.stands, "statement": proof.statement}

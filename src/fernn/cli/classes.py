@@ -218,11 +218,11 @@ def classify(
     """
     from ..data import read_input
     from ..learners.classes import confusion
-    from ..runs import Run, reading_of, rules_of
+    from ..runs import Run, load_rules, reading_options
 
     kept = Run.open(run)
-    rules, _ = rules_of(kept)
-    data = read_input(file, reading_of(kept.settings, file), warned)
+    rules, _ = load_rules(kept)
+    data = read_input(file, reading_options(kept.settings, file), warned)
     names = rules.names(data)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     comparable = labels is not None and rules.kind != "one" and set(labels) <= set(rules.classes)

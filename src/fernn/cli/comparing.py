@@ -95,7 +95,7 @@ def compare(
     from ..compare.methods import lacking
     from ..compare.own import LIMIT, PLAIN
     from ..compare.own import compare as put_beside
-    from ..runs.folders import folder_name
+    from ..runs.run import folder_name
 
     given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
     if not methods:

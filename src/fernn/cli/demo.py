@@ -64,7 +64,7 @@ def demo(
     """Learn a rule and show it: for a simulated train, or from real recordings of power or of motion."""
     from ..data import inspect_input
     from ..errors import DataError
-    from ..runs import begun, new_folder, plan
+    from ..runs import new_folder, plan, start_job
 
     chosen = _chosen(name)
     reading = dict(chosen.reading)
@@ -72,7 +72,7 @@ def demo(
     if data is None:
         raise DataError("\n".join(str(problem) for problem in met), met)
     planned = plan(chosen.data, reading, given={**chosen.settings, "time_limit": seconds})
-    job = begun(data, planned, chosen.data, new_folder("demo") if out is None else out)
+    job = start_job(data, planned, chosen.data, new_folder("demo") if out is None else out)
     if not json:
         typer.echo(chosen.story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
     done = carried_out(job, quiet)

@@ -23,7 +23,7 @@ from .where import by_file, is_parted
 if TYPE_CHECKING:
     from ..data.streaming import Source
     from ..formula import Formula
-    from ..runs.parted import Parted
+    from ..runs.out_of_core import PartitionedVerdicts
     from ..semantics import Score
     from ..semantics.parts import Rows
     from ..semantics.tally import Judged
@@ -159,9 +159,9 @@ class Seen(NamedTuple):
 def _elsewhere(
     rule: Formula, source: Source, where: Any, rows: int | None, dt: float | None, out: Path | None,
     spool: Spool | None,
-) -> Parted:  # fmt: skip
+) -> PartitionedVerdicts:  # fmt: skip
     """File by file, on the engine that is chosen."""
-    from ..runs.parted import judged_by_parts
+    from ..runs.out_of_core import judge_by_parts
     from ..semantics.chunks import check_step
 
     with rows_to(out) as write, by_file("judged") as told:
@@ -171,7 +171,7 @@ def _elsewhere(
             for take in takers:
                 take(*lot)
 
-        came = judged_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
+        came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
     if dt is not None and came.complete:
         check_step(came.ending, dt)
     return came

@@ -27,19 +27,19 @@ def carried_out(job: Job, quiet: bool) -> Outcome:
     """Learn with a display; a run that cannot be written is told of at the end, and is no reason to stop."""
     from .. import runs
 
-    return _displayed(runs.carried_out, job, quiet)
+    return _displayed(runs.run_job, job, quiet)
 
 
 def rules_learned(job: Job, quiet: bool) -> RulesOutcome:
     """The same for rules for classes."""
     from .. import runs
 
-    return _displayed(runs.rules_learned, job, quiet)
+    return _displayed(runs.run_rules_job, job, quiet)
 
 
 def _displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
-    from ..engine.choosing import announce_engine
-    from ..runs import is_compiled
+    from ..engines.resolve import announce_engine
+    from ..runs import is_method_compiled
 
     announce_engine()  # not amid the display
     told_off: list[str] = []
@@ -47,7 +47,7 @@ def _displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
     def broken(problem: OSError) -> None:
         told_off.append(f"{problem.strerror}: {problem.filename or (job.run and job.run.folder)}")
 
-    with watched(quiet, is_compiled(job.settings["method"])) as watch:
+    with watched(quiet, is_method_compiled(job.settings["method"])) as watch:
         done = work(job, watch, broken)
     if not told_off:
         return done

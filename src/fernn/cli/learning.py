@@ -159,9 +159,9 @@ def _begun(
 ) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
     from ..learners import read_prior
-    from ..runs import begun, plan, rules_begun, rules_plan
-    from ..runs.folders import check_vacant, new_folder, writable
-    from ..runs.large import SAMPLE, kept_sample, planned_sample
+    from ..runs import plan, plan_rules, start_job, start_rules_job
+    from ..runs.out_of_core import SAMPLE, plan_sample, save_sample
+    from ..runs.run import check_vacant, new_folder, writable
 
     if file is None:
         raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
@@ -192,17 +192,17 @@ def _begun(
         if known is not None:
             raise UnsupportedError(f"--prior is for two classes, {data.name} has {len(data.classes)}; see --good NAME")
     if kind is not None:
-        planned = rules_plan(kind, file, options, method, given, test)
+        planned = plan_rules(kind, file, options, method, given, test)
         data, planned = _in_order(data, order, planned)
     if taken is not None and out is not None:
-        planned, file = planned_sample(planned, taken, file, out), str(out / SAMPLE)
-    job = begun(data, planned, file, out) if kind is None else rules_begun(data, planned, file, out)
+        planned, file = plan_sample(planned, taken, file, out), str(out / SAMPLE)
+    job = start_job(data, planned, file, out) if kind is None else start_rules_job(data, planned, file, out)
     assert job.run is not None
     try:
         if taken is not None and out is not None:
             job.run.own = (SAMPLE,)
             with writable(out):
-                kept_sample(data, out)
+                save_sample(data, out)
         return carried_out(job, quiet) if kind is None else rules_learned(job, quiet)
     except Exception:
         job.run.discard()
@@ -252,7 +252,7 @@ def _resumed(
     met: list[Problem],
 ) -> Outcome | RulesOutcome:  # fmt: skip
     from ..errors import UnsupportedError
-    from ..runs import as_found, reopened, rules_found
+    from ..runs import load_job, load_result, load_rules_result
 
     if out is None and file is not None and Path(file).is_dir():
         out, file = Path(file), None
@@ -261,11 +261,11 @@ def _resumed(
     if fixed or read:
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
-    job = reopened(out, file, noting(met), classes=True)
+    job = load_job(out, file, noting(met), classes=True)
     assert job.run is not None
     if job.run.ended == "done" and (job.run.rules() or job.run.front()) is not None:
         complain(f"{out} is finished: nothing is left to do")
-        return rules_found(job) if job.classes else as_found(job)
+        return load_rules_result(job) if job.classes else load_result(job)
     job.run.resume()
     if limit is not None:
         settings = job.settings | {"learner": job.settings["learner"] | {"time_limit": limit}}

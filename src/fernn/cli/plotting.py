@@ -44,7 +44,7 @@ def plot(
     """Draw what a run found: its rule against the traces, a trace in detail, the front, how the error fell."""
     _check(kind, part, case, formula, output)
     from ..errors import UnsupportedError
-    from ..runs import Run, reopened
+    from ..runs import Run, load_job
 
     if time_units and formula is None:
         raise UnsupportedError("--time-units says how the windows of --formula are read, and none is given")
@@ -56,7 +56,7 @@ def plot(
         opened = Run.open(run)
         made = front(opened, title=_name(opened)) if kind == "front" else curves(opened, title=_name(opened))
     else:
-        job = reopened(run, file, warned)
+        job = load_job(run, file, warned)
         rule = None if formula is None else read_formula(formula, job.data.dt, time_units, job.data.name)
         warn_of_compiling()
         made = _judged(kind, job, rule, part, case)

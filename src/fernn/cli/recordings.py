@@ -72,7 +72,7 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[DataCard | No
             raise
         return None, tuple(error.problems)
     if is_parted(source):
-        from ..runs.parted import card_by_parts
+        from ..runs.out_of_core import card_by_parts
 
         with by_file("checked") as told:
             return card_by_parts(source, rows, told=told)

@@ -48,7 +48,7 @@ def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
     """With the errors on all the data, where what was learned from is a sample of them."""
     from ..data.streaming import open_source
     from ..runs import Outcome
-    from ..runs.large import on_all, on_all_by_parts
+    from ..runs.out_of_core import judge_on_all, judge_on_all_by_parts
 
     sample = done.job.settings.get("sample")
     if sample is None or not isinstance(done, Outcome):
@@ -60,10 +60,10 @@ def judged_by_all(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
         source = open_source(sample["of"], sample["reading"])
         if is_parted(source):
             with by_file("judged by all") as told:
-                found = on_all_by_parts(done.front, done.job.data, source, told=told)
+                found = judge_on_all_by_parts(done.front, done.job.data, source, told=told)
         else:
             with followed("judged by all") as wants_end:
-                found = on_all(done.front, done.job.data, source, watch=wants_end)
+                found = judge_on_all(done.front, done.job.data, source, watch=wants_end)
         notes += found.notes(done.front)
         papers["all.json"] = found.to_json()
     if done.job.run is not None:

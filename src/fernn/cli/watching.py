@@ -43,14 +43,14 @@ def watch(
     from ..errors import UnsupportedError
     from ..evaluation import evaluate_rule
     from ..evaluation.drift import DriftMonitor
-    from ..runs import as_found, error, reading_of, reopened
+    from ..runs import error, load_job, load_result, reading_options
 
     if not 0 < alarm < 1:
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
-    job = reopened(run, warned=warned)
+    job = load_job(run, warned=warned)
     if not job.data.classes:
         raise UnsupportedError("watch follows a rule for two classes, not one for real labels")
-    found = as_found(job)
+    found = load_result(job)
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula
@@ -58,7 +58,7 @@ def watch(
     followed = DriftMonitor(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
     stopped = False
     for file in files:
-        reading = reading_of(job.settings, file)
+        reading = reading_options(job.settings, file)
         if is_streamed(file, reading, stream):
             stopped = not _taken(followed, open_source(file, reading, forgiving=True), piece_rows)
         else:

@@ -20,7 +20,7 @@ EVERY = 30.0  # seconds from one line to the next where there is no terminal
 
 def _used(name: str | None) -> str | None:
     """Chosen for all that follows. Before any work, what may not be chosen is refused and an address is named."""
-    from ..engine.choosing import announce_engine, use
+    from ..engines.resolve import announce_engine, use
 
     if name is not None:
         use(name)
@@ -40,9 +40,9 @@ EngineName = Annotated[
 
 def is_elsewhere() -> bool:
     """Whether work is done elsewhere than in this process."""
-    from ..engine import Local, engine_of
+    from ..engines import Local, resolve_engine
 
-    return not isinstance(engine_of(), Local)
+    return not isinstance(resolve_engine(), Local)
 
 
 def is_parted(source: Source) -> bool:
@@ -51,18 +51,20 @@ def is_parted(source: Source) -> bool:
         return False
     if len(source.files) > 1:
         return True
-    from ..engine import engine_of
+    from ..engines import resolve_engine
 
-    complain(f"{source.path} is one file, which is read here, not on {engine_of().name}; a folder goes file by file")
+    complain(
+        f"{source.path} is one file, which is read here, not on {resolve_engine().name}; a folder goes file by file"
+    )
     return False
 
 
 @contextmanager
 def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
     """Shows how many files are done, and where; without a terminal at first, every half minute, and at the end."""
-    from ..engine import engine_of
+    from ..engines import resolve_engine
 
-    name, last = engine_of().name, -EVERY
+    name, last = resolve_engine().name, -EVERY
     with noting(False) as doing:
 
         def told(done: int, of: int) -> None:

@@ -14,7 +14,7 @@ from ..data.atomic_write import append_line, write_text
 from ..data.readers.dialect import escape_cell
 from ..errors import FernnError, RunError
 from ..plain import BROKEN, read_json, short_repr, text, whole
-from ..runs.folders import Lock, make_folder, writable
+from ..runs.run import FolderLock, make_folder, writable
 from .unit import Found, Unit, read_found
 
 RUNS, TABLE = "runs.jsonl", "runs.csv"
@@ -33,7 +33,7 @@ class Ledger:
     """The mark of the code that runs now: what another version measured is done again, unless it is kept."""
     keep: bool = False
     runs: dict[Unit, Found] = field(default_factory=dict)
-    _lock: Lock | None = None
+    _lock: FolderLock | None = None
 
     __repr__ = short_repr
 
@@ -42,7 +42,7 @@ class Ledger:
         """With what earlier runs left; the folder is made where it is not there."""
         make_folder(folder)
         with writable(folder):
-            ledger = cls(folder, source, keep, _lock=Lock(folder))
+            ledger = cls(folder, source, keep, _lock=FolderLock(folder))
         path = folder / RUNS
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
-from ..runs.methods import SAID, setting_words, takes
+from ..runs.methods import FLAG_WORDS, setting_words, takes
 from .unit import Unit
 
 Make = Callable[[int, int, float], Learner]
@@ -125,7 +125,7 @@ def compared(name: str) -> Compared:
 def _setting(words: str) -> tuple[str, Any]:
     """`intervals` or `atoms linear`, a flag of the command line without its dashes, as a setting and its value."""
     flag, _, value = words.partition(" ")
-    said = {text: (key, given) for (key, given), text in SAID.items()}
+    said = {text: (key, given) for (key, given), text in FLAG_WORDS.items()}
     if not value:
         return said[f"--{flag}"]
     return flag.replace("-", "_"), value if value[:1].isalpha() else float(value)

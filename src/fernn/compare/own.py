@@ -13,7 +13,7 @@ from ..data.atomic_write import remove_link, write_text
 from ..errors import DataError, RunError, UnsupportedError
 from ..learners.baselines import BASELINES
 from ..plain import short_repr
-from ..runs.folders import remove_made, writable
+from ..runs.run import remove_created, writable
 from .cells import cell, spread
 from .drawing import by_method
 from .ledger import Ledger
@@ -149,5 +149,5 @@ def _kept(data: Dataset, path: Path) -> None:
         with writable(path.parent):
             save(data, path)
     except RunError:
-        remove_made(path.parent)
+        remove_created(path.parent)
         raise

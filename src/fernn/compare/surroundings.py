@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .. import __version__
-from ..engine.processes import cores
+from ..engines.processes import cores
 
 HOUSE = Path(__file__).resolve().parents[1]
 USED = ("numpy", "numba", "scikit-learn")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from ..data import Dataset
-from ..engine import Local, engine_of, results
-from ..engine import Unit as Work
-from ..engine.processes import Processes, cores
+from ..engines import Local, resolve_engine, run_units
+from ..engines import Unit as Work
+from ..engines.processes import Processes, cores
 from .unit import Found, Unit, read_found
 
 TASK = "fernn.compare.worker:measured_there"
@@ -27,13 +27,13 @@ def answered(
     """
     if not units:
         return
-    engine = engine_of()
+    engine = resolve_engine()
     if own := isinstance(engine, Local):
         engine = Processes(min(workers or cores(), len(units)), PATIENCE * limit + GRACE)
     named = {unit.key: unit for unit in units}
     work = [Work({"unit": asdict(unit), "limit": limit}, unit.seed) for unit in units]
     try:
-        for answer in results(engine, TASK, data, work, tries=TRIES, read=lambda unit, found: read_found(found)):
+        for answer in run_units(engine, TASK, data, work, tries=TRIES, read=lambda unit, found: read_found(found)):
             unit = named[Unit(**answer.unit.settings["unit"]).key]
             problem = answer.problem if answer.tries == 1 else answer.failure
             yield unit, answer.found if answer.problem is None else {"problem": problem}

@@ -24,11 +24,11 @@ from ..data import Dataset
 from ..data.dataset import Floats
 from ..data.problems import unknown_channel
 from ..data.streaming import Source, Stream
-from ..engine import Where
+from ..engines import Where
 from ..errors import DataError
 from ..formula import Formula, channels
 from ..plain import short_repr
-from ..runs.parted import Heard, judged_by_parts, silent
+from ..runs.out_of_core import FileProgress, judge_by_parts, no_progress
 from ..semantics import robustness, satisfied
 from ..semantics.chunks import settled, verdicts
 from ..semantics.parts import Rows, rows_of
@@ -182,11 +182,11 @@ class DriftMonitor:
         yield from self._take_lots(lots, settled(tally, source), source)
 
     def take_parts(
-        self, source: Source, rows: int | None = None, engine: Where = None, told: Heard = silent
+        self, source: Source, rows: int | None = None, engine: Where = None, told: FileProgress = no_progress
     ) -> tuple[list[TraceRecord], bool]:
         """The same of a folder, judged file by file on an engine; and whether all of it came, before a Ctrl-C."""
         lots: list[Rows] = []
-        came = judged_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
+        came = judge_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
         return list(self._take_lots(lots, came.judged, source)), came.complete
 
     def _take_lots(self, lots: list[Rows], told: Judged, source: Source) -> Iterator[TraceRecord]:

@@ -27,14 +27,14 @@ from ..data.atomic_write import append_line
 from ..data.checks import duplicate_groups
 from ..data.dataset import Ints
 from ..data.splits import blocks
-from ..engine import Failures, Local, Unit, results
+from ..engines import Failures, Local, Unit, run_units
 from ..errors import DataError, EngineError, UnsupportedError
 from ..formula import Formula, channels, parse
 from ..formula.holes import without_holes
 from ..learners import Learner
 from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..plain import BROKEN, mapping, number, read_json, short_repr, whole
-from ..runs.learning import error
+from ..runs.job import error
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
 from .rashomon import shape
@@ -124,7 +124,7 @@ def _refit_all(
             raise ValueError(f"it has the error {repeat.test} on {repeat.cases} traces, {repeat.least} in training")
         return repeat
 
-    for answer in results(engine, TASK, data, units, read=read):
+    for answer in run_units(engine, TASK, data, units, read=read):
         kind, seed = answer.unit.settings["kind"], answer.unit.seed
         if not failures.take(answer, f"{kind} of seed {seed}"):
             yield (kind, seed), answer.found

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.splits import blocks
-from ..engine import Local, Where
+from ..engines import Local, Where
 from ..errors import EngineError, FernnError, UnsupportedError
 from ..formula import Atom, Formula, direction, length, simplify, walk
 from ..formula.measures import facing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..engine import card
+from ..engines import gpu as card
 from ..errors import FernnError, UnsupportedError
 from ..formula import Formula, length
 from ..network.quantised import Compiled
@@ -77,7 +77,7 @@ def trainer(settings: PaperFernn, network: Network) -> Trainer:
     engine = network.engine
     if not isinstance(engine, Compiled):
         raise UnsupportedError("device='cuda' has cells of its own: leave backend at 'numba'")
-    device = card.opened(settings.device)
+    device = card.torch_device(settings.device)
     from ..network.card.epochs import Epochs, Setting
 
     made = Setting(engine.network, engine.traces, engine.deal, engine.loss, not settings.quantised, settings.schedule)

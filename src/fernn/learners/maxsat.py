@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
-from ..engine import Where
+from ..engines import Where
 from ..errors import UnsupportedError
 from ..formula import Formula, mirror, parse
 from ..formula.holes import without_holes

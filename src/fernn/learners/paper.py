@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..engine import Where
+from ..engines import Where
 from ..errors import DataError, FernnError, UnsupportedError
 from ..formula import Formula
 from ..formula.templates import paper_length, paper_up_to, windowed

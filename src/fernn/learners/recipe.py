@@ -6,7 +6,7 @@ from dataclasses import Field, fields
 from typing import Any, cast
 
 from ..data import Dataset
-from ..engine import Engine, engine_of
+from ..engines import Engine, resolve_engine
 from ..errors import UnsupportedError
 from ..formula import Formula, channels, direction, parse
 from ..formula.holes import without_holes
@@ -24,7 +24,7 @@ def is_setting(each: Field[Any]) -> bool:
 def engine_for(learner: Any) -> Engine:
     """The one that a learner names, itself or within what is known of the rule; else the one chosen for all."""
     inner = getattr(learner, "learner", learner)
-    return engine_of(getattr(inner, "engine", None))
+    return resolve_engine(getattr(inner, "engine", None))
 
 
 def recipe(learner: Learner) -> dict[str, Any]:

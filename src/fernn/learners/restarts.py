@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Dataset
-from ..engine import Answer, Engine, Failures, Flow, Unit
+from ..engines import Answer, Engine, Failures, Unit, UnitQueue
 from ..formula import channels
 from ..network.forward import PIECES
 from ..network.matching import State
@@ -58,7 +58,7 @@ class Afar:
     def __init__(self, engine: Engine, learner: Fernn, data: Dataset, weights: Floats | None) -> None:
         self.learner, self.weights = learner, weights
         self._engine = engine
-        self._flow = Flow(engine, TASK, data, read=_read_done)
+        self._flow = UnitQueue(engine, TASK, data, read=_read_done)
         self._ahead: Sent | None = None
         self._early: dict[int, Answer] = {}
         self.left_out = 0
@@ -83,7 +83,7 @@ class Afar:
             self._ahead = self._send(search, name, _told(search, list(enumerate(search.ahead())), 1))
         try:
             while waited:
-                for number, answer in [*early.items()] or self._flow.answered():
+                for number, answer in [*early.items()] or self._flow.poll():
                     if number in waited:
                         places = waited.pop(number)
                         found = self._found(search, answer, failures)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
-from ..engine import Where
+from ..engines import Where
 from ..errors import UnsupportedError
 from ..formula import FALSE, TRUE, Formula, length, parse
 from ..formula.holes import without_holes

@@ -13,7 +13,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.splits import blocks
 from ..data.splits import folds as parts
-from ..engine import Engine, Local, Unit, results
+from ..engines import Engine, Local, Unit, run_units
 from ..errors import EngineWarning, UnsupportedError
 from .fit import Learner
 from .front import Front
@@ -78,7 +78,7 @@ class Afar:
                 read_formula(str(entry.formula), data)
             return front
 
-        for answer in results(self.engine, TASK, data, units, in_order=True, pulse=self.pulse, read=read):
+        for answer in run_units(self.engine, TASK, data, units, in_order=True, pulse=self.pulse, read=read):
             if answer.problem is not None:
                 warnings.warn(
                     f"no validation: fold {answer.unit.settings['fold']} of seed {seed} {answer.failure}",

@@ -1,11 +1,33 @@
 """Learning that leaves a folder behind: written while it goes on, read by reports, taken up again after a stop."""
 
-from .classes import CLASSES, RulesOutcome, rules_begun, rules_found, rules_learned, rules_of, rules_plan
-from .folders import new_folder, resume_command, run_folders
-from .job import Job, Outcome, as_found, begun, carried_out, file_of, plan, reading_of, reopened
-from .learning import error, learned, parts
-from .methods import METHODS, Method, is_compiled, learner, method, settings
-from .run import Run
+from typing import Any
+from warnings import warn
+
+from .class_rules import (
+    CLASSES,
+    RulesOutcome,
+    load_rules,
+    load_rules_result,
+    plan_rules,
+    run_rules_job,
+    start_rules_job,
+)
+from .job import (
+    Job,
+    Outcome,
+    data_file,
+    error,
+    fit_in_run,
+    load_job,
+    load_result,
+    parts,
+    plan,
+    reading_options,
+    run_job,
+    start_job,
+)
+from .methods import METHODS, Method, is_method_compiled, learner, method, settings
+from .run import Run, new_folder, resume_command, run_folders
 
 __all__ = [
     "CLASSES",
@@ -15,26 +37,35 @@ __all__ = [
     "Outcome",
     "RulesOutcome",
     "Run",
-    "as_found",
-    "begun",
-    "carried_out",
+    "data_file",
     "error",
-    "file_of",
-    "is_compiled",
-    "learned",
+    "fit_in_run",
+    "is_method_compiled",
     "learner",
+    "load_job",
+    "load_result",
+    "load_rules",
+    "load_rules_result",
     "method",
     "new_folder",
     "parts",
     "plan",
-    "reading_of",
-    "reopened",
+    "plan_rules",
+    "reading_options",
     "resume_command",
-    "rules_begun",
-    "rules_found",
-    "rules_learned",
-    "rules_of",
-    "rules_plan",
     "run_folders",
+    "run_job",
+    "run_rules_job",
     "settings",
+    "start_job",
+    "start_rules_job",
 ]
+
+_OLD_NAMES = {"learned": "fit_in_run", "begun": "start_job", "carried_out": "run_job"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OLD_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn(f"fernn.runs.{name} is called {_OLD_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    return globals()[_OLD_NAMES[name]]

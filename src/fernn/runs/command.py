@@ -11,7 +11,7 @@ from typing import Any
 from ..data import Dataset, suggest_command
 from ..data.transform import SUFFIX
 from ..learners import Prior
-from .classes import TIGHTEST
+from .class_rules import TIGHTEST
 from .methods import METHODS, Method, number_text, setting_words, takes
 
 SHARE = 0.2  # of the traces, kept for the test unless something else is asked for
@@ -31,7 +31,7 @@ def command(settings: Mapping[str, Any], file: str | None = None) -> str:
     if settings["split"]["test"] != SHARE:
         words += ["--test", number_text(settings["split"]["test"])]
     if settings.get("prior"):
-        words += ["--prior", json.dumps(_said(settings["prior"]), ensure_ascii=False)]
+        words += ["--prior", json.dumps(_compact_prior(settings["prior"]), ensure_ascii=False)]
     return suggest_command("learn", [file or settings["file"]], settings["reading"], words)
 
 
@@ -94,6 +94,6 @@ def _of_classes(kind: str | None, order: Sequence[str] | None) -> list[str]:
     return words if not order else [*words, "--order", ",".join(order)]
 
 
-def _said(prior: Any) -> dict[str, Any]:
+def _compact_prior(prior: Any) -> dict[str, Any]:
     """A prior without the parts that ask for nothing."""
     return {name: value for name, value in Prior.from_json(prior).to_json().items() if value}

@@ -1,4 +1,4 @@
-"""A job of learning: what is to be learned from what, carried out and kept in a run."""
+"""The pipeline of a job: plan, split the data, fit, test every formula on traces not seen, keep all in a run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,141 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..data import Dataset, Problem, is_named, read_input, reorder_classes, suggest_command
-from ..errors import RunError
-from ..learners import Front, Prior, Watch, silent
-from ..plain import short_repr
-from .certifying import with_origin
-from .folders import check_vacant, new_folder, remove_made, resume_command
-from .learning import error, learned, parts
+import numpy as np
+
+from .. import __version__
+from ..data import Dataset, Problem, is_named, read_input, reorder_classes, split, suggest_command
+from ..errors import DataError, RunError
+from ..formula import Formula, parse
+from ..learners import Fit, Front, Learner, Prior, Progress, Watch, silent
+from ..learners.enumerative.certificate import Certificate
+from ..learners.informed import seen
+from ..learners.labels import losses
+from ..plain import read_json, short_repr, told
 from .methods import learner_of, settings
-from .run import Run
+from .run import Run, check_vacant, new_folder, remove_created, resume_command
+
+
+def parts(
+    data: Dataset, test: float = 0.2, seed: int = 0, classes: str | None = None
+) -> tuple[Dataset, Dataset | None]:
+    """(what to learn on, what to test on): copies and groups on one side; nothing to test on if `test` is 0.
+
+    The labels are those of two classes, or real numbers; anything else is an error. With `classes`, a kind of rules
+    for classes, there may be any number of them, and for one class alone no labels.
+    """
+    _check_labels(data, "", classes)
+    if test == 0:
+        return data, None
+    train, held = split(data, test, seed)
+    _check_labels(train, f" after {len(held)} of {len(data)} are kept for the test (--test 0 keeps none)", classes)
+    return train, held
+
+
+def _check_labels(data: Dataset, when: str, classes: str | None) -> None:
+    if classes == "one":
+        return
+    if data.labels is None:
+        raise DataError(
+            f"{data.name} has no labels to learn from{when}. Name their column with --label; "
+            "if they are all good, --one-class finds what they have in common."
+        )
+    if not data.classes:
+        return
+    present = [data.classes[int(i)] for i in np.unique(data.labels)]
+    if len(present) == 1:
+        raise DataError(
+            f"all {len(data)} traces of {data.name} are {present[0]!r}{when}. A rule that separates needs two classes; "
+            "--one-class finds what all of them, or most, have in common."
+        )
+    if len(data.classes) > 2 and classes is None:
+        raise DataError(
+            f"{data.name} has {len(data.classes)} classes ({', '.join(data.classes)}), a rule tells two apart. "
+            "--good NAME sets one class against the rest, fernn learn --classes each learns a rule for each of them; "
+            "if the labels are quantities, pass --label-kind real."
+        )
+
+
+def fit_in_run(
+    learner: Learner,
+    data: Dataset,
+    run: Run | None = None,
+    watch: Watch = silent,
+    broken: Callable[[OSError], None] | None = None,
+) -> Fit:
+    """Fit, keeping every step in the run, from where the run stands.
+
+    A KeyboardInterrupt that the learner lets through ends the fit with the last front it told of. When the
+    run cannot be written `broken` is told, and learning goes on; without it, that is an error.
+    """
+    last: Progress | None = None
+
+    def told(progress: Progress) -> None:
+        nonlocal last
+        last = progress
+        if run is not None:
+            try:
+                run.record(progress)
+            except OSError as error:
+                if broken is None:
+                    raise
+                broken(error)
+        watch(progress)
+
+    try:
+        return learner.fit(data, told, None if run is None else run.state)
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+        return Fit(last.front, last.seconds, "interrupted", last.state)
+
+
+def error(formula: Formula, data: Dataset) -> float:
+    """Of the formula as printed: the share of wrong verdicts, or for real labels the mean absolute error."""
+    return float(losses(parse(str(formula)), data).mean())
+
+
+CERTIFICATE = "certificate.json"
+LARGEST = 100_000_000
+"""Bytes of a certificate."""
+
+
+def add_origin(papers: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The papers of a fit; its certificate says how the data were read and split, and by which fernn."""
+    more = {"split": dict(settings["split"]), "reading": settings["reading"], "fernn": __version__}
+    return {name: {**paper, **more} if name == CERTIFICATE else paper for name, paper in papers.items()}
+
+
+def read_certificate(path: str | Path) -> Certificate:
+    """From a file, or from the folder of a run."""
+    path = Path(path)
+    path = path / CERTIFICATE if path.is_dir() else path
+    try:
+        if (size := path.stat().st_size) > LARGEST:
+            raise DataError(f"{path} has {size:,} bytes, a certificate of fernn has at most {LARGEST:,}.")
+        content = read_json(path.read_bytes())
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no {path}. An exact search writes one: fernn learn FILE --method enumerative --out RUN, "
+            "without --preset."
+        ) from None
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON ({told(error)}), so it is no certificate of fernn.") from None
+    return Certificate.from_json(content)
+
+
+def select_certified(proof: Certificate, data: Dataset) -> Dataset:
+    """The traces that the certificate is about: all of them, or those that were learned on, as its prior shows them."""
+    wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
+    ways: list[Dataset] = [data]
+    if split is not None and ("prior" in proof.content or data.fingerprint != wanted):
+        ways.insert(0, parts(data, split["test"], split["seed"])[0])
+    if "prior" in proof.content:
+        prior = Prior.from_json(proof.content["prior"])
+        ways = [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
+        if not ways:
+            raise DataError("the prior of the certificate leaves no trace of these data, so there is nothing to check.")
+    return next((way for way in ways if way.fingerprint == wanted), ways[-1])
 
 
 @dataclass(frozen=True)
@@ -84,7 +210,7 @@ def plan(
     }
 
 
-def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
+def start_job(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
     """A job with a new run, in `out` or under runs/; nothing is written before all is known to be well."""
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
@@ -94,11 +220,11 @@ def begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = 
         return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
     except Exception:
         if out is not None:
-            remove_made(out)  # it may have been made for this run already
+            remove_created(out)  # it may have been made for this run already
         raise
 
 
-def reopened(
+def load_job(
     folder: str | Path,
     file: str | None = None,
     warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
@@ -115,7 +241,7 @@ def reopened(
             f"{suggest_command('classify', [str(folder), 'FILE'])}; for such a rule of one class: fernn learn FILE "
             "--good NAME"
         )
-    file = file or file_of(run)
+    file = file or data_file(run)
     for name in ("method", "learner", "split"):
         run.setting(name)
     reading = run.setting("reading")
@@ -126,7 +252,7 @@ def reopened(
     return Job(data, run.settings, file, reading, run)
 
 
-def file_of(run: Run) -> str:
+def data_file(run: Run) -> str:
     """Where the data of a run are."""
     file = str(run.setting("file"))
     if not is_named(file) and not Path(file).exists():
@@ -135,7 +261,7 @@ def file_of(run: Run) -> str:
     return file
 
 
-def reading_of(settings: Mapping[str, Any], file: str) -> dict[str, Any]:
+def reading_options(settings: Mapping[str, Any], file: str) -> dict[str, Any]:
     """How this file is read as the data of the run with these settings were.
 
     A run that learned from a sample keeps it in a file of its own, which needs no options; what other recordings need
@@ -146,15 +272,15 @@ def reading_of(settings: Mapping[str, Any], file: str) -> dict[str, Any]:
     return dict(settings["reading"] if sample is None or is_own else sample["reading"])
 
 
-def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> Outcome:
+def run_job(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> Outcome:
     """Learn on one part of the data, test every formula on the other; finishes the run.
 
     Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
     """
     train, held = job.parts
     made = learner_of(job.settings, job.data)
-    fit = learned(made, train, job.run, watch, broken)
-    fit = replace(fit, papers=with_origin(fit.papers, job.settings))
+    fit = fit_in_run(made, train, job.run, watch, broken)
+    fit = replace(fit, papers=add_origin(fit.papers, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
     if job.run is not None:
         try:
@@ -167,7 +293,7 @@ def carried_out(job: Job, watch: Watch = silent, broken: Callable[[OSError], Non
     return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
 
 
-def as_found(job: Job) -> Outcome:
+def load_result(job: Job) -> Outcome:
     """What a run has to show as it is, without learning on."""
     assert job.run is not None
     front = job.run.front()

@@ -47,7 +47,7 @@ METHODS: dict[str, Method] = {
 
 
 # Settings whose flag is not their name with dashes: what is written where the setting has this value.
-SAID: dict[tuple[str, Any], str] = {
+FLAG_WORDS: dict[tuple[str, Any], str] = {
     ("direction", "past"): "--past",
     ("since", False): "--no-since",
     ("intervals", True): "--intervals",
@@ -68,7 +68,7 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
-def is_compiled(name: str) -> bool:
+def is_method_compiled(name: str) -> bool:
     """Whether what a method runs on is compiled for this machine already."""
     from ..learners.enumerative.scoring import is_compiled as exact
     from ..network.engine import is_compiled as network
@@ -80,10 +80,10 @@ def is_compiled(name: str) -> bool:
 
 def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method as plain data, those given in the place of the defaults."""
-    return settled(name, method(name), given)
+    return complete_settings(name, method(name), given)
 
 
-def settled(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete_settings(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method that need not be in the table."""
     chosen = way.defaults
     for key, value in given.items():
@@ -113,10 +113,10 @@ def _misfit(name: str, way: Method, key: str, value: Any) -> str:
     wanted = get_type_hints(way.kind).get(key, Any)
     others = [other for other, one in METHODS.items() if key in one.defaults and takes(one.kind, key, value)]
     if others:
-        options = " or ".join(str(each) for each in _options(wanted)) or _told(wanted)
+        options = " or ".join(str(each) for each in _options(wanted)) or _type_words(wanted)
         words = shlex.join(setting_words(key, value))
         return f"{words} is known to --method {' and '.join(others)}; {name} has {options}"
-    return f"{key} of the method {name} is {_told(wanted)}; found {value!r}"
+    return f"{key} of the method {name} is {_type_words(wanted)}; found {value!r}"
 
 
 def takes(kind: type[Any], key: str, value: Any) -> bool:
@@ -130,8 +130,8 @@ def _options(wanted: Any) -> tuple[Any, ...]:
 
 def setting_words(key: str, value: Any) -> list[str]:
     """A setting of a method as words of the command line."""
-    if isinstance(value, (str, bool)) and (key, value) in SAID:
-        return [SAID[key, value]]
+    if isinstance(value, (str, bool)) and (key, value) in FLAG_WORDS:
+        return [FLAG_WORDS[key, value]]
     if key == "guesses":
         return [word for guess in value for word in ("--guess", guess)]
     if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
@@ -161,12 +161,12 @@ def _fits(value: Any, wanted: Any) -> bool:
     return isinstance(value, simple[wanted]) if wanted in simple else True
 
 
-def _told(wanted: Any) -> str:
+def _type_words(wanted: Any) -> str:
     """`a whole number or none`"""
     if get_origin(wanted) is Literal:
         return " or ".join(repr(part) for part in get_args(wanted))
     if get_origin(wanted) in (Union, UnionType):
-        return " or ".join(_told(part) for part in get_args(wanted))
+        return " or ".join(_type_words(part) for part in get_args(wanted))
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", Formula: "a formula"}
     return names.get(wanted, "none" if wanted is NoneType else "something else")
 

@@ -1,28 +1,109 @@
-"""The formulas of a run that explain its data as well as the best one."""
+"""Rivals of a run: formulas that explain its data as well, of its search or of other seeds, and answers about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..asking import Answered, Asked
 from ..data import Dataset
-from ..errors import RunError
+from ..data.atomic_write import append_line, write_text
+from ..engines import Failures, Unit, run_units
+from ..errors import RunError, UnsupportedError
 from ..formula import Formula, direction, length, parse, thresholds, with_thresholds
 from ..formula.holes import without_holes
 from ..formula.measures import facing
 from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
-from ..plain import BROKEN, mapping, number, read_json, refusing, rows, told, truth
+from ..learners.recipe import engine_for, made, read_formula, recipe
+from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, truth, whole
 from ..semantics import satisfied
-from .folders import resume_command
-from .run import Run
-from .seeds import of_seeds
+from ..semantics.quiet import quiet
+from .job import Job
+from .methods import learner_of
+from .run import Run, resume_command
+
+SEEDS = "seeds.jsonl"
+TASK = "fernn.runs.rivals:fit_seed"
+
+
+def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda done, of: None) -> None:
+    """Learns again from so many seeds after the run's own; those that the run has are not tried again.
+
+    Each fit has the time that the run took, if it was limited.
+    """
+    assert job.run is not None
+    if job.settings["method"] != "fernn" or "prior" in job.settings:
+        raise UnsupportedError("other seeds are for the method fernn without a prior; others find the same again")
+    learner = learner_of(job.settings, job.data)
+    first, known = int(job.settings["learner"]["seed"]) + 1, _seeds_on_disk(job.run)
+    seeds = range(first, first + count)
+    units = [Unit({"learner": recipe(learner)}, seed) for seed in seeds if seed not in known]
+    told(count - len(units), count)
+    engine, data = engine_for(learner), job.parts[0]
+    failures = Failures(engine, "fits from other seeds")
+
+    def read(unit: Unit, found: Any) -> list[str]:
+        if not isinstance(found, list) or not found:
+            raise TypeError("a list of formulas was expected")
+        return [str(read_formula(formula, data)) for formula in found]
+
+    for done, answer in enumerate(run_units(engine, TASK, data, units, read=read), 1):
+        if not failures.take(answer, f"seed {answer.unit.seed}"):
+            line = {"seed": answer.unit.seed, "formulas": answer.found}
+            append_line(job.run.folder / SEEDS, json.dumps(line, ensure_ascii=False))
+        told(count - len(units) + done, count)
+    failures.check()
+
+
+def fit_seed(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[str]:
+    """On a worker: what the learner finds from this seed, its front and what its archive keeps."""
+    assert data is not None
+    learner: Any = replace(made(settings["learner"]), seed=seed)  # type: ignore[type-var]
+    with quiet():
+        fit = learner.fit(data)
+    if fit.ended == "interrupted":
+        raise KeyboardInterrupt  # half a fit is none
+    future = not any(direction(entry.formula) == "past" for entry in fit.front)
+    kept = [facing(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
+    return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *kept]))
+
+
+def formulas_of_seeds(run: Run) -> Iterator[str]:
+    """The formulas that other seeds found."""
+    for line in _seed_lines(run):
+        with suppress(*BROKEN):
+            for formula in list(line["formulas"]):
+                without_holes(parse(text(formula)))
+                yield formula
+
+
+def _seeds_on_disk(run: Run) -> set[int]:
+    found = set()
+    for line in _seed_lines(run):
+        with suppress(*BROKEN):
+            found.add(whole(line["seed"]))
+    return found
+
+
+def _seed_lines(run: Run) -> Iterator[dict[str, Any]]:
+    path = run.folder / SEEDS
+    if not path.is_file():
+        return
+    for line in path.read_bytes().split(b"\n")[:-1]:  # what follows the last line end is torn, or nothing
+        with suppress(*BROKEN):
+            yield mapping(read_json(line))
+
 
 RIVALS = "rivals.json"
 TINY = 1e-9
-Judged = tuple[Formula, float]
+Candidate = tuple[Formula, float]
 """A formula and its error on the training traces."""
 
 
@@ -41,7 +122,7 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: {resume_command(run.folder)}")
     found = [(entry.formula, entry.train) for entry in front]
-    listed = _listed(run)
+    listed = _load_rivals(run)
     if listed is not None:
         those, are_all = listed
         weights = _weights(run, data)
@@ -52,8 +133,8 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
             known = [row for row in run.history() if row.get("train") is not None]
             found += [(without_holes(parse(row["formula"])), float(row["train"])) for row in known]
             if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
-                found += _archived(run, front, data, front.picked.train + tolerance)
-            found += _elsewhere(run, data, front.picked.train + tolerance)
+                found += _candidates_of_archive(run, front, data, front.picked.train + tolerance)
+            found += _candidates_of_seeds(run, data, front.picked.train + tolerance)
         best, are_all = front.picked.train, False
     found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}
@@ -63,7 +144,7 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     return list(distinct.values()), are_all
 
 
-def _listed(run: Run) -> tuple[list[Formula], bool] | None:
+def _load_rivals(run: Run) -> tuple[list[Formula], bool] | None:
     """The formulas that an exact search wrote, and whether they are all; None where there is no such file."""
     path = run.folder / RIVALS
     if not path.exists():
@@ -86,23 +167,63 @@ def _weights(run: Run, data: Dataset) -> Floats:
         return weighed(data, even, given.get("class_weight"), *costs)
 
 
-def _elsewhere(run: Run, data: Dataset, worst: float) -> Iterator[Judged]:
+def _candidates_of_seeds(run: Run, data: Dataset, worst: float) -> Iterator[Candidate]:
     """What the same learner found from other seeds, if they were tried."""
     weights = _weights(run, data)
-    for formula in map(parse, of_seeds(run)):
+    for formula in map(parse, formulas_of_seeds(run)):
         wrong = float(np.average(losses(formula, data), weights=weights))
         if wrong <= worst + TINY:
             yield formula, wrong
 
 
-def _archived(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[Judged]:
+def _candidates_of_archive(run: Run, front: Front, data: Dataset, worst: float) -> Iterator[Candidate]:
     """What FERNN keeps besides its front: the best behaviours of each length, looking back; with their exact error,
     traces counting as they did when it learned."""
     future = not any(direction(entry.formula) == "past" for entry in front)
     weights = _weights(run, data)
-    state = run.stored() or {}
+    state = run.load_state() or {}
     for row in [*state.get("archive", []), *state.get("added", [])]:
         formula = facing(without_holes(parse(row["formula"])), future)
         wrong = float(np.average(losses(parse(str(formula)), data), weights=weights))
         if wrong <= worst + TINY:
             yield formula, wrong
+
+
+TRANSCRIPT, OUTCOME = "asked.jsonl", "asked.json"
+SCHEMA = 1
+
+
+def load_transcript(run: Run) -> list[Answered]:
+    """The answers given so far; a torn last line is taken away."""
+    path = run.folder / TRANSCRIPT
+    if not path.exists():
+        return []
+    rows, content = [], path.read_bytes()
+    for line in content.split(b"\n"):
+        with suppress(*BROKEN):
+            rows.append(Answered.from_json(read_json(line)))
+    if content and not content.endswith(b"\n"):
+        _write_transcript(run, rows)
+    return rows
+
+
+def append_answer(run: Run, answered: Answered) -> None:
+    append_line(run.folder / TRANSCRIPT, json.dumps(answered.to_json(), ensure_ascii=False))
+
+
+def remove_last_answer(run: Run) -> None:
+    """Takes the last answer back."""
+    _write_transcript(run, load_transcript(run)[:-1])
+
+
+def _write_transcript(run: Run, rows: list[Answered]) -> None:
+    write_text(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
+
+
+def save_answers(run: Run, asked: Asked) -> Path:
+    told: dict[str, Any] = {
+        "schema": SCHEMA, "formula": str(asked.formula), "left": [str(f) for f in asked.left], "ended": asked.ended,
+        "proved": asked.is_proved, "questions": len(asked.transcript), "disagreements": asked.disagreements,
+    }  # fmt: skip
+    write_text(run.folder / OUTCOME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    return run.folder / OUTCOME

@@ -1,21 +1,24 @@
-"""A run is a folder that is written while a learner works, so that what it found outlives it.
+"""The run directory, written while a learner works, so that what it found outlives it.
 
     settings.json   what is learned from what: enough to do it again
     front.json      the formulas found so far, simplest first; at the end with their test errors
-    state.json      where the learner stands: enough to go on
+    state.json      the checkpoint: where the learner stands, enough to go on
     history.jsonl   a line for every formula that joined the front
     rules.json      in the place of front.json, where rules for classes are learned; written at the end
     and what a method has to show besides: certificate.json, rivals.json
 
-Each is whole at every moment. A process that is killed loses what it did since the state was last
-written, half a second ago or, with a learner that tells of itself twice a second, one second at most.
+Each is whole at every moment, and one process at a time writes in a folder. A process that is killed loses what it did
+since the state was last written, half a second ago or, with a learner that tells of itself twice a second, one second
+at most.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import inf
@@ -26,17 +29,140 @@ from typing import Any
 
 from .. import __version__
 from ..data import Dataset, suggest_command
-from ..data.atomic_write import append_line, write_text
+from ..data.atomic_write import DISK_FULL, append_line, is_temporary, write_text
 from ..data.options import validate_options
 from ..errors import DataError, RunError
 from ..learners import Fit, Front, Prior, Progress
 from ..learners.enumerative.certificate import NOTE, list_contradictions
 from ..learners.front import plain, read_back, word
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
-from .folders import SETTINGS, Lock, check_vacant, make_folder, remove_made, writable
+
+SETTINGS = "settings.json"
+
+
+LONGEST = 80
+"""Characters of the name of data that the name of a run begins with: names of files are of 255 bytes at most."""
+_created: set[Path] = set()
+
+
+def folder_name(name: str) -> str:
+    """What a folder can be called after data of this name, which may come with the data: never a way elsewhere."""
+    plain = re.sub(r"[^\w.-]+", "-", name)[:LONGEST].encode("utf-8")[: 2 * LONGEST].decode("utf-8", "ignore")
+    return plain.strip("-.") or "run"
+
+
+def new_folder(name: str, under: Path = Path("runs")) -> Path:
+    """Made here: `runs/cruise-1`, or the next number that is free."""
+    plain = folder_name(name)
+    make_folder(under)
+    number = 1
+    with writable(under):
+        while (under / f"{plain}-{number}").exists() or not _create(under / f"{plain}-{number}"):
+            number += 1
+        return under / f"{plain}-{number}"
+
+
+def make_folder(folder: Path) -> None:
+    """With those that it lies in, as far as they are not there; `remove_made` takes them away again."""
+    with writable(folder):
+        for each in reversed([folder, *folder.parents]):
+            if not each.exists():
+                _create(each)
+        folder.mkdir(exist_ok=True)
+
+
+def _create(folder: Path) -> bool:
+    """Makes it; False where it is there already."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    _created.add(folder.absolute())
+    return True
+
+
+def remove_created(folder: Path) -> None:
+    """Folders that this process made for a run, and that nothing was written into."""
+    for each in [folder.absolute(), *folder.absolute().parents]:
+        if each not in _created:
+            return
+        with suppress(OSError):
+            each.rmdir()
+            _created.discard(each)
+
+
+@contextmanager
+def writable(folder: Path) -> Iterator[None]:
+    """Where something cannot be written inside, that is said with its name and what to do."""
+    try:
+        yield
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        do = (
+            "Free some space, or choose a folder on another disk"
+            if error.errno in DISK_FULL
+            else "Choose another folder"
+        )
+        raise RunError(f"cannot write to {error.filename or folder}: {why}. {do} with --out.") from error
+
+
+def run_folders(under: Path = Path("runs")) -> list[Path]:
+    """The runs in a folder, the latest started first."""
+    found = under.glob(f"*/{SETTINGS}")
+    return [file.parent for file in sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)]
+
+
+def resume_command(folder: str | Path) -> str:
+    """How to go on with a run."""
+    return suggest_command("learn", more=["--resume", "--out", str(folder)])
+
+
+def check_vacant(folder: Path) -> None:
+    """A new run goes where there is nothing, or an empty folder."""
+    with writable(folder):
+        _check_vacant(folder)
+
+
+def _check_vacant(folder: Path) -> None:
+    if (folder / SETTINGS).exists():
+        raise RunError(
+            f"{folder} holds a run already. Go on with it: {resume_command(folder)}; "
+            "for a new run name another folder with --out, or remove this one."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise RunError(f"{folder} is a file; a run is a folder. Name another one with --out.")
+    if folder.is_dir() and not all(is_temporary(file) for file in folder.iterdir()):
+        raise RunError(f"{folder} is a folder with other files in it. Name a new or an empty one with --out.")
+
+
+class FolderLock:
+    """Held on a folder until `release`, or until the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._handle: int | None = None
+        try:
+            import fcntl
+        except ImportError:  # a system without it: nothing is held
+            return
+        self._handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            raise RunError(f"{folder} is being written by another process. Wait for it, or stop it.") from None
+        except OSError:  # a file system without locks
+            self.release()
+
+    def release(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    __del__ = release
+
 
 SCHEMA = 1
-EVERY = 0.5  # seconds, at least, from one writing of the state to the next
+CHECKPOINT_SECONDS = 0.5  # seconds, at least, from one writing of the state to the next
 FRONT, STATE, HISTORY, RULES = "front.json", "state.json", "history.jsonl", "rules.json"
 
 
@@ -51,7 +177,7 @@ class Run:
         """Other files that were written when it was begun, and that go with it where it is discarded."""
         self.is_new = False
         """Whether this process began it."""
-        self._lock: Lock | None = None
+        self._lock: FolderLock | None = None
         self._known: set[str] = set()
         self._shown: Front | None = None
         self._restarts = 0
@@ -69,10 +195,10 @@ class Run:
         run = cls(folder, {**head, **settings, "data": about | {"fingerprint": data.fingerprint}})
         try:
             with writable(folder):
-                run._lock = Lock(folder)
+                run._lock = FolderLock(folder)
                 run._write(SETTINGS, run.settings)
         except RunError:
-            remove_made(folder)
+            remove_created(folder)
             raise
         run.is_new = True
         return run
@@ -111,7 +237,7 @@ class Run:
 
     def resume(self) -> None:
         """Take the run up: `state` is then what to go on from, and the history ends where the state does."""
-        self._lock = Lock(self.folder)
+        self._lock = FolderLock(self.folder)
         kept = self._read(STATE)
         reached = -inf
         if kept is not None:
@@ -123,7 +249,7 @@ class Run:
         if (self.folder / HISTORY).exists():
             write_text(self.folder / HISTORY, "".join(_line(row) + "\n" for row in found))
 
-    def stored(self) -> dict[str, Any] | None:
+    def load_state(self) -> dict[str, Any] | None:
         """The state of the learner as it is on disk."""
         kept = self._read(STATE)
         with self._sound(STATE):
@@ -133,7 +259,7 @@ class Run:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
         self._restarts = progress.restarts
         self._append(progress.front, progress.seconds, progress.what)
-        if monotonic() - self._written >= EVERY:
+        if monotonic() - self._written >= CHECKPOINT_SECONDS:
             if not progress.what and progress.front != self._shown:
                 self._write_front(progress.front, progress.seconds, None, None)
             self._write_state(progress.seconds, progress.state)
@@ -175,7 +301,7 @@ class Run:
                     (self.folder / name).unlink(missing_ok=True)
             with suppress(OSError):
                 self.folder.rmdir()
-            remove_made(self.folder)
+            remove_created(self.folder)
 
     @property
     def is_empty(self) -> bool:
@@ -209,7 +335,7 @@ class Run:
         return tuple(self._certified_note() if note.startswith(NOTE) else note for note in found)
 
     def _certified_note(self) -> str:
-        from .certifying import read_certificate
+        from .job import read_certificate
 
         try:
             proof = read_certificate(self.folder)

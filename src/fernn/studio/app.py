@@ -18,7 +18,7 @@ from ..data.file_checks import format_size
 from ..formula import Formula
 from ..report import view
 from ..report.view.classes import chosen, class_traces
-from ..runs import METHODS, Run, learner, parts, plan, rules_of
+from ..runs import METHODS, Run, learner, load_rules, parts, plan
 from . import earlier
 from .access import Access
 from .answers import Refused, body, explain, field, share, told, within, worked
@@ -149,7 +149,7 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
             _, data, run = found(word, {"run": given.get("run")})
             rules = None
             if run is not None and "class" in given:
-                rules, data = rules_of(run)[0], in_order(data, run)
+                rules, data = load_rules(run)[0], in_order(data, run)
             if ends is not None:
                 data = data if rules is None else chosen(rules, data, given["class"])
                 return recorded(view.part, data, *ends, from_end)
@@ -169,7 +169,7 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
             def work() -> Any:
                 look, data, run = found(word, given)
                 if run is not None and given.get("class") is not None:  # as the rule of this class is to judge them
-                    data = chosen(rules_of(run)[0], in_order(data, run), field(given, "class", str))
+                    data = chosen(load_rules(run)[0], in_order(data, run), field(given, "class", str))
                 return answer(given, data, held_out(look, run))
 
             return told(await worked(work))

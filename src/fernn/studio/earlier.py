@@ -15,7 +15,7 @@ from ..report.page.shared import doubts
 from ..report.view.plain import quietly
 from ..report.view.rivals import gathered, proved
 from ..report.view.rivals import told as rivals_told
-from ..runs import Job, Run, as_found, parts, rules_found, rules_of, run_folders
+from ..runs import Job, Run, load_result, load_rules, load_rules_result, parts, run_folders
 from ..runs.command import command
 from .answers import Refused
 from .datasets import Datasets, Look, held_out, in_order
@@ -47,7 +47,7 @@ def listed(folder: Path) -> list[dict[str, Any]]:
             row |= {"started": run.settings.get("started"), "ended": run.ended}
             row["formula"] = None if front is None else str(front.picked.formula)
             if run.settings.get("classes") and run.rules() is not None:
-                row["formula"] = "; ".join(str(rules_of(run)[0]).splitlines())[:LETTERS]
+                row["formula"] = "; ".join(str(load_rules(run)[0]).splitlines())[:LETTERS]
         except (FernnError, OSError, KeyError, TypeError, AttributeError) as problem:
             row["problem"] = f"{place.name} cannot be read ({problem})"
         rows.append(row)
@@ -92,7 +92,7 @@ def where(run: Run, datasets: Datasets) -> tuple[str | None, str | None, str | N
 def of_classes(run: Run, look: Look) -> dict[str, Any]:
     """The rules for classes of a run, as the page shows them."""
     assert look.data is not None
-    found: dict[str, Any] = viewed(view.classes, rules_of(run)[0], in_order(look.data, run), held_out(look, run))
+    found: dict[str, Any] = viewed(view.classes, load_rules(run)[0], in_order(look.data, run), held_out(look, run))
     return found
 
 
@@ -102,7 +102,7 @@ def doubts_of(run: Run, look: Look) -> list[str]:
         return []
     job = Job(in_order(look.data, run), run.settings, str(run.settings["file"]), run.settings["reading"], run)
     try:
-        told = quiet(lambda: doubts(rules_found(job) if job.classes else as_found(job)))
+        told = quiet(lambda: doubts(load_rules_result(job) if job.classes else load_result(job)))
     except FernnError:
         return []  # nothing was found yet
     return [line for line in (told["refusal"], told["suggestions"], *told["detection"]) if line]

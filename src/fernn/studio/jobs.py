@@ -14,11 +14,11 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Literal
 
-from ..engine.processes import cores
+from ..engines.processes import cores
 from ..errors import FernnError, RunError
 from ..runs import Run, new_folder, resume_command
-from ..runs.folders import SETTINGS
-from ..runs.folders import Lock as Held
+from ..runs.run import SETTINGS
+from ..runs.run import FolderLock as Held
 from .answers import Refused
 from .earlier import find, rows
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...engine import Where
+from ...engines import Where
 from ...errors import FernnError, UnsupportedError
 from ...formula import Formula, atom, direction, length, parse
 from ...formula.holes import atoms_open, expanded, filled, without_holes

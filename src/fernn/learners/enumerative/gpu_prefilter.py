@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...engine.card import opened
+from ...engines.gpu import torch_device
 from .behaviour_table import BehaviourTable, Ids, VerdictSide
 from .bitpack import Bits, Words
 from .scoring import ALL, ANY, BLOCK, NEAR, Objective
@@ -431,11 +431,11 @@ class Launch:
         self, grid: int, write: bool, tighten: bool, first: int, last: int, bounds: Any, tiles: Any, state: Any,
         limits: tuple[int, int, int, int],
     ) -> None:  # fmt: skip
-        from ...engine.card import interpreted
+        from ...engines.gpu import is_interpreted
         from .gpu_kernels import prefilter_pairs
 
         q, tile = self.question, self.tile
-        more = {} if interpreted() or write or not tile.registers else {"maxnreg": tile.registers}
+        more = {} if is_interpreted() or write or not tile.registers else {"maxnreg": tile.registers}
         within = limits[0] < self.units.most(np.inf) or limits[1] < self.units.most(np.inf)
         prefilter_pairs[(grid,)](
             q.left, q.right[:, :, first:], self._none if q.looked is None else q.looked, *self._tables, bounds,
@@ -563,5 +563,5 @@ class GpuScorer:
 
 def open_scorer(device: str, shelf: BehaviourTable) -> GpuScorer | None:
     """None for the processor."""
-    place = opened(device)
+    place = torch_device(device)
     return None if place is None else GpuScorer(place, shelf)

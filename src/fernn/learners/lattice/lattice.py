@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...data import Dataset
-from ...engine import Where
+from ...engines import Where
 from ...errors import UnsupportedError
 from ...formula import length
 from ...plain import short_repr

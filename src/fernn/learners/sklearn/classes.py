@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...data import Dataset
 from ...data.dataset import Floats
 from ...data.frames import warn_of_lookalikes
-from ...engine import Where
+from ...engines import Where
 from ..classes import OnePerClass, Ordered, Ranked, RulesFit
 from ..fernn import Fernn
 from ..fit import Learner, Watch

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...engine import Where
+from ...engines import Where
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch
@@ -43,7 +43,7 @@ class FernnClassifier(Classifying, FernnLearned):
     channels
         The names used in formulas: `x` for one channel, `x0`, `x1`, ... for more, unless given here.
     engine
-        Where restarts are settled: "local", "processes", "ray", "dask", an address or an executor; see `fernn.engine`.
+        Where restarts are settled: "local", "processes", "ray", "dask", an address or an executor; see `fernn.engines`.
     verbose
         1 prints a line when the picked formula changes, 2 whenever there is progress.
 

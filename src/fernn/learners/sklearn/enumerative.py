@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ...engine import Where
+from ...engines import Where
 from ...formula import Formula
 from ..enumerative.certificate import Certificate
 from ..enumerative.enumeration import Rivals

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...engine import Where
+from ...engines import Where
 from ...formula import Formula
 from ..fernn import Fernn
 from ..fit import Watch

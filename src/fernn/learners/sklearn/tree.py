@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...engine import Where
+from ...engines import Where
 from ..fit import Watch
 from ..tree import Tree
 from .base import keep

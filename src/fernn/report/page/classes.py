@@ -12,7 +12,7 @@ from ...data.splits import blocks
 from ...evaluation import evaluate_rules
 from ...evaluation.intervals import LEVEL, clustered_interval
 from ...learners.classes.rules import known_labels
-from ...runs import Job, rules_found
+from ...runs import Job, load_rules_result
 from ..clock import clock
 from ..view import classes, reading, traces
 from ..view.classes import Choice, choices
@@ -28,7 +28,7 @@ FIRST = 600  # wrong traces of a rule that are drawn before others
 
 def class_facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
     """Of a run with rules for classes, and its data."""
-    done = rules_found(job)
+    done = load_rules_result(job)
     data, rules, (train, held) = job.data, done.rules, job.parts
     test = None if held is None else np.isin(data.cases, held.cases)
     seen = choices(rules, data)

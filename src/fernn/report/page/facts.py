@@ -13,7 +13,7 @@ from ...data.splits import blocks
 from ...evaluation.intervals import LEVEL, error_interval
 from ...formula import Formula, parse
 from ...learners.labels import losses
-from ...runs import Job, Outcome, as_found
+from ...runs import Job, Outcome, load_result
 from ..clock import clock
 from ..view import reading, sensitivity, traces
 from ..view.plain import Bools, quietly
@@ -30,7 +30,7 @@ WORK = 400_000_000  # samples judged for the sensitivity of one rule; beyond, on
 def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
     """Of a run that has found something, and its data."""
     assert job.run is not None
-    done = as_found(job)
+    done = load_result(job)
     data, others = job.data, beside.rivals(job)
     rules = [parse(str(entry.formula)) for entry in done.front]
     rules += beside.unlike(others, rules)

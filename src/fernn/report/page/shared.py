@@ -10,7 +10,7 @@ import numpy as np
 from ...data import Problem, data_card
 from ...evaluation import Detection, evaluate_outcome
 from ...runs import METHODS, Job, Outcome, RulesOutcome
-from ...runs.classes import CLASSES, TIGHTEST
+from ...runs.class_rules import CLASSES, TIGHTEST
 from ...runs.command import command, suggestions
 from ...runs.methods import is_weighed
 from ..thinning import spread_out

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...data import Problem, suggest_command
 from ...data.atomic_write import write_text
 from ...errors import RunError
-from ...runs import Job, Run, file_of, reopened
+from ...runs import Job, Run, data_file, load_job
 from .page import page
 
 NAME = "report.html"
@@ -43,10 +43,10 @@ def _opened(folder: str | Path, file: str | None, problems: list[Problem]) -> Jo
     run = Run.open(folder)
     if file is None:
         try:
-            file = file_of(run)
+            file = data_file(run)
         except RunError:
             again = suggest_command("report", [str(folder)], more=["--data", "FILE"])
             raise RunError(
                 f"the data of the run, {run.settings['file']}, is not there any more. Name it where it is now: {again}"
             ) from None
-    return reopened(folder, file, lambda _, found: problems.extend(found), classes=True)
+    return load_job(folder, file, lambda _, found: problems.extend(found), classes=True)

@@ -1,4 +1,4 @@
-"""Work done by any `concurrent.futures.Executor`: of the standard library, of loky, of MPI."""
+"""Engines over `concurrent.futures`: `Local` runs a unit at once, here; `ExecutorEngine` gives it to any Executor."""
 
 from __future__ import annotations
 
@@ -8,12 +8,30 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from typing import Any
 
 from ..data import Dataset
-from .doing import done, done_there
-from .packing import Places, packed
-from .seam import Lost, Unit
+from .base import Lost, PlacementCache, Unit, run_task, run_task_on_worker, serialize
 
 
-class Executing:
+class Local:
+    """One unit after the other, in this process; what a unit does itself may use all cores."""
+
+    name = "local"
+    workers = 1
+    is_closed = False
+
+    def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
+        """The future is over when it is given back."""
+        future: Future[str] = Future()
+        future.set_result(run_task(task, data, json.dumps(unit.settings), unit.seed))
+        return future
+
+    def drop(self, futures: list[Future[str]]) -> None:
+        """Nothing is under way."""
+
+    def close(self) -> None:
+        """Nothing was begun."""
+
+
+class ExecutorEngine:
     """What the executor does with it is its own affair; it is not closed here, since others may use it."""
 
     def __init__(self, executor: Executor) -> None:
@@ -22,7 +40,7 @@ class Executing:
         known = getattr(executor, "_max_workers", None)
         self.workers = known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
         self._near = isinstance(executor, ThreadPoolExecutor)
-        self._places = Places(1, packed)  # as bytes: nothing is known of places that workers share
+        self._places = PlacementCache(1, serialize)  # as bytes: nothing is known of places that workers share
         self.is_closed = False
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
@@ -30,11 +48,13 @@ class Executing:
         settings = json.dumps(unit.settings)
         try:
             if self._near:
-                inner: Any = self.executor.submit(done, task, data, settings, unit.seed)
+                inner: Any = self.executor.submit(run_task, task, data, settings, unit.seed)
             else:
-                inner = self.executor.submit(done_there, task, self._places.of(data), settings, unit.seed, os.getpid())
+                inner = self.executor.submit(
+                    run_task_on_worker, task, self._places.of(data), settings, unit.seed, os.getpid()
+                )
             future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
-            inner.add_done_callback(lambda over: settle(future, over, BrokenExecutor))
+            inner.add_done_callback(lambda over: copy_result(future, over, BrokenExecutor))
         except (BrokenExecutor, RuntimeError) as error:
             future.set_exception(Lost(f"the executor takes no more work: {error}"))
         except Exception as error:  # of an executor that is no good, or gives something else than a future
@@ -49,7 +69,7 @@ class Executing:
         """Whoever made the executor closes it."""
 
 
-def settle(future: Future[str], over: Any, lost: Any) -> None:
+def copy_result(future: Future[str], over: Any, lost: Any) -> None:
     """Gives on what came of another future; errors of the kinds `lost` say that the worker is gone."""
     if not future.set_running_or_notify_cancel():
         return

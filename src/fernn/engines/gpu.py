@@ -12,12 +12,12 @@ Device = Literal["cpu", "cuda"]
 INSTEAD = "Use device='cpu'."
 
 
-def interpreted() -> bool:
+def is_interpreted() -> bool:
     """Whether Triton runs kernels in its interpreter, on the processor: for tests, where there is no card."""
     return os.environ.get("TRITON_INTERPRET", "") == "1"
 
 
-def opened(device: str) -> Any:
+def torch_device(device: str) -> Any:
     """The torch device; None for the processor. What is missing is said."""
     if device == "cpu":
         return None
@@ -27,14 +27,14 @@ def opened(device: str) -> Any:
         raise _missing("torch", "pip install 'fernn[torch]'")
     import torch
 
-    if not interpreted() and not torch.cuda.is_available():
+    if not is_interpreted() and not torch.cuda.is_available():
         why = "it is built without CUDA" if torch.version.cuda is None else "nvidia-smi says whether the driver does"
         raise UnsupportedError(
             f"device='cuda' needs an NVIDIA card, and torch {torch.__version__} finds none ({why}). {INSTEAD}"
         )
     if find_spec("triton") is None:
         raise _missing("triton", "it comes with the CUDA builds of torch")
-    return torch.device("cpu" if interpreted() else "cuda")
+    return torch.device("cpu" if is_interpreted() else "cuda")
 
 
 def _missing(name: str, how: str) -> UnsupportedError:

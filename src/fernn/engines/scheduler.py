@@ -12,7 +12,7 @@ from typing import Any
 from ..data import Dataset
 from ..errors import EngineError, EngineWarning, FernnError
 from ..plain import BROKEN, mapping, read_json, short_repr, text, told
-from .seam import Engine, Lost, Overtime, Unit
+from .base import Engine, Lost, Overtime, Unit
 
 TRIES = 3
 AHEAD = 2
@@ -42,7 +42,7 @@ Read = Callable[[Unit, Any], Any]
 """Makes of the plain data that a unit was answered with what it means; any of `plain.BROKEN` where it means nothing."""
 
 
-def as_it_is(unit: Unit, found: Any) -> Any:
+def identity(unit: Unit, found: Any) -> Any:
     return found
 
 
@@ -71,7 +71,7 @@ class Failures:
             raise EngineError(f"{many} {self._work} failed on the engine {self._engine}: {self._first}")
 
 
-class Flow:
+class UnitQueue:
     """Units at an engine; others may be added while some are worked on.
 
     A unit whose worker is lost is tried again, and so is one that breaks, or that is answered with something that
@@ -79,7 +79,7 @@ class Flow:
     """
 
     def __init__(
-        self, engine: Engine, task: str, data: Dataset | None, tries: int = TRIES, read: Read = as_it_is
+        self, engine: Engine, task: str, data: Dataset | None, tries: int = TRIES, read: Read = identity
     ) -> None:
         self._engine, self._task, self._data, self._tries, self._read = engine, task, data, tries, read
         self._added = 0
@@ -100,7 +100,7 @@ class Flow:
         self._left += numbers
         return numbers
 
-    def answered(self, held: int = 0, soon: bool = False) -> list[tuple[int, Answer]]:
+    def poll(self, held: int = 0, soon: bool = False) -> list[tuple[int, Answer]]:
         """What came within a beat; `held` answers count as still under way, and `soon` sends again before all else."""
         for _ in range(min(len(self._left), _ahead(self._engine) - held - len(self._at))):
             number = self._left.popleft()
@@ -134,7 +134,7 @@ class Flow:
         self._left.clear()
 
 
-def results(
+def run_units(
     engine: Engine,
     task: str,
     data: Dataset | None,
@@ -142,27 +142,27 @@ def results(
     in_order: bool = False,
     tries: int = TRIES,
     pulse: Callable[[], None] = lambda: None,
-    read: Read = as_it_is,
+    read: Read = identity,
 ) -> Iterator[Answer]:
     """What the function `task` finds of each unit, as soon as it is known, or in the order of the units.
 
     `read` makes of plain data what they mean, and so says whether they mean anything. `pulse` is called while there is
     nothing to do; what it raises, or leaving the loop, drops what is under way.
     """
-    flow = Flow(engine, task, data, tries, read)
-    flow.add(units)
+    queue = UnitQueue(engine, task, data, tries, read)
+    queue.add(units)
     ready: dict[int, Answer] = {}
     following = 0
     try:
-        while ready or not flow.is_over:
-            ready |= flow.answered(len(ready) if in_order else 0, in_order)
+        while ready or not queue.is_over:
+            ready |= queue.poll(len(ready) if in_order else 0, in_order)
             pulse()
             while ready and (not in_order or following in ready):
                 number = following if in_order else next(iter(ready))
                 following += 1
                 yield ready.pop(number)
     finally:
-        flow.drop()
+        queue.drop()
 
 
 def _ahead(engine: Engine) -> int:

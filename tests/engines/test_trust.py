@@ -10,12 +10,12 @@ from threading import Thread
 import pytest
 
 from fernn.data import load, write_csv
-from fernn.engine import engine_of, use
-from fernn.engine.address import _announced, announce
-from fernn.engine.choosing import announce_engine
+from fernn.engines import resolve_engine, use
+from fernn.engines.base import _announced, announce
+from fernn.engines.resolve import announce_engine
 from fernn.errors import FernnError, UnsupportedError
-from fernn.runs import plan, rules_plan
-from fernn.runs.classes import rules_learner
+from fernn.runs import plan, plan_rules
+from fernn.runs.class_rules import rules_learner
 from fernn.runs.methods import learner_of
 
 FERNN = [sys.executable, "-P", "-c", "from fernn.cli import main; main()"]
@@ -74,32 +74,32 @@ def test_a_file_in_the_working_folder_does_not_make_learn_connect_anywhere(form,
 )  # fmt: skip
 def test_a_file_in_the_working_folder_chooses_nothing_but_this_process_and_its_like(text, tmp_path):
     (tmp_path / "folder" / "fernn.toml").write_text(text + "\n")
-    for ask in (engine_of, announce_engine):
+    for ask in (resolve_engine, announce_engine):
         with pytest.raises(FernnError, match="can only be local or processes"):
             ask()
-    assert engine_of("local").name == "local"  # who says so is not kept from it
+    assert resolve_engine("local").name == "local"  # who says so is not kept from it
 
 
 def test_the_table_of_a_queue_is_never_that_of_the_working_folder(tmp_path):
     (tmp_path / "folder" / "fernn.toml").write_text('[slurm]\ncluster = "local"\nsetup = ["touch run"]\n')
     with pytest.raises(FernnError, match=r"has a table \[slurm\]"):
-        engine_of("slurm")
+        resolve_engine("slurm")
 
 
 @pytest.mark.parametrize("size", [2_000_000, 0])
 def test_a_settings_file_of_any_size_and_shape_is_refused_in_words(size, tmp_path):
     (tmp_path / "folder" / "fernn.toml").write_text("#" * size + "\nengine = " + "[" * 5_000)
     with pytest.raises(FernnError, match="cannot be read as TOML"):
-        engine_of()
+        resolve_engine()
 
 
 def test_the_users_own_file_chooses_and_goes_before_the_folders(tmp_path, monkeypatch):
     (tmp_path / "folder" / "fernn.toml").write_text('engine = "processes:1"\n')
     (tmp_path / "config" / "fernn" / "fernn.toml").write_text('engine = "processes:3"\n')
-    assert engine_of().workers == 3
+    assert resolve_engine().workers == 3
     (tmp_path / "other.toml").write_text('engine = "processes:4"\n')
     monkeypatch.setenv("FERNN_SETTINGS", str(tmp_path / "other.toml"))
-    assert engine_of().workers == 4
+    assert resolve_engine().workers == 4
 
 
 def test_a_relative_folder_for_configuration_is_not_one_of_the_users(tmp_path, monkeypatch):
@@ -107,7 +107,7 @@ def test_a_relative_folder_for_configuration_is_not_one_of_the_users(tmp_path, m
     (tmp_path / "folder" / "mine" / "fernn" / "fernn.toml").write_text('engine = "tcp://127.0.0.1:1"\n')
     monkeypatch.setenv("XDG_CONFIG_HOME", "mine")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert engine_of().name == "local"
+    assert resolve_engine().name == "local"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_address_is_named_before_anything_connects(name, package, capsys, mo
     monkeypatch.setattr(socket, "create_connection", connect)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(UnsupportedError, match="answers at"):
-        engine_of(name)
+        resolve_engine(name)
     assert "127.0.0.1:1. Whoever runs it can run code on this machine" in said[0]
 
 
@@ -144,7 +144,7 @@ def test_the_settings_of_a_run_choose_no_engine():
     with pytest.raises(UnsupportedError, match="no such setting as engine"):
         learner_of(planned, data)
     for kind in ("each", "list", "ranked", "one"):
-        planned = rules_plan(kind, "d.csv", {}, "fernn", {}, 0.2)
+        planned = plan_rules(kind, "d.csv", {}, "fernn", {}, 0.2)
         planned["learner"]["engine"] = "tcp://127.0.0.1:1"
         with pytest.raises(UnsupportedError, match="no such setting as engine"):
             rules_learner(planned, data)
@@ -154,7 +154,7 @@ LISTENING = """
 import json, sys
 from threading import Event
 import psutil
-from fernn.engine import Unit, engine_of, results
+from fernn.engines import Unit, engine_of, results
 if __name__ == "__main__":
     engine = engine_of(sys.argv[1])
     list(results(engine, "builtins:print", None, [Unit({}, 0)], tries=1))  # a worker is there
@@ -235,7 +235,7 @@ def test_settings_for_numba_in_the_working_folder_are_refused(tmp_path):
 
 def test_jobs_of_a_queue_have_a_folder_that_nobody_has_put_answers_into(tmp_path):
     pytest.importorskip("submitit")
-    from fernn.engine.slurm import Slurm
+    from fernn.engines.slurm import Slurm
 
     queues = [Slurm(tmp_path / "jobs", cluster="local", workers=1, timeout_min=5) for _ in range(2)]
     folders = [queue._folder for queue in queues]

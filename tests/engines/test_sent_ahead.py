@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fernn.data import load
-from fernn.engine import Flow, Unit, engine_of
+from fernn.engines import Unit, UnitQueue, resolve_engine
 from fernn.learners import Fernn
 
 
@@ -17,7 +17,7 @@ class Noting:
     """An engine that notes which restarts it was given, and when."""
 
     def __init__(self, executor):
-        self._inner = engine_of(executor)
+        self._inner = resolve_engine(executor)
         self.name, self.workers, self.is_closed = "noting", 2, False
         self.seeds = []
 
@@ -92,20 +92,20 @@ def test_what_was_sent_ahead_in_vain_is_left(executor):
 
 
 def test_units_can_be_added_while_others_are_under_way(executor):
-    flow = Flow(engine_of(executor), "chores:who", None)
+    flow = UnitQueue(resolve_engine(executor), "chores:who", None)
     assert list(flow.add([Unit({"seconds": 0.05}, seed) for seed in range(3)])) == [0, 1, 2]
-    found = dict(flow.answered())
+    found = dict(flow.poll())
     assert list(flow.add([Unit({}, 7)])) == [3]
     while not flow.is_over:
-        found |= flow.answered()
+        found |= flow.poll()
     assert sorted(found) == [0, 1, 2, 3]
     assert [found[number].unit.seed for number in range(4)] == [0, 1, 2, 7]
     assert all(answer.problem is None for answer in found.values())
 
 
 def test_a_flow_that_is_left_ends_what_waits_only(executor):
-    flow = Flow(engine_of(executor), "chores:who", None)
+    flow = UnitQueue(resolve_engine(executor), "chores:who", None)
     flow.add([Unit({"seconds": 0.2}, seed) for seed in range(8)])
-    flow.answered()
+    flow.poll()
     flow.leave()
     assert flow.is_over

@@ -14,17 +14,16 @@ from fernn import parse
 from fernn.compare.own import compare
 from fernn.data import load, write_csv
 from fernn.data.streaming import open_source
-from fernn.engine import Unit, engine_of, results, use
+from fernn.engines import Unit, resolve_engine, run_units, use
 from fernn.errors import EngineError, EngineWarning, FernnError
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.nested_cv import nested_cv
 from fernn.evaluation.permutation_test import permutation_test
 from fernn.evaluation.resampling import bootstrap, refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
-from fernn.runs import begun, carried_out, plan
-from fernn.runs.large import on_all_by_parts
-from fernn.runs.parted import card_by_parts, judged_by_parts
-from fernn.runs.seeds import of_seeds, try_seeds
+from fernn.runs import plan, run_job, start_job
+from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all_by_parts
+from fernn.runs.rivals import formulas_of_seeds, try_seeds
 from fernn.semantics.quiet import quiet
 from fuzz.mutating import mutated
 
@@ -90,8 +89,8 @@ def front(data):
 def job(data, tmp_path_factory):
     with quiet():
         planned = plan("cruise", {}, "fernn", {"max_length": 2, "rounds": 1, "restarts": 4}, 0.2)
-        made = begun(data, planned, "cruise", tmp_path_factory.mktemp("runs") / "run")
-        carried_out(made)
+        made = start_job(data, planned, "cruise", tmp_path_factory.mktemp("runs") / "run")
+        run_job(made)
     return made
 
 
@@ -109,7 +108,7 @@ def works(data, source, front, job, tmp_path):
         use(executor)
         (job.run.folder / "seeds.jsonl").unlink(missing_ok=True)
         try_seeds(job, 2)
-        return list(of_seeds(job.run))
+        return list(formulas_of_seeds(job.run))
 
     def comparison(executor):
         use(executor)
@@ -117,7 +116,7 @@ def works(data, source, front, job, tmp_path):
         return found, list(found.rows())
 
     def on_all(executor):
-        return on_all_by_parts(front, data, source, executor)
+        return judge_on_all_by_parts(front, data, source, executor)
 
     yield {
         "restarts": restarts,
@@ -127,7 +126,7 @@ def works(data, source, front, job, tmp_path):
         "nested": lambda executor: str(nested_cv(replace(EXACT, engine=executor), data, 2)),
         "seeds": seeds,
         "compare": comparison,
-        "eval": lambda executor: judged_by_parts("G (v <= 34)", source, engine=executor, each=str).judged.score,
+        "eval": lambda executor: judge_by_parts("G (v <= 34)", source, engine=executor, each=str).judged.score,
         "check": lambda executor: str(card_by_parts(source, engine=executor)),
         "watch": lambda executor: DriftMonitor(parse("G (v <= 34)"), data, 1.0, 30.0).take_parts(
             source, engine=executor
@@ -255,7 +254,7 @@ class Refusing(Executor):
 
 @pytest.mark.parametrize("executor", [NoFutures(), Refusing()])
 def test_an_executor_that_gives_no_future_is_told(executor):
-    (answer,) = results(engine_of(executor), "chores:who", None, [Unit({}, 7)])
+    (answer,) = run_units(resolve_engine(executor), "chores:who", None, [Unit({}, 7)])
     assert answer.problem
     assert answer.tries == 3
 

@@ -1,6 +1,7 @@
-"""Work done by other processes on this machine, each on one core.
+"""A pool of worker processes on this machine, each on one core.
 
-A process that dies takes with it the unit it was at, and another one is begun in its place.
+A process that dies takes with it the unit it was at, and another one is begun in its place. A worker reads one line of
+JSON for each unit from standard input and writes one line with the answer, until nothing comes in.
 """
 
 from __future__ import annotations
@@ -10,23 +11,21 @@ import os
 import subprocess
 import sys
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread, Timer
-from typing import Any
+from typing import Any, TextIO
 
 from ..data import Dataset
 from ..errors import UnsupportedError
-from .doing import ONE_THREAD
-from .packing import Places, packed
-from .seam import Lost, Overtime, Unit
+from .base import ONE_THREAD, Lost, Overtime, PlacementCache, SerializedData, Unit, run_task_on_worker, serialize
 
 PLACED = 64
 """Data sets whose files are kept; units of an earlier one are done."""
-Asked = tuple[dict[str, Any], Future[str]]
+Request = tuple[dict[str, Any], Future[str]]
 """Words for a process, and what it will answer."""
 
 
@@ -40,19 +39,19 @@ class Processes:
         self.workers = workers or cores()
         self.name = "processes" if workers is None else f"processes:{workers}"
         self._folder = TemporaryDirectory(prefix="fernn-")
-        self._places = Places(PLACED, self._written, lambda place: Path(place[1]).unlink(missing_ok=True))
+        self._places = PlacementCache(PLACED, self._write_data, lambda place: Path(place[1]).unlink(missing_ok=True))
         self._changing = Lock()
         self.is_closed = False
-        self._asked: SimpleQueue[Asked | None] = SimpleQueue()
-        self._crew: list[_Worker] = []
+        self._requests: SimpleQueue[Request | None] = SimpleQueue()
+        self._pool: list[_Worker] = []
         self._patience = patience
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         with self._changing:
             if self.is_closed:
                 raise UnsupportedError(f"the engine {self.name} was closed; begin another one")
-            if not self._crew:
-                self._crew = [_Worker(self._asked, self._patience) for _ in range(self.workers)]
+            if not self._pool:
+                self._pool = [_Worker(self._requests, self._patience) for _ in range(self.workers)]
             words = {
                 "task": task,
                 "data": self._places.of(data),
@@ -60,18 +59,18 @@ class Processes:
                 "seed": unit.seed,
             }
             future: Future[str] = Future()
-            self._asked.put((words, future))
+            self._requests.put((words, future))
             return future
 
-    def _written(self, data: Dataset) -> list[str]:
-        found = packed(data, Path(self._folder.name))
+    def _write_data(self, data: Dataset) -> list[str]:
+        found = serialize(data, Path(self._folder.name))
         return [found.mark, str(found.path)]
 
     def drop(self, futures: list[Future[str]]) -> None:
         """What waits is taken back; who works on one is ended, and another begun when there is need."""
         for future in futures:
             future.cancel()
-        for worker in self._crew:
+        for worker in self._pool:
             if worker.at in futures:
                 worker.end()
 
@@ -79,32 +78,32 @@ class Processes:
         """Ends the processes; what waits is lost."""
         with self._changing:
             self.is_closed = True
-            for worker in self._crew:
+            for worker in self._pool:
                 worker.stop()
             while True:
                 try:
-                    waiting = self._asked.get_nowait()
+                    waiting = self._requests.get_nowait()
                 except Empty:
                     break
                 if waiting is not None and waiting[1].set_running_or_notify_cancel():
                     waiting[1].set_exception(Lost("the engine was closed"))
-            for _ in self._crew:
-                self._asked.put(None)
-            self._crew = []
+            for _ in self._pool:
+                self._requests.put(None)
+            self._pool = []
             self._folder.cleanup()
 
     @property
     def pids(self) -> list[int]:
         """Of the processes that are there."""
-        return [worker.process.pid for worker in self._crew if worker.process is not None]
+        return [worker.process.pid for worker in self._pool if worker.process is not None]
 
 
 class _Worker(Thread):
     """Feeds one process, and begins another where it ends too soon."""
 
-    def __init__(self, asked: SimpleQueue[Asked | None], patience: float | None) -> None:
+    def __init__(self, requests: SimpleQueue[Request | None], patience: float | None) -> None:
         super().__init__(daemon=True)
-        self._asked, self._patience, self._number = asked, patience, 0
+        self._requests, self._patience, self._number = requests, patience, 0
         self._over, self._changing = False, Lock()
         self.process: subprocess.Popen[str] | None = None
         self.at: Future[str] | None = None
@@ -113,7 +112,7 @@ class _Worker(Thread):
 
     def run(self) -> None:
         while not self._over:
-            waiting = self._asked.get()
+            waiting = self._requests.get()
             if waiting is None:
                 break
             words, future = waiting
@@ -121,7 +120,7 @@ class _Worker(Thread):
                 continue
             self.at = future
             try:
-                future.set_result(self._answered(words))
+                future.set_result(self._ask(words))
             except Exception as error:  # nothing may keep the others waiting
                 future.set_exception(error)
             self.at = None
@@ -131,8 +130,8 @@ class _Worker(Thread):
         self._over = True
         self.end()
 
-    def _answered(self, words: dict[str, Any]) -> str:
-        process = self._begun()
+    def _ask(self, words: dict[str, Any]) -> str:
+        process = self._running_process()
         assert process.stdin is not None
         assert process.stdout is not None
         self._number += 1
@@ -154,13 +153,13 @@ class _Worker(Thread):
             raise Overtime(f"its process was ended after {self._patience:g} s")
         raise Lost(f"its process ended with status {process.returncode}")
 
-    def _begun(self) -> subprocess.Popen[str]:
+    def _running_process(self) -> subprocess.Popen[str]:
         """The process there is, or a new one; none is begun once all is over."""
         with self._changing:
             if self._over:
                 raise Lost("all is over")
             if self.process is None or self.process.poll() is not None:
-                self.process = _started()
+                self.process = _spawn()
             return self.process
 
     def end(self) -> None:
@@ -194,10 +193,31 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _started() -> subprocess.Popen[str]:
+def _spawn() -> subprocess.Popen[str]:
     """In a session of its own, so that Ctrl-C reaches only the parent, which knows what to do."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "fernn.engine.worker"],
+        [sys.executable, "-P", "-c", WORKER],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=os.environ | ONE_THREAD, start_new_session=True,
     )  # fmt: skip
+
+
+WORKER = "from fernn.engines.processes import serve_units; serve_units()"
+
+
+def serve_units() -> None:
+    """In a worker process: what a unit prints goes to standard error."""
+    out = _answer_channel()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        data = None if asked["data"] is None else SerializedData(asked["data"][0], path=asked["data"][1])
+        with redirect_stdout(sys.stderr):
+            found = run_task_on_worker(asked["task"], data, asked["settings"], asked["seed"])
+        print(json.dumps({"number": asked["number"], "answer": found}), file=out, flush=True)
+
+
+def _answer_channel() -> TextIO:
+    """Standard output for answers alone: whatever else writes to it, in C or in a child, goes to standard error."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return channel

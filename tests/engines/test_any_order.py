@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fernn.data import from_arrays
-from fernn.engine import Lost
-from fernn.engine.doing import done
+from fernn.engines import Lost
+from fernn.engines.base import run_task
 from fernn.formula import parse
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.learners.archive import Archive, Specimen
@@ -56,7 +56,7 @@ class Unordered:
             future.set_exception(Lost("its worker was killed"))
         elif future.set_running_or_notify_cancel():
             self.order.append(unit[3])
-            future.set_result(done(*unit))
+            future.set_result(run_task(*unit))
 
     def drop(self, futures):
         for future in futures:

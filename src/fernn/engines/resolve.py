@@ -31,12 +31,9 @@ from typing import Any
 
 from ..errors import FernnError, UnsupportedError
 from ..plain import told
-from .address import announce, check_address
-from .executors import Executing
-from .inside import is_inside
-from .local import Local
+from .base import Engine, Where, announce, check_address, is_nested
+from .executors import ExecutorEngine, Local
 from .processes import cores
-from .seam import Engine, Where
 
 NAMES = ("local", "processes", "ray", "dask", "slurm")
 ADDRESSES = {"ray://": "ray", "tcp://": "dask", "tls://": "dask", "ucx://": "dask", "ws://": "dask", "wss://": "dask"}
@@ -44,40 +41,40 @@ FILE, KEYS = "fernn.toml", ("engine", "slurm")
 LARGEST = 1_000_000
 """Bytes of a settings file."""
 
-_HERE = Local()
-_begun: dict[str, Engine] = {}
-_beginning = Lock()
-_chosen: Where = None
+_LOCAL = Local()
+_engines: dict[str, Engine] = {}
+_creating = Lock()
+_default: Where = None
 
 
 def use(where: Where) -> None:
     """From now on, work for which no engine is named is done there; None asks the environment again."""
-    global _chosen
+    global _default
     if where is not None:
-        check(where)
-    _chosen = where
+        check_engine(where)
+    _default = where
 
 
-def engine_of(where: Where = None) -> Engine:
+def resolve_engine(where: Where = None) -> Engine:
     """The engine that is meant. Those that are named are begun once, and closed when the program ends."""
-    if is_inside():
-        return _HERE
+    if is_nested():
+        return _LOCAL
     where = _resolve(where)
     if isinstance(where, Executor):
-        return Executing(where)
+        return ExecutorEngine(where)
     if not isinstance(where, str):
         return where
-    with _beginning:
-        if where not in _begun or _begun[where].is_closed:
-            _begun[where] = _made(where)
-        return _begun[where]
+    with _creating:
+        if where not in _engines or _engines[where].is_closed:
+            _engines[where] = _create_engine(where)
+        return _engines[where]
 
 
 def announce_engine(where: Where = None) -> None:
     """Checks which engine is meant and names the address that work would go to; nothing is begun, and nobody asked."""
     where = _resolve(where)
-    if isinstance(where, str) and where not in _begun:
-        kind, address, _ = _parted(where)
+    if isinstance(where, str) and where not in _engines:
+        kind, address, _ = _parse_name(where)
         if kind == "ray":
             address = address or os.environ.get("RAY_ADDRESS")
         if address is not None:
@@ -87,24 +84,24 @@ def announce_engine(where: Where = None) -> None:
 def _resolve(where: Where) -> Any:
     """What is asked for, checked: by an argument, the program, the environment, the user's own file, the folder's."""
     if where is None:
-        where = _chosen
+        where = _default
     if where is None:
         where = os.environ.get("FERNN_ENGINE") or _own_settings().get("engine") or _folder_engine()
-    check(where)
+    check_engine(where)
     return where
 
 
-def check(where: Any) -> None:
+def check_engine(where: Any) -> None:
     """That an engine can be meant by this; nothing is begun."""
     if isinstance(where, str):
-        _parted(where)
+        _parse_name(where)
     elif not isinstance(where, (Executor, Engine)):
         raise UnsupportedError(
             f"an engine is one of {', '.join(NAMES)}, an address, or a concurrent.futures.Executor; found {where!r}"
         )
 
 
-def _parted(where: str) -> tuple[str, str | None, int | None]:
+def _parse_name(where: str) -> tuple[str, str | None, int | None]:
     """(kind, address, workers)"""
     for start, kind in ADDRESSES.items():
         if where.startswith(start):
@@ -129,10 +126,10 @@ def _parted(where: str) -> tuple[str, str | None, int | None]:
     return kind, rest, None
 
 
-def _made(where: str) -> Engine:
-    kind, address, workers = _parted(where)
+def _create_engine(where: str) -> Engine:
+    kind, address, workers = _parse_name(where)
     if kind == "local":
-        return _HERE
+        return _LOCAL
     if kind == "processes":
         from .processes import Processes
 
@@ -157,14 +154,14 @@ def _made(where: str) -> Engine:
 
 def close_all() -> None:
     """Ends the engines that were begun by name."""
-    while _begun:
-        _, engine = _begun.popitem()
+    while _engines:
+        _, engine = _engines.popitem()
         engine.close()
 
 
 atexit.register(close_all)
 if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads and connections
-    os.register_at_fork(after_in_child=_begun.clear)
+    os.register_at_fork(after_in_child=_engines.clear)
 
 
 def own_settings_path() -> Path | None:
@@ -203,7 +200,7 @@ def _folder_engine() -> str:
     engine = found.get("engine", "local")
     if not isinstance(engine, str) or engine.partition(":")[0] not in ("local", "processes"):
         raise _refusal(f"names the engine {engine!r:.80}")
-    _, _, workers = _parted(engine)
+    _, _, workers = _parse_name(engine)
     if workers is not None and workers > cores():
         raise _refusal(f"names the engine {engine!r}, more processes than the {cores()} cores of this machine")
     return engine

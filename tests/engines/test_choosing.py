@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from fernn.engine import Local, engine_of, use
-from fernn.engine.choosing import check
+from fernn.engines import Local, resolve_engine, use
+from fernn.engines.resolve import check_engine
 from fernn.errors import FernnError, UnsupportedError
 from fernn.learners import Enumerative, Fernn, Tree
 from fernn.learners.recipe import made, recipe
@@ -25,44 +25,44 @@ def nothing_chosen(monkeypatch, tmp_path):
 
 
 def test_work_is_done_here_unless_something_else_is_said():
-    assert isinstance(engine_of(), Local)
+    assert isinstance(resolve_engine(), Local)
 
 
 def test_an_argument_goes_before_the_program_before_the_environment_before_the_file(monkeypatch, tmp_path):
     (tmp_path / "fernn.toml").write_text('engine = "processes:1"\n')
-    assert engine_of().workers == 1
+    assert resolve_engine().workers == 1
     (tmp_path / "config" / "fernn" / "fernn.toml").write_text('engine = "processes:5"\n')
-    assert engine_of().workers == 5
+    assert resolve_engine().workers == 5
     monkeypatch.setenv("FERNN_ENGINE", "processes:4")
-    assert engine_of().workers == 4
+    assert resolve_engine().workers == 4
     use("processes:3")
-    assert engine_of().workers == 3
-    assert engine_of("processes:2").workers == 2
+    assert resolve_engine().workers == 3
+    assert resolve_engine("processes:2").workers == 2
 
 
 def test_an_engine_of_a_name_is_begun_once():
-    assert engine_of("processes:6") is engine_of("processes:6")
+    assert resolve_engine("processes:6") is resolve_engine("processes:6")
 
 
 @pytest.mark.parametrize("name", ["spark", "ray2", "processes:0", "processes:two", "local:2", "http://host", "", 3, []])
 def test_what_is_no_engine_is_refused_before_anything_is_begun(name):
     with pytest.raises(UnsupportedError, match=r"found"):
-        check(name)
+        check_engine(name)
 
 
 @pytest.mark.parametrize("name", ["local", "processes:9", "ray", "ray://h:10001", "ray:h:6379", "dask", "tcp://h:8786"])
 def test_names_and_addresses_are_understood(name):
-    check(name)
+    check_engine(name)
 
 
 def test_a_settings_file_that_is_missing_or_broken_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("FERNN_SETTINGS", str(tmp_path / "none.toml"))
     with pytest.raises(FernnError, match="not there"):
-        engine_of()
+        resolve_engine()
     (tmp_path / "bad.toml").write_text("engine = ")
     monkeypatch.setenv("FERNN_SETTINGS", str(tmp_path / "bad.toml"))
     with pytest.raises(FernnError, match=r"bad\.toml cannot be read as TOML"):
-        engine_of()
+        resolve_engine()
 
 
 def test_where_is_no_part_of_what():
@@ -118,10 +118,10 @@ def test_a_word_that_is_no_setting_is_told(tmp_path, monkeypatch):
     monkeypatch.delenv("FERNN_ENGINE", raising=False)
     (tmp_path / "fernn.toml").write_text('engin = "processes:2"\n')
     with pytest.raises(FernnError, match="'engin', which is no setting; there are engine and slurm"):
-        engine_of()
+        resolve_engine()
 
 
 def test_nobody_at_an_address_is_told_without_waiting():
     pytest.importorskip("distributed")
     with pytest.raises(UnsupportedError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        engine_of("tcp://127.0.0.1:1")
+        resolve_engine("tcp://127.0.0.1:1")

@@ -15,10 +15,8 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import UnsupportedError
-from .doing import done_there, imports_working_folder
-from .executors import settle
-from .packing import Places, packed
-from .seam import Unit
+from .base import PlacementCache, Unit, imports_working_folder, run_task_on_worker, serialize
+from .executors import copy_result
 
 LOOK = 0.5
 """Seconds between two looks at the jobs."""
@@ -51,7 +49,7 @@ class Slurm:
             self._executor.update_parameters(**({"cpus_per_task": 1} | wanted))
         except (RuntimeError, NameError, ValueError, TypeError) as error:
             raise UnsupportedError(f"the queue takes no jobs: {error}") from error
-        self._places = Places(PLACED, lambda data: packed(data, self._folder))
+        self._places = PlacementCache(PLACED, lambda data: serialize(data, self._folder))
         self._at: dict[Future[str], Any] = {}
         self.is_closed = False
         Thread(target=self._look, daemon=True).start()
@@ -59,7 +57,9 @@ class Slurm:
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
         with _safe_path():
-            job = self._executor.submit(done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed)
+            job = self._executor.submit(
+                run_task_on_worker, task, self._places.of(data), json.dumps(unit.settings), unit.seed
+            )
         self._at[future] = job
         return future
 
@@ -68,7 +68,7 @@ class Slurm:
             for future, job in list(self._at.items()):
                 if job.done():
                     self._at.pop(future, None)
-                    settle(future, job, Exception)  # of the queue: what a unit does wrong comes back as a result
+                    copy_result(future, job, Exception)  # of the queue: what a unit does wrong comes back as a result
             sleep(LOOK)
 
     def drop(self, futures: list[Future[str]]) -> None:

@@ -12,12 +12,9 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnWarning, UnsupportedError
-from .address import WAIT, announce, knock
-from .doing import done_there
-from .executors import settle
-from .packing import Places
+from .base import WAIT, PlacementCache, Unit, announce, check_reachable, run_task_on_worker
+from .executors import copy_result
 from .processes import cores
-from .seam import Unit
 
 PLACED = 4
 """Data sets kept on the workers."""
@@ -53,11 +50,11 @@ class Dask:
         else:
             announce(address, "dask")
             if not address.startswith("ucx://"):  # which is not spoken over sockets
-                knock(address, "dask")
-        self.client = _joined(distributed, self._cluster or address)
+                check_reachable(address, "dask")
+        self.client = _connect(distributed, self._cluster or address)
         self.is_closed = False
         self._warned = -inf
-        self._places = Places(PLACED, self._scattered)
+        self._places = PlacementCache(PLACED, self._scatter)
         self._at: dict[Future[str], Any] = {}
 
     @property
@@ -72,7 +69,7 @@ class Dask:
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
         inner = self.client.submit(
-            done_there, task, self._places.of(data), json.dumps(unit.settings), unit.seed, pure=False
+            run_task_on_worker, task, self._places.of(data), json.dumps(unit.settings), unit.seed, pure=False
         )
         self._at[future] = inner
         lost = (self._distributed.scheduler.KilledWorker, self._distributed.CancelledError)
@@ -81,12 +78,12 @@ class Dask:
             self._at.pop(future, None)
             if inner.status != "finished":
                 self._places.clear()  # the data may be gone with a worker
-            settle(future, inner, lost)
+            copy_result(future, inner, lost)
 
         inner.add_done_callback(over)
         return future
 
-    def _scattered(self, data: Dataset) -> Any:
+    def _scatter(self, data: Dataset) -> Any:
         try:
             return self.client.scatter(data, broadcast=True, hash=False)
         except TimeoutError:
@@ -105,7 +102,7 @@ class Dask:
             self._cluster.close()
 
 
-def _joined(distributed: Any, where: Any) -> Any:
+def _connect(distributed: Any, where: Any) -> Any:
     """A client; in a thread, since one of another kind of server waits for ever."""
     found: dict[str, Any] = {}
 

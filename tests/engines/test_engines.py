@@ -15,14 +15,14 @@ from fernn import parse
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.data.streaming import open_source
 from fernn.data.streaming.stream_summary import summarize_stream
-from fernn.engine import Unit, engine_of, results, use
-from fernn.engine.choosing import close_all
-from fernn.engine.processes import Processes
+from fernn.engines import Unit, resolve_engine, run_units, use
+from fernn.engines.processes import Processes
+from fernn.engines.resolve import close_all
 from fernn.errors import UnsupportedError
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
-from fernn.runs.parted import card_by_parts
+from fernn.runs.out_of_core import card_by_parts
 from fernn.semantics.quiet import quiet
 
 NAMES = ("processes:2", "ray:2", "dask:2")
@@ -35,7 +35,7 @@ FERNN = Fernn(max_length=4, rounds=5, restarts=24, seed=3)
 def engine(request, chores_at_hand):
     if request.param in NEEDS:
         pytest.importorskip(NEEDS[request.param])
-    yield engine_of(request.param)
+    yield resolve_engine(request.param)
     close_all()
 
 
@@ -57,7 +57,7 @@ def chores_at_hand():
 
 
 def answers(engine, task, data, units, **more):
-    return list(results(engine, f"chores:{task}", data, units, **more))
+    return list(run_units(engine, f"chores:{task}", data, units, **more))
 
 
 def test_there_are_two_workers_and_both_work(engine):
@@ -100,7 +100,7 @@ def test_an_error_is_tried_again_but_not_one_of_ours(engine):
 
 
 def test_who_leaves_early_leaves_an_engine_that_still_works(engine):
-    first = next(results(engine, "chores:who", None, [Unit({"seconds": 0.1}, seed) for seed in range(20)]))
+    first = next(run_units(engine, "chores:who", None, [Unit({"seconds": 0.1}, seed) for seed in range(20)]))
     assert first.problem is None
     assert answers(engine, "wrong", None, [Unit({}, 0)])[0].found == 0
 
@@ -174,7 +174,7 @@ def test_a_unit_hands_nothing_on_even_to_the_engine_it_is_on(data):
     with ThreadPoolExecutor(1) as executor:  # one thread, which would wait for itself
         use(executor)
         try:
-            (answer,) = results(engine_of(), "chores:learns", data, [Unit({}, 0)])
+            (answer,) = run_units(resolve_engine(), "chores:learns", data, [Unit({}, 0)])
         finally:
             use(None)
     assert answer.found == str(FERNN.fit(data).formula)
@@ -219,7 +219,7 @@ def test_an_interrupted_fit_is_not_kept_as_a_whole_one(data, tmp_path):
 
 def test_a_cluster_that_does_not_answer_is_told_soon():
     pytest.importorskip("ray")
-    from fernn.engine.ray import Ray
+    from fernn.engines.ray import Ray
 
     with pytest.raises(UnsupportedError, match="no Ray cluster answers"):
         Ray("127.0.0.1:9")
@@ -228,14 +228,14 @@ def test_a_cluster_that_does_not_answer_is_told_soon():
 def test_an_executor_that_is_broken_is_told():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    (answer,) = results(engine_of(executor), "chores:who", None, [Unit({}, 7)])
+    (answer,) = run_units(resolve_engine(executor), "chores:who", None, [Unit({}, 7)])
     assert "takes no more work" in answer.problem
     assert answer.unit.seed == 7
 
 
 def test_jobs_of_a_queue_do_the_same(data, tmp_path):
     pytest.importorskip("submitit")
-    from fernn.engine.slurm import Slurm
+    from fernn.engines.slurm import Slurm
 
     queue = Slurm(tmp_path / "jobs", cluster="local", workers=2, timeout_min=5)
     try:

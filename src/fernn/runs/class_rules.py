@@ -14,11 +14,10 @@ from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from ..learners.fit import LIMITED
 from ..plain import short_repr
-from .folders import check_vacant, new_folder, remove_made, resume_command
 from .job import Job, plan
-from .methods import Method, settled
+from .methods import Method, complete_settings
 from .methods import learner as named_learner
-from .run import Run
+from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
 CLASSES = {
     "each": "a formula for each class against the rest",
@@ -57,7 +56,7 @@ class RulesOutcome:
         return (LIMITED,) if self.ended == "time limit" else ()
 
 
-def rules_plan(
+def plan_rules(
     classes: str, file: str, reading: dict[str, Any], method: str, given: dict[str, Any], test: float
 ) -> dict[str, Any]:
     """The settings of a run that learns rules of this kind."""
@@ -69,12 +68,12 @@ def rules_plan(
         return plan(file, reading, method, given, test) | {"classes": classes}
     if method not in ("fernn", "tightest"):
         raise UnsupportedError("one class is learned by a search of its own; leave --method out")
-    chosen = settled("tightest", TIGHTEST, given)
+    chosen = complete_settings("tightest", TIGHTEST, given)
     whole = plan(file, reading, "fernn", {"seed": chosen["seed"]}, test)
     return whole | {"method": "tightest", "learner": chosen, "classes": classes}
 
 
-def rules_begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
+def start_rules_job(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
     """A job with a new run, in `out` or under runs/; nothing is written before all is known to be well."""
     job = Job(data, planned, file, planned["reading"])
     if out is not None:
@@ -87,7 +86,7 @@ def rules_begun(data: Dataset, planned: dict[str, Any], file: str, out: Path | N
         run = Run.create(out if out is not None else new_folder(data.name), planned, data)
     except Exception:
         if out is not None:
-            remove_made(out)
+            remove_created(out)
         raise
     return Job(data, planned, file, planned["reading"], run)
 
@@ -96,14 +95,14 @@ def rules_learner(settings: Mapping[str, Any], data: Dataset) -> Any:
     """The learner that the settings of a run mean."""
     kind, chosen = settings["classes"], dict(settings["learner"])
     if kind == "one":
-        return Tightest(**settled("tightest", TIGHTEST, chosen))
+        return Tightest(**complete_settings("tightest", TIGHTEST, chosen))
     limit = chosen.get("time_limit")
     inner: Any = named_learner(settings["method"], chosen | {"time_limit": None}, data)
     ways: dict[str, Any] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
     return ways[kind](inner, time_limit=limit)
 
 
-def rules_learned(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> RulesOutcome:
+def run_rules_job(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> RulesOutcome:
     """Learn on one part of the data, test on the other; finishes the run.
 
     Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
@@ -133,14 +132,14 @@ def rules_learned(job: Job, watch: Watch = silent, broken: Callable[[OSError], N
     return RulesOutcome(job, rules, fit.train, test, fit.ended, fit.seconds, _sizes(job))
 
 
-def rules_found(job: Job) -> RulesOutcome:
+def load_rules_result(job: Job) -> RulesOutcome:
     """What a run has to show as it is, without learning on."""
     assert job.run is not None
-    rules, told = rules_of(job.run)
+    rules, told = load_rules(job.run)
     return RulesOutcome(job, rules, told["train"], told["test"], told["ended"], told["seconds"], _sizes(job))
 
 
-def rules_of(run: Run) -> tuple[Decides, dict[str, Any]]:
+def load_rules(run: Run) -> tuple[Decides, dict[str, Any]]:
     """The rules of a run, and what else is known of them."""
     told = run.rules()
     if told is None and not run.settings.get("classes"):

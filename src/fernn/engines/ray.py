@@ -12,12 +12,9 @@ from typing import Any
 
 from ..data import Dataset
 from ..errors import FernnWarning, UnsupportedError
-from .address import announce, knock
-from .doing import done_there, imports_working_folder
-from .executors import settle
-from .packing import Places
+from .base import PlacementCache, Unit, announce, check_reachable, imports_working_folder, run_task_on_worker
+from .executors import copy_result
 from .processes import cores
-from .seam import Unit
 
 PLACED = 4
 """Data sets kept in the object store."""
@@ -41,15 +38,15 @@ class Ray:
         self.name = address or "ray"
         self._ours = not ray.is_initialized()
         if self._ours:
-            _join(ray, address, workers)
+            _connect(ray, address, workers)
         elif address is not None:
             raise UnsupportedError(
                 f"this program is connected to a Ray cluster already; use engine='ray', not {address}"
             )
         self.is_closed = False
         self._workers = workers
-        self._done = ray.remote(num_cpus=1, max_retries=0)(done_there)
-        self._places = Places(PLACED, ray.put)
+        self._done = ray.remote(num_cpus=1, max_retries=0)(run_task_on_worker)
+        self._places = PlacementCache(PLACED, ray.put)
         self._at: dict[Future[str], Any] = {}
 
     @property
@@ -66,7 +63,7 @@ class Ray:
 
         def over(inner: Any) -> None:
             self._at.pop(future, None)
-            settle(future, inner, lost)
+            copy_result(future, inner, lost)
 
         reference.future().add_done_callback(over)
         return future
@@ -85,12 +82,12 @@ class Ray:
             self._ray.shutdown()
 
 
-def _join(ray: Any, address: str | None, workers: int | None) -> None:
+def _connect(ray: Any, address: str | None, workers: int | None) -> None:
     common = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _job_config(ray)}
     where = address or os.environ.get("RAY_ADDRESS")
     if where:
         announce(where, "ray")
-        knock(where, "ray")
+        check_reachable(where, "ray")
         try:
             ray.init(address=where, **common)
         except (ConnectionError, RuntimeError, ValueError, ImportError) as error:

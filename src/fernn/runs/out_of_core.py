@@ -1,0 +1,361 @@
+"""Data larger than memory: learn from a sample, judge on all; folders of recordings file by file, on any engine.
+
+One pass counts, for every formula of the front, the errors on all traces, and for every threshold of the picked one
+the errors at some thousand values of it. The best of these is never worse on all the data than what was there.
+Workers read the files of a folder themselves; what they say is put together here, in the order of the files, and is
+what one process would have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import DataCard, Dataset, Problem, save
+from ..data.streaming import Source, Stream, TraceBatch
+from ..data.streaming.partition import PartitionMerger, partition, with_partition
+from ..data.streaming.spill import decode_array, encode_array
+from ..data.streaming.stratified_sample import StreamSample
+from ..data.streaming.stream_summary import StreamingMedian, measure_part, merge_summaries, summarize_part
+from ..data.streaming.whole_cases import StreamTotals
+from ..engines import Unit, Where, resolve_engine, run_units
+from ..errors import DataError, EngineError, FernnError
+from ..formula import Formula, parse
+from ..learners import Front
+from ..plain import BROKEN, short_repr
+from ..plain import told as told_of
+from ..semantics.chunks import Verdicts, as_batch, check_channels, settled
+from ..semantics.critical import Counts, counts, movable
+from ..semantics.parts import Rows, judged_part
+from ..semantics.robustness import At, both
+from ..semantics.tally import Judged, Tally
+
+HERE = "fernn.runs.out_of_core"
+FileProgress = Callable[[int, int], None]
+
+
+def no_progress(done: int, of: int) -> None:
+    """Files that are done, of how many."""
+
+
+@dataclass(frozen=True)
+class PartitionedVerdicts:
+    """What the files say together; those that were not reached are missing where it is not `complete`."""
+
+    judged: Judged
+    problems: tuple[Problem, ...]
+    ending: StreamTotals
+    rows: int
+    complete: bool = True
+
+    __repr__ = short_repr
+
+
+def run_parts(
+    task: str, source: Source, asked: dict[str, Any], engine: Where = None, told: FileProgress = no_progress
+) -> Iterator[Any]:
+    """What a function says of each file, in the order of the files. A file that cannot be worked on is an error."""
+    units = [Unit({"source": partition(source, number), **asked}, number) for number in range(len(source.files))]
+    told(0, len(units))
+    chosen = resolve_engine(engine)
+    for done, answer in enumerate(run_units(chosen, task, None, units, in_order=True, read=_read), 1):
+        if answer.problem is not None:
+            file = source.files[answer.unit.seed]
+            raise DataError(f"the work on {file} {answer.failure} (on the engine {chosen.name}).")
+        if isinstance(answer.found, str):
+            raise DataError(answer.found)
+        told(done, len(units))
+        (part,) = answer.found
+        yield part
+
+
+def _read(unit: Unit, found: Any) -> Any:
+    """What `there` gave: a text that says why not, or what the function said, as the only one of a tuple."""
+    match found:
+        case {"refused": str(why)}:
+            return why
+        case {"said": said}:
+            return (said,)
+    raise ValueError("neither an error nor what was said of the file")
+
+
+@contextmanager
+def guard_merge(source: Source, engine: Where) -> Iterator[None]:
+    """Parts are put together inside: where that cannot be done, what an engine gave is no part."""
+    try:
+        yield
+    except FernnError:
+        raise
+    except BROKEN as error:
+        name = resolve_engine(engine).name
+        raise EngineError(
+            f"what the engine {name} answered of {source.path} cannot be used ({told_of(error)})."
+        ) from error
+
+
+def judge_by_parts(
+    formula: Formula | str,
+    source: Source,
+    at: At = "verdict",
+    rows: int | None = None,
+    engine: Where = None,
+    told: FileProgress = no_progress,
+    each: Callable[[Rows], None] | None = None,
+) -> PartitionedVerdicts:
+    """As `fernn.semantics.chunks.judged`, a file of the folder at a time.
+
+    `told` hears how many files are done, of how many; `each` gets every trace, in order. Ctrl-C gives what came so far.
+    """
+    rule = parse(formula) if isinstance(formula, str) else formula
+    asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
+    joining, tally = PartitionMerger(source), Tally()
+    check_channels(rule, joining)
+    with guard_merge(source, engine):
+        try:
+            for part in run_parts(f"{HERE}:judge_on_worker", source, asked, engine, told):
+                found = Tally.from_json(part["tally"])
+                lots = [Rows.from_json(lot) for lot in part["rows"]]
+                if each is not None and sum(len(lot.cases) for lot in lots) != found.traces:
+                    raise ValueError(f"of {found.traces} traces, {sum(len(lot.cases) for lot in lots)} are listed")
+                joining.take(part)
+                tally += found
+                if each is not None:
+                    for lot in lots:
+                        each(lot)
+        except KeyboardInterrupt:
+            pass
+        problems = joining.close()
+        return PartitionedVerdicts(settled(tally, source), problems, joining.ending, joining.rows, joining.is_over)
+
+
+def card_by_parts(
+    source: Source, rows: int | None = None, engine: Where = None, told: FileProgress = no_progress
+) -> tuple[DataCard | None, tuple[Problem, ...]]:
+    """As `fernn.data.streaming.stream_summary.summarize_stream`, a file of the folder at a time."""
+
+    def again(middles: list[StreamingMedian], channels: list[int]) -> None:
+        asked = {"rows": rows, "asked": [middle.asked() for middle in middles], "channels": channels}
+        for part in run_parts(f"{HERE}:measure_on_worker", source, asked, engine, told):
+            for middle, found in zip(middles, part, strict=True):
+                middle.join(found)
+
+    first = run_parts(f"{HERE}:summarize_on_worker", source, {"rows": rows}, engine, told)
+    with guard_merge(source, engine):
+        return merge_summaries(source, first, again)
+
+
+def work_on_file(work: Callable[..., Any], settings: dict[str, Any], number: int) -> dict[str, Any]:
+    """On a worker: what the function says of one file, or the error that it ends in."""
+    asked = {name: value for name, value in settings.items() if name != "source"}
+    try:
+        return {"said": with_partition(settings["source"], number, partial(work, **asked))}
+    except FernnError as error:
+        return {"refused": str(error)}
+
+
+def judge_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return work_on_file(judged_part, settings, seed)
+
+
+def summarize_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return work_on_file(summarize_part, settings, seed)
+
+
+def measure_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return work_on_file(measure_part, settings, seed)
+
+
+@dataclass
+class ErrorCounts:
+    """What is counted on the way: verdicts of every rule, and for thresholds of one of them those at other values."""
+
+    rules: list[Formula]
+    moving: list[Counts]
+    tallies: list[Tally]
+
+    def take(self, lot: TraceBatch) -> None:
+        made = as_batch(lot)
+        for i, rule in enumerate(self.rules):
+            self.tallies[i] += Verdicts(lot, *both(rule, made)).tally
+        for each in self.moving:
+            each.take(lot)
+
+    def asked(self) -> dict[str, Any]:
+        """What is to be counted, as plain values; `of` makes of it a counting that has met no trace yet."""
+        moving = [{"formula": str(each.formula), "k": each.k, "grid": each.grid.tolist()} for each in self.moving]
+        return {"rules": [str(rule) for rule in self.rules], "moving": moving}
+
+    @staticmethod
+    def of(asked: Mapping[str, Any]) -> ErrorCounts:
+        rules = [parse(rule) for rule in asked["rules"]]
+        moving = [Counts(parse(each["formula"]), each["k"], np.array(each["grid"])) for each in asked["moving"]]
+        return ErrorCounts(rules, moving, [Tally() for _ in rules])
+
+    def to_json(self) -> dict[str, Any]:
+        moving = [[[label, encode_array(found)] for label, found in each.by_label.items()] for each in self.moving]
+        return {"tallies": [tally.to_json() for tally in self.tallies], "moving": moving}
+
+    def join(self, told: Mapping[str, Any]) -> None:
+        """With what a part that follows has counted."""
+        self.tallies = [a + Tally.from_json(b) for a, b in zip(self.tallies, told["tallies"], strict=True)]
+        for each, by_label in zip(self.moving, told["moving"], strict=True):
+            for label, found in by_label:
+                each.add(label, decode_array(found, np.int64))
+
+
+def empty_counts(rules: list[Formula], picked: Formula, known: TraceBatch) -> ErrorCounts:
+    """Nothing counted yet; thresholds are tried at values that matter to known traces, and between."""
+    return ErrorCounts(rules, [counts(picked, k, known) for k in movable(picked)], [Tally() for _ in rules])
+
+
+def count_part(source: Source, number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What is counted on the cases that begin in a file, as plain values."""
+    stream, count = Stream(source, number=number), ErrorCounts.of(asked)
+    for lot in stream:
+        count.take(lot)
+    return {**stream.part(), "counts": count.to_json()}
+
+
+def count_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return work_on_file(count_part, settings, seed)
+
+
+def unlabelled_batch(data: Dataset) -> TraceBatch:
+    """A dataset as a lot without labels."""
+    bounds = np.concatenate([[0], np.cumsum(data.lengths)]).astype(np.int64)
+    flat = np.concatenate([np.ascontiguousarray(trace).reshape(-1) for trace in data.values])
+    return TraceBatch(list(data.cases), flat, bounds, data.channels)
+
+
+SAMPLE = "sample.npz"
+
+
+@dataclass(frozen=True)
+class FullDataErrors:
+    """What all the data say of a front that was learned from a sample of them."""
+
+    file: str
+    traces: int
+    samples: int
+    errors: tuple[float, ...]
+    """The share of wrong verdicts of each formula, as printed."""
+    polished: Formula | None
+    """The picked formula with its best threshold on all the data; None where none is better."""
+    error: float | None
+    complete: bool = True
+    tried: int = 0
+    """Values of thresholds, beside those that were learned."""
+
+    __repr__ = short_repr
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "file": self.file, "traces": self.traces, "samples": self.samples, "errors": list(self.errors),
+            "polished": None if self.polished is None else str(self.polished), "polished_error": self.error,
+            "complete": self.complete, "tried": self.tried,
+        }  # fmt: skip
+
+    def notes(self, front: Front) -> tuple[str, ...]:
+        """For people."""
+        whole = "all" if self.complete else "the first"
+        listed = "; ".join(f"{e:.4f} at length {entry.length}" for e, entry in zip(self.errors, front, strict=True))
+        said = [f"errors on {whole} {self.traces} traces of {self.file}: {listed}"]
+        if self.polished is not None and self.error is not None:
+            said.append(f"with a threshold set by {whole} of them, error {self.error:.4f}: {self.polished}")
+        elif self.complete and self.tried:
+            said.append(f"none of {self.tried} other values of thresholds of the picked rule errs less on all of them")
+        return tuple(said)
+
+
+def plan_sample(planned: Mapping[str, Any], found: StreamSample, file: str, out: Path) -> dict[str, Any]:
+    """The settings of a run whose data are a sample, which it keeps itself."""
+    about = {
+        "of": str(Path(file).resolve()),
+        "reading": planned["reading"],
+        "kept": found.kept,
+        "met": found.met,
+        "samples": found.samples,
+    }
+    return {**planned, "file": str((out / SAMPLE).resolve()), "reading": {}, "sample": about}
+
+
+def save_sample(data: Dataset, folder: Path) -> None:
+    """The sample as a file of the run."""
+    save(data, folder / SAMPLE)
+
+
+def judge_on_all(
+    front: Front,
+    data: Dataset,
+    source: Source,
+    rows: int | None = None,
+    watch: Callable[[Stream], bool] | None = None,
+) -> FullDataErrors:
+    """One pass over what `data` are a sample of."""
+    count = _start_counts(front, data)
+    stream = Stream(source, rows)
+    for lot in stream:
+        count.take(lot)
+        if watch is not None and watch(stream):
+            break
+    return _summarize(count, front, source, stream.is_over)
+
+
+def judge_on_all_by_parts(
+    front: Front, data: Dataset, source: Source, engine: Where = None, told: FileProgress = no_progress
+) -> FullDataErrors:
+    """The same, a file of the folder at a time, on an engine. Ctrl-C gives what came so far."""
+    count, joining = _start_counts(front, data), PartitionMerger(source)
+    with guard_merge(source, engine):
+        try:
+            for part in run_parts(f"{HERE}:count_on_worker", source, {"asked": count.asked()}, engine, told):
+                joining.take(part)
+                count.join(part["counts"])
+        except KeyboardInterrupt:
+            if not joining.files:
+                raise
+        joining.close()
+        return _summarize(count, front, source, joining.is_over)
+
+
+def _start_counts(front: Front, data: Dataset) -> ErrorCounts:
+    """Nothing counted yet; thresholds are tried where traces of the sample lie, and between."""
+    rules = [parse(str(entry.formula)) for entry in front]
+    return empty_counts(rules, rules[front.pick], unlabelled_batch(data))
+
+
+def _summarize(count: ErrorCounts, front: Front, source: Source, complete: bool) -> FullDataErrors:
+    tallies = count.tallies
+    errors = tuple(_error(tally, source) for tally in tallies)
+    told = settled(tallies[front.pick], source)
+    good = {label for label, name in told.of.items() if name == told.classes[1]}
+    best, least = _best(count.moving, good)
+    total = tallies[0].traces
+    error = None if best is None else least / total
+    tried = sum(len(each.grid) - 1 for each in count.moving)
+    return FullDataErrors(str(source.path), total, tallies[0].samples, errors, best, error, complete, tried)
+
+
+def _error(tally: Tally, source: Source) -> float:
+    found = settled(tally, source).score
+    assert found is not None
+    return found.mcr
+
+
+def _best(moving: list[Counts], good: set[str]) -> tuple[Formula | None, int]:
+    """The one move of a threshold that leaves the fewest errors; of equals the nearest. None if none is better."""
+    best: tuple[Formula | None, int] = (None, 0)
+    for each in moving:
+        errors = each.errors(good)
+        now = int(errors[each.now])
+        least = int(errors.min())
+        if least < (now if best[0] is None else best[1]):
+            at = np.flatnonzero(errors == least)
+            best = each.at(int(at[np.argmin(np.abs(each.grid[at] - each.grid[each.now]))])), least
+    return best
