@@ -8,8 +8,14 @@ import sys
 import pytest
 
 import fernn.evaluation
+import fernn.mining
 
-PACKAGES = {"fernn.belief": fernn.evaluation}
+PACKAGES = {
+    "fernn.asking": fernn.mining,
+    "fernn.belief": fernn.evaluation,
+    "fernn.causes": fernn.mining,
+    "fernn.regions": fernn.mining,
+}
 
 
 @pytest.mark.parametrize("former", PACKAGES)

@@ -15,9 +15,9 @@ from fernn.formula import parse
 from fernn.plain import short_repr
 
 ROOMS = (
-    "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".regions", ".evaluation",
-    ".runs", ".asking",
-    ".causes", ".verify", ".planted", ".engines", ".learners.enumerative.certificate",
+    "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".evaluation",
+    ".runs",
+    ".mining", ".verify", ".planted", ".engines", ".learners.enumerative.certificate",
     ".learners.enumerative.enumeration", ".learners.enumerative.audit",
     ".evaluation.drift",
     ".compare.own", ".compare.running", ".semantics.tally",

@@ -95,7 +95,12 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_RENAMED = {"fernn.belief": "fernn.evaluation"}
+_RENAMED = {
+    "fernn.asking": "fernn.mining",
+    "fernn.belief": "fernn.evaluation",
+    "fernn.causes": "fernn.mining",
+    "fernn.regions": "fernn.mining",
+}
 
 
 class _FormerPackages:

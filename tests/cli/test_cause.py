@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fernn as package
-from fernn.causes import Cause, marked, read_marked, tank
+from fernn.mining import Cause, mark_faults, read_fault_marks, tank
 
 QUICK = ("--max-length", "2", "--folds", "2")
 COLUMN = ("--label-per-sample", "fault")
@@ -47,7 +47,7 @@ def test_the_cause_is_printed_in_words_with_a_picture_and_commands_that_can_be_p
 
 def test_test_errors_are_those_of_the_printed_rules_on_traces_kept_apart(fernn):
     told = json.loads(fernn("cause", "tank.csv", *COLUMN, *QUICK, "--json", "--seed", "3").out)
-    _, held = read_marked("tank.csv", "fault").split(0.2, 3)
+    _, held = read_fault_marks("tank.csv", "fault").split(0.2, 3)
     assert (told["learned_on"], told["tested_on"]) == (8 - len(held), len(held))
     for row in told["front"]:
         said = np.concatenate(list(package.satisfied(row["formula"], held.data, at="all")))
@@ -63,7 +63,7 @@ def test_the_result_is_kept_where_it_is_asked_for(fernn):
     assert told["schema"] == 1
     assert told["label_per_sample"] == "fault"
     assert told["settings"]["max_length"] == 2
-    assert told["fingerprint"] == read_marked("tank.csv", "fault").fingerprint
+    assert told["fingerprint"] == read_fault_marks("tank.csv", "fault").fingerprint
     again = fernn("cause", "tank.csv", *COLUMN, "--out", "found")
     assert again.code == 2
     assert "other files" in again.err
@@ -130,7 +130,7 @@ def test_a_recording_with_known_causes_can_be_made(fernn):
     done = fernn("generate", "tank", "-o", "made.csv", "--cases", "2")
     assert done.code == 0
     assert shlex.split(done.out.split("with: ")[1])[1:] == ["cause", "made.csv", *COLUMN]
-    assert len(read_marked("made.csv", "fault")) == 2
+    assert len(read_fault_marks("made.csv", "fault")) == 2
     assert fernn("generate", "tank", "-o", "made.npz").code == 3
 
 
@@ -155,7 +155,7 @@ def test_an_interrupt_keeps_the_best(tmp_path):
 
 def test_where_nothing_explains_the_faults_that_is_said(fernn):
     random = np.random.default_rng(0)
-    made = marked(random.normal(size=(6, 40)), random.random((6, 40)) < 0.1, channels=["u"])
+    made = mark_faults(random.normal(size=(6, 40)), random.random((6, 40)) < 0.1, channels=["u"])
     made.write_csv("noise.csv")
     found = fernn("cause", "noise.csv", "--label-per-sample", "fault", "--max-length", "1", "--max-rules", "1",
                   "--max-false-alarms", "0", "--folds", "0")  # fmt: skip

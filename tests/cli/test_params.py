@@ -11,7 +11,7 @@ import pytest
 from terminal import Screen, on_a_terminal, redrawn
 from test_commands import FERNN, cruise, fernn  # noqa: F401
 
-from fernn.regions import ParameterSet
+from fernn.mining import ParameterSet
 
 
 def test_one_parameter_is_told_as_a_range_with_a_picture_and_the_next_command(cruise):  # noqa: F811

@@ -90,9 +90,9 @@ def a_rule(data: bytes) -> None:
 
 
 def a_structure(data: bytes) -> None:
-    from fernn.regions.reading import structure
+    from fernn.mining.parametric_formula import parse_parametric
 
-    structure(data.decode("utf-8", "replace"))
+    parse_parametric(data.decode("utf-8", "replace"))
 
 
 def a_formula_in_json(data: bytes) -> None:

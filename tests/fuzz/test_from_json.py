@@ -20,8 +20,8 @@ from fernn.errors import FernnError, FormulaError
 from fernn.learners import Enumerative, Fernn, Front, Prior
 from fernn.learners.archive import Archive
 from fernn.learners.enumerative.certificate import Certificate
-from fernn.regions import ParameterSet, parameter_set
-from fernn.regions.ranges import Range
+from fernn.mining import ParameterSet, parameter_set
+from fernn.mining.parameter_grid import ValueRange
 
 ODD = [
     None, [], {}, 0, 1.5, -1, "x", "", True, [None], [[]], [{}], {"x": 1}, {"schema": 1}, {"schema": 2}, math.nan,
@@ -48,7 +48,7 @@ READERS = dict(readers())
 
 def test_all_of_them_are_found():
     assert len(READERS) >= 20
-    assert {"fernn.regions.found.ParameterSet", "fernn.formula.export.json"} <= READERS.keys()
+    assert {"fernn.mining.parameter_synthesis.ParameterSet", "fernn.formula.export.json"} <= READERS.keys()
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -145,7 +145,7 @@ def test_values_that_are_none_are_asked_about_in_words(value):
 
 
 def test_a_range_keeps_its_ends_in_order():
-    assert Range.from_json(Range(1.0, 2.0, True, False).to_json()) == Range(1.0, 2.0, True, False)
-    assert Range.from_json(Range().to_json()) == Range()
+    assert ValueRange.from_json(ValueRange(1.0, 2.0, True, False).to_json()) == ValueRange(1.0, 2.0, True, False)
+    assert ValueRange.from_json(ValueRange().to_json()) == ValueRange()
     with pytest.raises(FernnError, match="2 is above 1"):
-        Range.from_json({"low": 2, "high": 1, "low_closed": True, "high_closed": True})
+        ValueRange.from_json({"low": 2, "high": 1, "low_closed": True, "high_closed": True})

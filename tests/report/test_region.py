@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 
 from fernn.data import load
 from fernn.errors import UnsupportedError
-from fernn.regions import parameter_set
+from fernn.mining import parameter_set
 from fernn.report import region
 from fernn.report.plots.parameters import ALLOWED
 

@@ -14,7 +14,7 @@ from PIL import Image
 from fernn import parse
 from fernn.data import load
 from fernn.errors import UnsupportedError
-from fernn.regions import parameter_set
+from fernn.mining import parameter_set
 from fernn.report import against, bars, confusion, curves, front, lanes, region, save
 from fernn.report.plots.saving import drawn
 

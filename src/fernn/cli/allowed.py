@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from ..regions import ParameterSet, Point
+    from ..mining import ParameterSet, Point
 
 SHOWN = 12
 """Ranges that are listed."""

@@ -11,8 +11,8 @@ from .output import as_json, check_output, complain, counted
 from .reading import Json, recording, warn_of_windows, warned
 
 if TYPE_CHECKING:
-    from ..asking import Question, Session
     from ..data import Dataset
+    from ..mining import Query, QuerySession
     from ..runs import Run
 
 SHOWN = 3
@@ -37,8 +37,8 @@ def ask(
     Answers come from the terminal or, one a line, from standard input. They are kept in the run; the command goes on
     where it was left.
     """
-    from ..asking import Answered, Session
     from ..data import write_csv
+    from ..mining import QueryAnswer, QuerySession
     from ..runs import load_job, reading_options
     from ..runs.rivals import append_answer, candidates, load_transcript, remove_last_answer, save_answers
 
@@ -52,9 +52,9 @@ def ask(
     if back:
         remove_last_answer(found)
     rules, are_all = candidates(found, train, tolerance)
-    session = Session(rules, train, unjudged, load_transcript(found))
+    session = QuerySession(rules, train, unjudged, load_transcript(found))
 
-    def answer(question: Question) -> bool | Literal["back"] | None:
+    def answer(question: Query) -> bool | Literal["back"] | None:
         if not json:
             typer.echo(_told(question, session, train))
         word = _word(json, train.classes)
@@ -64,7 +64,7 @@ def ask(
             remove_last_answer(found)
             return "back"
         said = {"g": True, "b": False}.get(word or "")
-        append_answer(found, Answered(question, said))
+        append_answer(found, QueryAnswer(question, said))
         return said
 
     asked = session.run(answer, most)
@@ -97,7 +97,7 @@ def _word(quiet: bool, classes: tuple[str, ...]) -> str | None:
         complain(f"found {word!r}; answer with {KEYS}")
 
 
-def _told(question: Question, session: Session, data: Dataset) -> str:
+def _told(question: Query, session: QuerySession, data: Dataset) -> str:
     """The trace, and what the rules say of it."""
     from ..formula import Atom, walk
     from .picture import trace_picture

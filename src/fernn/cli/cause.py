@@ -18,8 +18,8 @@ from .reading import Json, TimeUnits, read_in_samples, reads_a_file
 from .result import front_table, live_commands
 
 if TYPE_CHECKING:
-    from ..causes import Account, CauseFit, Marked
     from ..data import Dataset
+    from ..mining import CauseFit, FaultMarks, FaultReport
 
 SHARE = 0.2
 """Of the traces, kept for the test where nothing else is said."""
@@ -59,9 +59,9 @@ def cause(
     Prints the best rules from simple to accurate, what each of the picked ones explains, and errors on traces kept
     for the test. Ctrl-C keeps the best so far.
     """
-    from ..causes import Cause, account
-    from ..causes.compiled import is_compiled
     from ..errors import UnsupportedError
+    from ..mining import Cause, report_faults
+    from ..mining.bit_kernels_jit import is_compiled
     from ..runs.run import check_vacant, make_folder, remove_created
 
     if test is not None and not 0 <= test < 1:
@@ -90,8 +90,8 @@ def cause(
         if out is not None:
             remove_created(out)
         raise
-    tested = None if held is None else [account([entry.formula], held, tolerance).error for entry in fit.front]
-    on_held = None if held is None else account(fit.rules, held, tolerance)
+    tested = None if held is None else [report_faults([entry.formula], held, tolerance).error for entry in fit.front]
+    on_held = None if held is None else report_faults(fit.rules, held, tolerance)
     told = _told(fit, on_held, tested, (len(train), 0 if held is None else len(held)), marked.data, options)
     if out is not None:
         about = {"file": file, "label_per_sample": label_per_sample, "faulty": faulty, "reading": options}
@@ -105,11 +105,11 @@ def cause(
     return INTERRUPTED if fit.ended == "interrupted" else 0
 
 
-def _recording(file: str, column: str, faulty: str | None, options: dict[str, Any]) -> Marked:
-    from ..causes import inspect_marked
+def _recording(file: str, column: str, faulty: str | None, options: dict[str, Any]) -> FaultMarks:
     from ..errors import DataError
+    from ..mining import inspect_fault_marks
 
-    found, problems = inspect_marked(file, column, faulty, **options)
+    found, problems = inspect_fault_marks(file, column, faulty, **options)
     if found is None:
         raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
     for problem in problems:
@@ -117,7 +117,7 @@ def _recording(file: str, column: str, faulty: str | None, options: dict[str, An
     return found
 
 
-def _parts(marked: Marked, test: float | None, seed: int) -> tuple[Marked, Marked | None, str]:
+def _parts(marked: FaultMarks, test: float | None, seed: int) -> tuple[FaultMarks, FaultMarks | None, str]:
     """(learn on, test on, why nothing was kept for the test)"""
     from ..errors import DataError
 
@@ -138,7 +138,7 @@ def _parts(marked: Marked, test: float | None, seed: int) -> tuple[Marked, Marke
 
 def _told(
     fit: CauseFit,
-    on_held: Account | None,
+    on_held: FaultReport | None,
     tested: list[float] | None,
     cases: tuple[int, int],
     data: Dataset,
@@ -154,16 +154,21 @@ def _told(
 
 
 def _printed(
-    fit: CauseFit, told: dict[str, Any], tested: list[float] | None, on_held: Account | None, why: str, drawn: Marked
+    fit: CauseFit,
+    told: dict[str, Any],
+    tested: list[float] | None,
+    on_held: FaultReport | None,
+    why: str,
+    drawn: FaultMarks,
 ) -> str:
-    from ..causes.found import told_faults
+    from ..mining.root_causes import describe_faults
     from .strip import strip
 
     lines = [front_table(fit.front, tested), "", fit.told(), "", strip(fit.rules, drawn), ""]
     on = f"learned on {counted(told['learned_on'], 'trace')} in {clock(fit.seconds)}"
     lines.append(f"{on}, tested on {told['tested_on']} others" if on_held is not None else f"{on}; {why}")
     if on_held is not None:
-        lines.append(f"on those: {on_held.error:.2%} of the samples told wrongly; {told_faults(on_held)}")
+        lines.append(f"on those: {on_held.error:.2%} of the samples told wrongly; {describe_faults(on_held)}")
     lines.append("error: share of samples told wrongly; -> the simplest within one standard error of the best")
     lines += fit.notes
     why_ended = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}

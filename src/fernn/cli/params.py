@@ -26,8 +26,8 @@ from .reading import (
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from ..regions import Progress
-    from ..regions.structure import Structure
+    from ..mining import SearchProgress
+    from ..mining.parametric_formula import ParametricFormula
 
 
 Text = Annotated[
@@ -54,8 +54,8 @@ def params(
     A false alarm is a good trace that violates the formula, a miss a bad one that satisfies it.
     """
     from ..data.atomic_write import write_text
-    from ..regions import parameter_set, sketch, to_svg
-    from ..regions import structure as read
+    from ..mining import parameter_set, sketch, to_svg
+    from ..mining import parse_parametric as read
 
     check_output(out)
     check_output(picture)
@@ -78,7 +78,7 @@ def params(
 
     with shown, Interrupt(heard) as stop:
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: SearchProgress) -> None:
             if stop.asked:
                 raise KeyboardInterrupt
             shown.note = f"{progress.boxes:,} boxes, {progress.undecided:.2%} undecided, {clock(progress.seconds)}"
@@ -99,17 +99,17 @@ def params(
     return 130 if found.ended == "interrupted" else 1 if found.is_empty else 0
 
 
-def _asked(text: str, data: Dataset, time_units: bool, dt: float | None) -> Structure:
+def _asked(text: str, data: Dataset, time_units: bool, dt: float | None) -> ParametricFormula:
     """The structure, its windows in samples."""
     from ..errors import FormulaError, UnsupportedError
-    from ..regions import structure
+    from ..mining import parse_parametric
 
     if not time_units:
-        found = structure(text)
+        found = parse_parametric(text)
         note_windows([found.shape], dt, data.time_unit)
         return found
     try:
-        found = structure(read_in_samples([text], data, time_units, dt)[0])
+        found = parse_parametric(read_in_samples([text], data, time_units, dt)[0])
     except FormulaError as error:
         if "?" not in text or data.dt is None:
             raise

@@ -140,9 +140,9 @@ def generate(
 
 def _tank(output: Path, cases: int | None, seed: int, json: bool) -> int:
     """Traces with a label at every sample."""
-    from ..causes import tank
     from ..data import suggest_command
     from ..errors import UnsupportedError
+    from ..mining import tank
 
     if output.suffix != ".csv":
         raise UnsupportedError(f"the file to write for tank ends in .csv, found {output.name!r}")

@@ -9,21 +9,21 @@ from ..formula import channels
 from .picture import grid_of
 
 if TYPE_CHECKING:
-    from ..causes import Marked
     from ..formula import Formula
+    from ..mining import FaultMarks
 
 HEIGHT = 6
 MOST = 3  # channels drawn
 DOT, FAULT, ALARM = "o", "#", "^"
 
 
-def strip(rules: Sequence[Formula], marked: Marked, width: int = 80) -> str:
+def strip(rules: Sequence[Formula], marked: FaultMarks, width: int = 80) -> str:
     """The trace with the most faults, from shortly before the first of them, a column a sample."""
-    from ..causes.judging import either, everywhere
-    from ..causes.marked import runs
+    from ..mining.fault_costs import disjunction, holds_at_samples
+    from ..mining.fault_marks import true_runs
 
-    rule = either(rules)
-    place = max(range(len(marked)), key=lambda i: len(list(runs(marked.faulty[i]))))
+    rule = disjunction(rules)
+    place = max(range(len(marked)), key=lambda i: len(list(true_runs(marked.faulty[i]))))
     one = marked.subset([marked.data.cases[place]])
     room, size = width - 11, int(one.data.lengths[0])
     first = int(one.faulty[0].argmax())
@@ -35,7 +35,7 @@ def strip(rules: Sequence[Formula], marked: Marked, width: int = 80) -> str:
         row = trace[one.data.channels.index(name)][shown]
         lines += [f"{name}:", *grid_of({DOT: row}, [], len(row), HEIGHT)]
     lines.append(_marks("fault", one.faulty[0][shown], FAULT))
-    lines.append(_marks("rules", everywhere(rule, one)[shown], ALARM))
+    lines.append(_marks("rules", holds_at_samples(rule, one)[shown], ALARM))
     return "\n".join(lines)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..asking import Question, Session
 from ..data import Dataset
 from ..errors import UnsupportedError
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
 from ..formula.show import number, weighted_sum
 from ..learners.prior import signed_atoms
+from ..mining import Query, QuerySession
 from ..plain import short_repr
 from ..semantics import satisfied
 from . import equivalence
@@ -100,14 +100,14 @@ class RashomonSet:
         at = [int(i) for i in np.argsort(np.abs(share - 0.5), kind="stable") if 0 < share[i] < 1]
         return [(self.data.cases[i], float(share[i])) for i in at]
 
-    def decisive(self, prove: bool = True) -> Question | None:
+    def decisive(self, prove: bool = True) -> Query | None:
         """A new trace whose verdict would tell most between the groups; None where none is found.
 
         Without `prove` z3 is not asked where no recorded trace can be changed to be one.
         """
         if len(self.groups) < 2:
             return None
-        return Session([group.formula for group in self.groups], self.data).next(prove)
+        return QuerySession([group.formula for group in self.groups], self.data).next(prove)
 
     def told(self) -> str:
         """How much is agreed on, in a few sentences."""

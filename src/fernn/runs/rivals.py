@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..asking import Answered, Asked
 from ..data import Dataset
 from ..data.atomic_write import append_line, write_text
 from ..engines import Failures, Unit, run_units
@@ -22,6 +21,7 @@ from ..formula.measures import facing
 from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
 from ..learners.recipe import engine_for, made, read_formula, recipe
+from ..mining import QueryAnswer, QueryResult
 from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, truth, whole
 from ..semantics import satisfied
 from ..semantics.quiet import quiet
@@ -193,7 +193,7 @@ TRANSCRIPT, OUTCOME = "asked.jsonl", "asked.json"
 SCHEMA = 1
 
 
-def load_transcript(run: Run) -> list[Answered]:
+def load_transcript(run: Run) -> list[QueryAnswer]:
     """The answers given so far; a torn last line is taken away."""
     path = run.folder / TRANSCRIPT
     if not path.exists():
@@ -201,13 +201,13 @@ def load_transcript(run: Run) -> list[Answered]:
     rows, content = [], path.read_bytes()
     for line in content.split(b"\n"):
         with suppress(*BROKEN):
-            rows.append(Answered.from_json(read_json(line)))
+            rows.append(QueryAnswer.from_json(read_json(line)))
     if content and not content.endswith(b"\n"):
         _write_transcript(run, rows)
     return rows
 
 
-def append_answer(run: Run, answered: Answered) -> None:
+def append_answer(run: Run, answered: QueryAnswer) -> None:
     append_line(run.folder / TRANSCRIPT, json.dumps(answered.to_json(), ensure_ascii=False))
 
 
@@ -216,11 +216,11 @@ def remove_last_answer(run: Run) -> None:
     _write_transcript(run, load_transcript(run)[:-1])
 
 
-def _write_transcript(run: Run, rows: list[Answered]) -> None:
+def _write_transcript(run: Run, rows: list[QueryAnswer]) -> None:
     write_text(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
 
 
-def save_answers(run: Run, asked: Asked) -> Path:
+def save_answers(run: Run, asked: QueryResult) -> Path:
     told: dict[str, Any] = {
         "schema": SCHEMA, "formula": str(asked.formula), "left": [str(f) for f in asked.left], "ended": asked.ended,
         "proved": asked.is_proved, "questions": len(asked.transcript), "disagreements": asked.disagreements,

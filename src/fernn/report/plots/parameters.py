@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UnsupportedError
 from ...formula.show import number
-from ...regions import Box, ParameterSet
-from ...regions.view import View, view, views
+from ...mining import Box, ParameterSet
+from ...mining.parameter_plots import AxisView, axis_view, axis_views
 from ..wording import percent, wrapped
 from .style import BAD, GOOD, WIDTH, figure, finished, tidy
 
@@ -34,7 +34,7 @@ COLUMNS = 3  # of slices
 
 
 def region(found: ParameterSet, title: str = "") -> Figure:
-    """The result of `fernn.regions.parameter_set`: which values are allowed, and which is recommended.
+    """The result of `fernn.mining.parameter_set`: which values are allowed, and which is recommended.
 
     One open number: the shares of wrong verdicts along it. Two: the allowed boxes in their plane. Three or four: a
     plane for every two, cut through the recommended values of the others.
@@ -47,7 +47,7 @@ def region(found: ParameterSet, title: str = "") -> Figure:
         )
     if len(names) == 1:
         made = figure(3.0, title or found.text)
-        _line(made.subplots(), found, views(found)[0])
+        _line(made.subplots(), found, axis_views(found)[0])
     else:
         pairs = list(combinations(range(len(names)), 2))
         columns = min(len(pairs), COLUMNS)
@@ -59,7 +59,7 @@ def region(found: ParameterSet, title: str = "") -> Figure:
     return finished(made, list(_legend(found)))
 
 
-def _line(axes: Axes, found: ParameterSet, across: View) -> None:
+def _line(axes: Axes, found: ParameterSet, across: AxisView) -> None:
     tidy(axes, across.name, "share judged wrongly")
     for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
         for box in boxes:
@@ -87,7 +87,7 @@ def _line(axes: Axes, found: ParameterSet, across: View) -> None:
 def _plane(axes: Axes, found: ParameterSet, i: int, j: int) -> None:
     from matplotlib.patches import Rectangle
 
-    across, up = view(found, i), view(found, j)
+    across, up = axis_view(found, i), axis_view(found, j)
     tidy(axes, across.name, up.name)
     axes.grid(visible=False)
     for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
@@ -112,7 +112,7 @@ def _is_cut(found: ParameterSet, box: Box, i: int, j: int) -> bool:
     return found.picked is None or all(found.picked.values[found.names[k]] in box[k] for k in others)
 
 
-def _never(found: ParameterSet, across: View, up: View) -> Iterator[tuple[Ends, Ends]]:
+def _never(found: ParameterSet, across: AxisView, up: AxisView) -> Iterator[tuple[Ends, Ends]]:
     """Cells in which some window would end before it starts."""
     rest = dict.fromkeys(found.names, 0.0) | (dict(found.picked.values) if found.picked is not None else {})
     for a, width in _cells(across):
@@ -121,7 +121,7 @@ def _never(found: ParameterSet, across: View, up: View) -> Iterator[tuple[Ends, 
                 yield width, height
 
 
-def _cells(shown: View) -> list[tuple[float, Ends]]:
+def _cells(shown: AxisView) -> list[tuple[float, Ends]]:
     """Every whole number in view, as wide as a sample; of thresholds, which no window depends on, one cell for all."""
     if not shown.is_end:
         return [(shown.low, (shown.low, shown.high))]
@@ -129,13 +129,13 @@ def _cells(shown: View) -> list[tuple[float, Ends]]:
 
 
 def _shows_never(found: ParameterSet) -> bool:
-    shown = [view(found, i) for i in range(len(found.names))]
+    shown = [axis_view(found, i) for i in range(len(found.names))]
     if len(shown) == 1:
         return not all(found.structure.fits({shown[0].name: value}) for value, _ in _cells(shown[0]))
     return any(True for a, b in combinations(shown, 2) for _ in _never(found, a, b))
 
 
-def _wide(ends: Ends, shown: View) -> Ends:
+def _wide(ends: Ends, shown: AxisView) -> Ends:
     """At least a line wide: a single value can be seen."""
     low, high = ends
     least = THIN * (shown.high - shown.low)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...asking import Question
 from ...data import Dataset
 from ...data.dataset import Floats
 from ...errors import FernnError
 from ...evaluation.equivalence import sufficient_samples
 from ...evaluation.rashomon import BehaviourGroup, RashomonSet, rashomon_set, with_equivalence_classes
 from ...formula import Formula, length
+from ...mining import Query
 from ...runs import Run
 from ...runs.rivals import candidates
 from .lanes import lanes
@@ -108,7 +108,7 @@ def _decisive(found: RashomonSet) -> dict[str, Any] | None:
     return None if question is None else asked(question, data)
 
 
-def asked(question: Question, data: Dataset) -> dict[str, Any]:
+def asked(question: Query, data: Dataset) -> dict[str, Any]:
     """A question as a page draws it."""
     sides = (question.good[0], question.bad[0])
     return {

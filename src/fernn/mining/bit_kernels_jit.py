@@ -1,0 +1,42 @@
+"""What Python calls: the compiled loops, kept on disk under the text of all that they call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..learners.enumerative import word_vectors as lanes
+from ..semantics.ondisk import compiled_on_disk, is_kept
+from . import bit_kernels as counting
+
+
+def _loops() -> tuple[Any, ...]:
+    compiled = compiled_on_disk(counting, lanes)
+
+    @compiled
+    def gather(*args: Any) -> Any:
+        return counting.gather_bits(*args)
+
+    @compiled
+    def tally(*args: Any) -> Any:
+        return counting.count_samples(*args)
+
+    @compiled
+    def race(*args: Any) -> Any:
+        return counting.cheapest_rules(*args)
+
+    @compiled
+    def collect(*args: Any) -> Any:
+        return counting.collect_rules(*args)
+
+    @compiled
+    def pairs(*args: Any) -> Any:
+        return counting.cheapest_pair(*args)
+
+    return gather, tally, race, collect, pairs
+
+
+gather_bits, count_samples, cheapest_rules, collect_rules, cheapest_pair = _loops()
+
+
+def is_compiled() -> bool:
+    return is_kept(cheapest_rules)

@@ -1,0 +1,125 @@
+"""Which rules are tried: past-time templates, their holes filled.
+
+A rule is judged at every sample and looks back from it. Rules are joined by or afterwards, so none of the usual forms
+has an or of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from ..data.problems import unknown_channel
+from ..errors import FormulaError, UnsupportedError
+from ..formula import ALL_TIME, And, Formula, Interval, OpenInterval, channels, direction, interval, length, parse
+from ..formula.holes import expanded
+from ..formula.measures import everywhere
+from ..formula.nodes import children
+from ..learners.enumerative.behaviour_table import Ids
+from ..learners.enumerative.bitpack import pack_data
+from ..learners.enumerative.exploration import ExactSpace, Exploration
+from .fault_marks import FaultMarks
+
+DEFAULT_TEMPLATES = (
+    "?p",
+    "O[?w] ?p",
+    "H[?w] ?p",
+    "?p & ?q",
+    "?p S ?q",
+    "?p & O[?w] ?q",
+    "?p & H[?w] ?q",
+    "?p & (?q S ?r)",
+    "O[?w] ?p & O[?v] ?q",
+    "O[?w] ?p & H[?v] ?q",
+    "H[?w] ?p & H[?v] ?q",
+)
+"""The templates of rules up to length 5, unless others are given."""
+ONE = "<any>"
+"""The name of every window that stands in one place, so that equal parts are one family."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuleForm:
+    """All rules of one form: `left`, or `left & right` where there is a right."""
+
+    length: int
+    left: Ids
+    right: Ids | None = None
+
+
+def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | str] = ()) -> tuple[Formula, ...]:
+    """Those given, or the usual ones of at most this length; without `intervals` these look back over all time."""
+    if not given:
+        usual = [parse(text) for text in DEFAULT_TEMPLATES]
+        kept = [template for template in usual if length(template) <= max_length]
+        return tuple(kept if intervals else dict.fromkeys(everywhere(t, _over_all_time) for t in kept))
+    read = tuple(parse(each) if isinstance(each, str) else each for each in given)
+    for template in read:
+        if direction(template) not in ("past", "now"):
+            raise UnsupportedError(f"a cause looks back: O, H and S, found {template}")
+    return read
+
+
+def check_channels(given: Sequence[Formula], marked: FaultMarks) -> None:
+    for template in given:
+        for name in channels(template):
+            if name not in marked.data.channels:
+                owner, reader = f"{marked.data.name} has", f"the template {template} reads"
+                raise FormulaError(unknown_channel(name, marked.data.channels, owner, reader))
+
+
+def _over_all_time(node: Formula) -> Formula:
+    return type(node)(*children(node), ALL_TIME) if _is_open(node) else node  # type: ignore[call-arg]
+
+
+def explore_atoms(marked: FaultMarks, grid: int, memory: int, pulse: Callable[[], None]) -> Exploration:
+    """The ground on which families of rules grow: atoms with `grid` thresholds a channel."""
+    space = ExactSpace(1, thresholds="grid", grid=grid, every=True)
+    return Exploration(pack_data(marked.data, np.ones(len(marked)), False), space, memory, pulse=pulse)
+
+
+def rule_forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple[tuple[RuleForm, ...], int]:
+    """All rules of the templates, the shortest first; and how many parts of rules did not fit into memory."""
+    grown = made.grown(lambda hole: candidate_windows(hole, reach))
+    found = []
+    for template in given:
+        for shape in expanded(template):
+            for settled in grown.settled(shape):
+                node = everywhere(settled, _unname_window)
+                if isinstance(node, And):
+                    left = grown.family(node.left)
+                    right = left if node.right == node.left else grown.family(node.right)
+                    found.append(RuleForm(length(node), left, right))
+                else:
+                    found.append(RuleForm(length(node), grown.family(node)))
+    return tuple(sorted(found, key=lambda form: form.length)), grown.dropped
+
+
+def _unname_window(node: Formula) -> Formula:
+    return type(node)(*children(node), replace(node.over, name=ONE)) if _is_open(node) else node  # type: ignore[attr-defined,call-arg]
+
+
+def _is_open(node: Formula) -> bool:
+    return isinstance(getattr(node, "over", None), OpenInterval)
+
+
+def candidate_windows(hole: OpenInterval, reach: int) -> tuple[Interval, ...]:
+    """What is tried for an open window: ends that lie ever farther apart, and all time."""
+    tried = [interval(a, b) for a, b in combinations_with_replacement(list(_ends(reach)), 2) if b]
+    found = [over for over in (*tried, ALL_TIME) if hole.covers(over)]
+    if not found:
+        raise UnsupportedError(f"no window tried fits into {hole}; they look back {reach} samples at most (reach)")
+    return tuple(found)
+
+
+def _ends(reach: int) -> Iterator[int]:
+    """0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ..."""
+    step, at = 1, 0
+    while at <= reach:
+        yield at
+        at += step
+        if at >= 4 * step and at & (at - 1) == 0:
+            step = at // 2
