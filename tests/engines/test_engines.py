@@ -18,7 +18,7 @@ from fernn.data.streaming.stream_summary import summarize_stream
 from fernn.engines import Unit, resolve_engine, run_units, use
 from fernn.engines.processes import Processes
 from fernn.engines.resolve import close_all
-from fernn.errors import UnsupportedError
+from fernn.errors import EngineError, UnsupportedError
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
@@ -244,3 +244,27 @@ def test_jobs_of_a_queue_do_the_same(data, tmp_path):
         assert list(refit(replace(learner, engine=queue), data, asked)) == list(refit(learner, data, asked))
     finally:
         queue.close()
+
+
+@pytest.mark.parametrize("losses", [2, 1000])
+def test_data_are_sent_again_where_a_worker_is_lost_meanwhile(losses, data, monkeypatch):
+    pytest.importorskip("distributed")
+    from fernn.engines import dask
+
+    class Client:
+        tries = 0
+
+        def scatter(self, *given, **named):
+            self.tries += 1
+            if self.tries <= losses:
+                raise OSError("Stream is closed")
+            return "there"
+
+    monkeypatch.setattr(dask, "SCATTER_PAUSE", 0.0)
+    cluster = object.__new__(dask.Dask)
+    cluster.client, cluster.name = Client(), "dask"
+    if losses > dask.SCATTER_TRIES:
+        with pytest.raises(EngineError, match="could not be sent to the workers of dask: Stream is closed"):
+            cluster._scatter(data)
+    else:
+        assert cluster._scatter(data) == "there"

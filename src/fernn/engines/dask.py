@@ -7,17 +7,19 @@ import warnings
 from concurrent.futures import Future
 from math import inf
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from ..data import Dataset
-from ..errors import FernnWarning, UnsupportedError
+from ..errors import EngineError, FernnWarning, UnsupportedError
 from .base import WAIT, PlacementCache, Unit, announce, check_reachable, run_task_on_worker
 from .executors import copy_result
 from .processes import cores
 
 PLACED = 4
 """Data sets kept on the workers."""
+SCATTER_TRIES, SCATTER_PAUSE = 10, 0.5
+"""How often data are sent while workers are lost, and seconds in between."""
 JOINED = 20.0
 """Seconds for a scheduler to take us in."""
 WARNED = 30.0
@@ -84,10 +86,16 @@ class Dask:
         return future
 
     def _scatter(self, data: Dataset) -> Any:
-        try:
-            return self.client.scatter(data, broadcast=True, hash=False)
-        except TimeoutError:
-            raise UnsupportedError(f"the Dask cluster {self.name} has no workers; start some") from None
+        """To all workers; one that is lost meanwhile is left out, or replaced, at the next try."""
+        for left in range(SCATTER_TRIES - 1, -1, -1):
+            try:
+                return self.client.scatter(data, broadcast=True, hash=False)
+            except TimeoutError:
+                raise UnsupportedError(f"the Dask cluster {self.name} has no workers; start some") from None
+            except OSError as error:  # the connection to a worker was closed
+                if not left:
+                    raise EngineError(f"the data could not be sent to the workers of {self.name}: {error}") from error
+                sleep(SCATTER_PAUSE)
 
     def drop(self, futures: list[Future[str]]) -> None:
         self.client.cancel([inner for future in futures if (inner := self._at.pop(future, None)) is not None])
