@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from fernn.causes import Cause, tank
+from fernn.mining import Cause, tank
 from fernn.data import against, from_arrays
 from fernn.evaluation import bootstrap, nested_cv, permutation_test
 from fernn.learners import Enumerative, Fernn, Lattice, MaxSat, PaperFernn, Tree
