@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds clean
+.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds index clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests"
@@ -24,6 +24,7 @@ help:
 	@echo "make fuzz    feed damaged inputs to all readers (ARGS=\"--seconds 600 --seed 1\"); crashes go to tests/fuzz/crashes"
 	@echo "make forge   edit true certificates 10,000 times; none that claims more than is true may pass"
 	@echo "make bounds  run a part of the tests with the lowest and with the newest versions of the dependencies"
+	@echo "make index   write docs/files.md: every file of the package with the first line of its docstring"
 	@echo "make clean   remove what the others made"
 
 $(BIN)/python:
@@ -146,6 +147,9 @@ bounds: $(VENV)/lowest/.bounds $(VENV)/newest/.bounds
 		echo "$$which: $$($(VENV)/$$which/bin/pip list --format freeze | grep -iE '^(numpy|numba|scikit-learn|typer|polars)==' | tr '\n' ' ')"; \
 		NUMBA_CACHE_DIR=$(VENV)/$$which/numba $(VENV)/$$which/bin/python -m pytest $(BOUNDED) $(ARGS) || exit 1; \
 	done
+
+index:
+	$(PYTHON) docs/make_index.py
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
