@@ -9,6 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from fernn.data import Draft, register_reader, to_dataset
+from fernn.data.readers import registry
+
 CASES = (("a", 0, "ok"), ("b", 10, "bad"), ("c", 1, "ok"), ("d", 11, "bad"))
 ROWS = [f"{case},{t},{v + t},{-t},{label}\n" for case, v, label in CASES for t in range(3)]
 TABLE = "case,time,v,w,label\n" + "".join(ROWS)
@@ -120,3 +123,26 @@ def test_learn_tells_the_warnings_that_check_tells(called, tmp_path):
     assert "learning from all of its 4 traces" in sampled
     assert called("check", "x.csv", "--dt", "5").code == 2
     assert called("check", "x.csv", "--dt", "5", "--stream").code == 2
+
+
+def read_log(path, options, ledger):
+    rows = [line.split() for line in path.read_text(encoding=options.encoding).splitlines()]
+    traces = [np.array([[float(cell) for cell in row[2:]]]) for row in rows]
+    return to_dataset(Draft(traces, [row[0] for row in rows], ["v"], [row[1] for row in rows]), options, "log", ledger)
+
+
+def test_a_reader_from_outside_is_read_by_the_commands(called, tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_formats", dict(registry._formats))
+    register_reader(".log", read_log, is_text=True)
+    (tmp_path / "drive.log").write_text("a ok 1 2 3\nb bad 7 8 9\nc ok 1 1 2\nd bad 9 9 9\n")
+    checked = called("check", "drive.log")
+    assert checked.code == 0
+    assert "4 cases x 1 channel x 3 samples" in checked.out
+    judged = called("eval", "G (v <= 5)", "drive.log")
+    assert judged.code == 1
+    assert "0 'ok' traces violate the rule, 0 'bad' traces satisfy it" in judged.out
+    for refused, why in (("sample", "this is a log file"), ("check", "read as a whole, not in pieces")):
+        words = ("-o", "part.csv") if refused == "sample" else ("--stream",)
+        told = called(refused, "drive.log", *words)
+        assert told.code != 0
+        assert why in told.out + told.err

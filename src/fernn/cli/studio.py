@@ -49,10 +49,10 @@ def studio(
 
 def _is_large(file: str) -> bool:
     """Whether it is a text file that takes longer to read than a person waits."""
-    from ..data.file_checks import file_format
+    from ..data.readers.registry import TEXT, file_format
 
     path = Path(file)
-    return path.is_file() and file_format(path) == "text" and path.stat().st_size > LARGE
+    return path.is_file() and file_format(path) == TEXT and path.stat().st_size > LARGE
 
 
 def _part(path: Path, options: dict[str, Any], folder: Path) -> str:

@@ -8,12 +8,14 @@ print(data_card(data))
 from .data_summary import DataCard, data_card
 from .dataset import Dataset
 from .datasets import SOURCES, inspect_series, is_named, load, lyft_scenes, physionet, series, uci_hapt, uci_hapt_raw
+from .draft import Draft, to_dataset
 from .frames import from_arrays, from_frame
-from .options import flags, suggest_command
-from .problems import Problem
+from .options import ReadOptions, flags, suggest_command
+from .problems import Ledger, Problem
 from .read import inspect, inspect_input, read, read_input
 from .readers.csv import write_csv
 from .readers.npz import save
+from .readers.registry import FileFormat, register_reader
 from .sampling import Sample, sample_file
 from .splits import folds, paper_split, split
 from .transform import one_vs_rest, reorder_classes, with_steps
@@ -25,7 +27,11 @@ __all__ = [
     "SOURCES",
     "DataCard",
     "Dataset",
+    "Draft",
+    "FileFormat",
+    "Ledger",
     "Problem",
+    "ReadOptions",
     "Sample",
     "against",
     "card",
@@ -45,6 +51,7 @@ __all__ = [
     "physionet",
     "read",
     "read_input",
+    "register_reader",
     "reorder_classes",
     "sample_file",
     "sampled",
@@ -52,6 +59,7 @@ __all__ = [
     "series",
     "split",
     "suggest_command",
+    "to_dataset",
     "uci_hapt",
     "uci_hapt_raw",
     "with_steps",

@@ -1,4 +1,4 @@
-"""Checks of a file before it is read: its format, its magic bytes, and the memory that reading takes.
+"""Checks of a file before it is read: its magic bytes, its lines, and the memory that reading takes.
 
 What counts is the memory that reading takes, not the bytes on disk: a cell of a table is read into eight bytes, which
 are copied twice, and each row has some more. It is estimated from a few looks into the file.
@@ -10,15 +10,10 @@ import os
 import stat
 import zipfile
 from pathlib import Path
-from typing import Literal
 
 from .problems import Ledger
+from .readers.registry import TEXT, file_format
 
-Format = Literal["text", "parquet", "npz", "trace", "ts"]
-FORMATS: dict[str, Format] = {
-    ".parquet": "parquet", ".pq": "parquet", ".npz": "npz", ".trace": "trace", ".traces": "trace", ".ts": "ts",
-}  # fmt: skip
-"""The formats by the ending of the name; files with any other ending are tables as text (CSV)."""
 UNPACK = "Unpack it first."
 SAVE = "Name the recording itself: CSV, Parquet, NPZ, .trace or .ts."
 # How files of each kind begin, what they are, and what to do.
@@ -45,11 +40,6 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x80\x05\x95", "a Python pickle", "Write it as CSV or NPZ; pickles are not safe to load."),
 )
 KINDS = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
-
-
-def file_format(path: Path) -> Format:
-    """The format that the name of a file says; every command asks here."""
-    return FORMATS.get(path.suffix.lower(), "text")
 
 
 def report_other_format(lines: list[str], ledger: Ledger) -> bool:
@@ -106,7 +96,6 @@ def report_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
 SHARE = 4  # by default, columns that are unpacked from a file may take a quarter of the free memory
 HALF = 2  # and reading a text file half of it, all of it counted
 CELL, ROW = 24, 16  # bytes that reading takes for each cell and for each row of a text file, about
-LETTER = 40  # bytes for each byte of a TRACE file
 LOOK = 1 << 18  # bytes that are looked at, at the beginning and in the middle
 LONGEST = 8_000_000  # bytes of a line that are always read
 LEAST_LINE = 1_000_000  # and with any memory limit
@@ -115,9 +104,9 @@ LEAST_LINE = 1_000_000  # and with any memory limit
 def fits_memory(path: Path, limit: int | None, ledger: Ledger) -> bool:
     """True if the memory that reading the file takes is within `limit` bytes; tells the ledger if not."""
     form = file_format(path)
-    if form in ("npz", "parquet"):
+    if not form.is_text:
         return fits_unpacked(_size(path), limit, ledger)
-    if form == "text" and report_long_line(path, limit, ledger):
+    if form == TEXT and report_long_line(path, limit, ledger):
         return False
     size, need = path.stat().st_size, text_memory(path)
     allowed = memory_budget(limit, HALF)
@@ -139,8 +128,8 @@ WAYS = (
 def text_memory(path: Path) -> int:
     """Bytes of memory that reading a text file takes, about; told by its size and by rows here and there."""
     size = path.stat().st_size
-    if file_format(path) == "trace":
-        return size * LETTER
+    if factor := file_format(path).memory_per_byte:
+        return size * factor
     with open(path, "rb") as handle:
         looks = [handle.read(LOOK)]
         if size > 3 * LOOK:
@@ -202,7 +191,7 @@ def format_size(size: int) -> str:
 
 def _size(path: Path) -> int:
     """Bytes on disk; of an NPZ file, the bytes it unpacks to."""
-    if path.suffix.lower() == ".npz" and zipfile.is_zipfile(path):
+    if file_format(path).name == "npz" and zipfile.is_zipfile(path):
         try:
             with zipfile.ZipFile(path) as archive:
                 return sum(entry.file_size for entry in archive.infolist())

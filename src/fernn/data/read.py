@@ -15,19 +15,11 @@ from ..errors import DataError, FernnWarning, UnsupportedError
 from .checks import check_data
 from .dataset import Dataset
 from .datasets import SOURCES, find_installed_series, inspect_series, is_named, load
-from .draft import Draft, to_dataset
-from .file_checks import file_format, fits_memory, report_binary, report_special_file
-from .labels import check_no_marks
+from .file_checks import fits_memory, report_binary, report_special_file
 from .options import BadRows, LabelKind, Layout, Nonfinite, ReadOptions, as_tuple, flags, suggest_command
 from .problems import Ledger, Problem, plural
-from .readers.column_roles import read_header, report_no_rows
-from .readers.dialect import Dialect, broken_line, sniff
-from .readers.layouts import read_tidy, read_wide
-from .readers.npz import read_npz
-from .readers.parquet import parquet_table
-from .readers.propositional import read_propositional
-from .readers.table import drop_unused_columns, text_table
-from .readers.ts import read_ts
+from .readers.dialect import broken_line
+from .readers.registry import file_format
 from .transform import with_steps
 
 FOLDER = "Name one file in it; of folders of Parquet files, eval, check, watch and learn read all."
@@ -116,43 +108,10 @@ def inspect(
 
 
 def _dataset(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
-    kind = file_format(file)
-    if kind == "npz":
-        return read_npz(file, options, ledger)
-    if kind == "parquet":
-        found = parquet_table(file, options, ledger)
-        draft = None
-        if found is not None:
-            table, parts = found
-            parts = drop_unused_columns(table, parts, options, ledger)
-            draft = read_tidy(table, parts, options, file.stem, ledger)
-    elif report_binary(file, options.encoding, ledger):
+    form = file_format(file)
+    if form.is_text and report_binary(file, options.encoding, ledger):
         return None
-    elif kind == "trace":
-        check_no_marks(options, "traces of propositions")
-        return read_propositional(file, options, ledger)
-    elif kind == "ts":
-        check_no_marks(options, "each row is a trace")
-        return read_ts(file, options, ledger)
-    else:
-        begin = sniff(file, options, ledger)
-        options = options if begin is None else options.noted(begin.note)
-        draft = None if begin is None else _text(file, begin, options, ledger)
-    return None if draft is None else to_dataset(draft, options, file.stem, ledger)
-
-
-def _text(file: Path, begin: Dialect, options: ReadOptions, ledger: Ledger) -> Draft | None:
-    found = read_header(begin, options, ledger)
-    if found is None:
-        return None
-    table = text_table(file, begin, found.names, found.roles, options, ledger)
-    if not len(table.lines):
-        report_no_rows(begin, ledger)
-        return None
-    parts = drop_unused_columns(table, found.roles, options, ledger, wide=not found.tidy)
-    return (
-        read_tidy(table, parts, options, file.stem, ledger) if found.tidy else read_wide(table, parts, options, ledger)
-    )
+    return form.read(file, options, ledger)
 
 
 def _is_file(file: Path, ledger: Ledger) -> bool:

@@ -23,11 +23,12 @@ from ..errors import DataError, UnsupportedError
 from ..plain import short_repr
 from .atomic_write import atomic_write
 from .dataset import Ints
-from .file_checks import file_format, format_size, report_binary, report_long_line, report_special_file
+from .file_checks import format_size, report_binary, report_long_line, report_special_file
 from .options import ReadOptions, as_tuple
 from .problems import Ledger, plural, refusal
 from .readers.column_roles import Roles, find_roles, headerless_roles, is_tidy
 from .readers.dialect import Dialect, has_header, sniff, split_rows
+from .readers.registry import TEXT, file_format
 
 BLOCK_BYTES = 1 << 23
 BYTEWISE = "latin-1"  # as which every byte is a letter
@@ -178,8 +179,8 @@ def sample_file(
             f"a sample is taken of one CSV file, {file} is a folder. Of folders of Parquet files, fernn learn takes a "
             "sample itself (--sample), and eval, check and watch read all"
         )
-    if (kind := file_format(file)) != "text":
-        what = f"a sample is taken of tables as text (CSV), and the name says that this is a {kind} file"
+    if (form := file_format(file)) != TEXT:
+        what = f"a sample is taken of tables as text (CSV), and the name says that this is a {form.name} file"
         raise refusal(
             "not-text", what, "Convert it to CSV; of Parquet files, fernn learn takes a sample itself.", file=file.name
         )

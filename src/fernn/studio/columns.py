@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from ..data import Dataset
-from ..data.file_checks import file_format
 from ..data.options import ReadOptions
 from ..data.problems import Ledger
 from ..data.readers.dialect import has_header, sniff
+from ..data.readers.registry import TEXT, file_format
 from ..errors import FernnError
 from .files import Known
 from .reading import Reading
@@ -24,7 +24,9 @@ def kind(file: Known) -> Literal["text", "parquet", "other"]:
     if file.origin == "made":
         return "other"
     form = file_format(Path(file.path))
-    return form if form in ("text", "parquet") else "other"
+    if form == TEXT:
+        return "text"
+    return "parquet" if form.name == "parquet" else "other"
 
 
 def columns(file: Known, reading: Reading, data: Dataset | None) -> list[str]:

@@ -19,6 +19,7 @@ from ..dataset import Dataset
 from ..options import ReadOptions
 from ..problems import Ledger, did_you_mean, quote_names
 from ..readers.npz import read_npz
+from ..readers.registry import file_format
 from .paper_recordings import cct, ecg, hapt, lyft
 from .public.lyft_level5 import lyft_scenes
 from .public.physionet import physionet
@@ -63,7 +64,7 @@ def load(what: str | PathLike[str], **options: Any) -> Dataset:
     name, path = str(what), Path(what)
     if name in SOURCES:
         return _called(name, options)
-    if path.suffix.lower() != ".npz":
+    if file_format(path).name != "npz":
         installed = find_installed_series()
         if name in installed:
             _check_options(name, options, [key for key in signature(series).parameters if key != "name"])

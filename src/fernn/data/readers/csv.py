@@ -1,8 +1,8 @@
-"""Datasets as tidy CSV, which reads back to an equal dataset.
+"""CSV files: tables as text, tidy or wide, read into a dataset; and datasets written as tidy CSV.
 
-The first line is a note that a spreadsheet shows as text and `read` understands: what the columns are
-and what the rows cannot say (class order, dt, unit, name). The rest is plain CSV, in which no cell is run by a
-spreadsheet: see `escape_cell`.
+What is written reads back to an equal dataset. Its first line is a note that a spreadsheet shows as text and `read`
+understands: what the columns are and what the rows cannot say (class order, dt, unit, name). The rest is plain CSV, in
+which no cell is run by a spreadsheet: see `escape_cell`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,34 @@ from pathlib import Path
 
 from ..atomic_write import atomic_write
 from ..dataset import Dataset
-from .dialect import ESCAPED, NOTE, escape_cell
+from ..draft import to_dataset
+from ..options import ReadOptions
+from ..problems import Ledger
+from .column_roles import read_header, report_no_rows
+from .dialect import ESCAPED, NOTE, escape_cell, sniff
+from .layouts import read_tidy, read_wide
+from .table import drop_unused_columns, text_table
+
+
+def read_csv(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+    """The dataset in a table as text, with a row a sample or a row a trace."""
+    dialect = sniff(path, options, ledger)
+    if dialect is None:
+        return None
+    options = options.noted(dialect.note)
+    header = read_header(dialect, options, ledger)
+    if header is None:
+        return None
+    table = text_table(path, dialect, header.names, header.roles, options, ledger)
+    if not len(table.lines):
+        report_no_rows(dialect, ledger)
+        return None
+    roles = drop_unused_columns(table, header.roles, options, ledger, wide=not header.tidy)
+    if header.tidy:
+        draft = read_tidy(table, roles, options, path.stem, ledger)
+    else:
+        draft = read_wide(table, roles, options, ledger)
+    return to_dataset(draft, options, path.stem, ledger)
 
 
 def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:

@@ -26,6 +26,7 @@ from ..frames import default_channels, spell_labels
 from ..labels import parse_marks
 from ..options import ReadOptions
 from ..problems import Ledger, did_you_mean, quote_names, refusal
+from .registry import file_format
 from .timestamps import EVEN
 
 SCHEMA = 1
@@ -34,7 +35,7 @@ SCHEMA = 1
 def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     """Write the dataset as an NPZ file that `load` and `read` give back equal; returns its path."""
     target = Path(path)
-    if target.suffix.lower() != ".npz":
+    if file_format(target).name != "npz":
         raise DataError(f"a saved dataset ends in .npz, got {target.name!r}. Use write_csv for a CSV file.")
     with atomic_write(target) as part, open(part, "wb") as handle:
         np.savez_compressed(handle, allow_pickle=False, **to_arrays(dataset))

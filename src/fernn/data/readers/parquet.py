@@ -17,12 +17,14 @@ import numpy as np
 
 from ...errors import FernnError
 from ...plain import shortened, told
-from ..dataset import Floats, Ints
+from ..dataset import Dataset, Floats, Ints
+from ..draft import to_dataset
 from ..file_checks import fits_unpacked, memory_budget
 from ..options import ReadOptions
 from ..problems import Ledger, refusal
 from .column_roles import Roles, find_roles
-from .table import Table
+from .layouts import read_tidy
+from .table import Table, drop_unused_columns
 
 LARGE = 3
 TRIAL = f"""
@@ -37,6 +39,16 @@ pl.read_parquet(sys.argv[1])
 """Says how large the columns are; reads them unless that is too large."""
 PANIC = "pyo3_runtime"
 """Where the exception lives by which Rust code of polars gives up; it is no Exception."""
+
+
+def read_parquet(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+    """The dataset in a Parquet file with a row a sample."""
+    found = parquet_table(path, options, ledger)
+    if found is None:
+        return None
+    table, roles = found
+    roles = drop_unused_columns(table, roles, options, ledger)
+    return to_dataset(read_tidy(table, roles, options, path.stem, ledger), options, path.stem, ledger)
 
 
 def parquet_table(path: Path, options: ReadOptions, ledger: Ledger) -> tuple[Table, Roles] | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..dataset import Dataset, Floats
 from ..draft import Draft, to_dataset
+from ..labels import check_no_marks
 from ..options import ReadOptions
 from ..problems import Ledger
 
@@ -25,6 +26,7 @@ CLASSES = ("negative", "positive")
 
 def read_propositional(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
     """The dataset in such a file; every line that is not a trace is an error of its own."""
+    check_no_marks(options, "traces of propositions")
     sections: list[list[tuple[int, str]]] = [[]]
     for number, line in enumerate(file.read_text(encoding=options.encoding).splitlines(), 1):
         text = line.strip()

@@ -24,7 +24,7 @@ from ...errors import DataError
 from ..dataset import Dataset, Floats
 from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels
-from ..labels import match_class, order_classes
+from ..labels import check_no_marks, match_class, order_classes
 from ..options import ReadOptions
 from ..problems import Ledger, did_you_mean, plural, quote_names
 from .dialect import open_text
@@ -113,6 +113,7 @@ class SeriesRows:
 
 def read_ts(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
     """The dataset in a series file; every row that cannot be read is an error of its own."""
+    check_no_marks(options, "each row is a trace")
     rows = read_rows(file, options, ledger)
     return None if rows is None else merge_series([rows], options, file.stem, ledger)
 

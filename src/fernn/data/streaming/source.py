@@ -18,7 +18,6 @@ from ...errors import DataError
 from ...plain import short_repr, shortened
 from ..file_checks import (
     HALF,
-    file_format,
     memory_budget,
     report_binary,
     report_long_line,
@@ -30,10 +29,9 @@ from ..problems import Ledger, Problem, quote_names, refusal
 from ..readers.column_roles import Roles, find_roles, read_header
 from ..readers.dialect import Dialect, sniff
 from ..readers.parquet import check_bytes, frame_table, import_polars, parquet_errors
+from ..readers.registry import TEXT, file_format
 from ..readers.table import Table, drop_unused_columns, text_blocks
 
-WHOLE = ("npz", "ts", "trace")
-"""Formats of files that are only read as a whole."""
 PACKED = 50  # Parquet files are this much smaller than their columns, at most, but for odd ones
 LOOK = 1_000  # rows by which columns of words are told
 TRIAL = """
@@ -86,7 +84,7 @@ class Source:
 def can_stream(path: str | PathLike[str]) -> bool:
     """Whether this is a file that can be read in pieces, or a folder."""
     file = Path(path)
-    return file.is_dir() or (file.is_file() and file_format(file) not in WHOLE)
+    return file.is_dir() or (file.is_file() and file_format(file).can_stream)
 
 
 def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
@@ -100,7 +98,7 @@ def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
     if file.is_dir():
         return True
     allowed = memory_budget(limit)
-    if file_format(file) == "text":
+    if file_format(file) == TEXT:
         room = memory_budget(limit, HALF)
         return room is not None and max(file.stat().st_size, text_memory(file)) > room
     if allowed is None or file.stat().st_size > allowed:
@@ -146,11 +144,11 @@ def _source(file: Path, options: ReadOptions, ledger: Ledger) -> Source | None:
     report_special_file(file, ledger)
     if ledger.failed:
         return None
-    if file_format(file) in WHOLE:
+    if not file_format(file).can_stream:
         what = f"{file.suffix} files are read as a whole, not in pieces"
         ledger.add("not-in-pieces", "error", what, "Leave out --stream, or convert it to Parquet or CSV.")
         return None
-    if file_format(file) == "parquet":
+    if file_format(file).name == "parquet":
         return _parquet_source(file, (file,), options, ledger)
     try:
         return _text_source(file, options, ledger)
@@ -168,7 +166,7 @@ def _parquet_files(folder: Path) -> tuple[Path, ...]:
     found = sorted(
         path
         for path in folder.rglob("*")
-        if file_format(path) == "parquet"
+        if file_format(path).name == "parquet"
         and path.is_file()
         and not any(part[0] in "._" for part in path.relative_to(folder).parts)
     )
