@@ -15,7 +15,7 @@ import httpx
 import uvicorn
 
 from fernn.studio.access import Access
-from fernn.studio.serving import bound, configured, made
+from fernn.studio.server import bind_socket, create_studio, server_config
 
 AIM = 100.0  # milliseconds
 TIMES = 20
@@ -28,9 +28,9 @@ FORMULAS = {
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, bound(0) as listening:
+    with tempfile.TemporaryDirectory() as folder, bind_socket(0) as listening:
         port, access = listening.getsockname()[1], Access()
-        server = uvicorn.Server(configured(made(Path(folder)), port, access))
+        server = uvicorn.Server(server_config(create_studio(Path(folder)), port, access))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

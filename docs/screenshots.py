@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from fernn.data import load, write_csv
 from fernn.studio.access import Access
-from fernn.studio.serving import bound, configured, made
+from fernn.studio.server import bind_socket, create_studio, server_config
 
 IMAGES = Path(__file__).parent / "images"
 LARGEST = 200_000  # bytes of a picture
@@ -35,9 +35,9 @@ CHANGED = "G[0,60] (v <= 33)"
 def studio(folder: Path) -> Iterator[str]:
     """The opening address of a studio that runs meanwhile, with a recording of a train."""
     write_csv(load("cruise", cases=CASES), folder / "cruise.csv")
-    listening = bound(0)
+    listening = bind_socket(0)
     port, access = listening.getsockname()[1], Access()
-    server = uvicorn.Server(configured(made(folder / "runs", str(folder / "cruise.csv")), port, access))
+    server = uvicorn.Server(server_config(create_studio(folder / "runs", str(folder / "cruise.csv")), port, access))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

@@ -109,10 +109,10 @@ def test_a_file_that_is_not_there_or_too_large_is_told_at_once(tmp_path):
 
 def test_it_listens_on_this_machine_only():
     from fernn.errors import UnsupportedError
-    from fernn.studio.serving import bound
+    from fernn.studio.server import bind_socket
 
     for host in ("0.0.0.0", "", "192.168.0.1", "::", "evil.example"):
         with pytest.raises(UnsupportedError, match="this machine only"):
-            bound(0, host)
-    with bound(0) as listening:
+            bind_socket(0, host)
+    with bind_socket(0) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"

@@ -17,7 +17,7 @@ from fernn.learners import Fit, Front
 from fernn.learners.front import Entry
 from fernn.report import against
 from fernn.report.plots.style import BAD, DARK, GOOD, PLAIN, RULES
-from fernn.report.plots.traces import _dots
+from fernn.report.plots.trace_plot import _dots
 from fernn.semantics import deciding
 
 
@@ -317,7 +317,7 @@ def test_only_what_is_asked_for_is_judged_however_it_is_cut(monkeypatch):
     cases = np.array([2, 3, 11, 29])
     wanted = [(one.channels, one.sample) for one in deciding(rule, data.subset(cases))]
     for block in (1, 300, 10**9):
-        monkeypatch.setattr("fernn.report.deciding.BLOCK", block)
+        monkeypatch.setattr("fernn.report.witness_matrix.BLOCK", block)
         found = _dots(rule, data, cases)
         assert [*found] == cases.tolist()
         assert [tuple(one) for one in found.values()] == wanted

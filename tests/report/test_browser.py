@@ -8,7 +8,7 @@ import pytest
 from made_runs import run_of, two_kinds
 
 from fernn.data import Dataset, from_arrays
-from fernn.report.page import written
+from fernn.report.page import write_report
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -37,7 +37,7 @@ def opened(chromium):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    return written(run_of(two_kinds(), tmp_path_factory.mktemp("reports") / "run"))
+    return write_report(run_of(two_kinds(), tmp_path_factory.mktemp("reports") / "run"))
 
 
 def facts(page):
@@ -127,7 +127,7 @@ def test_hostile_names_are_shown_and_do_nothing(opened, tmp_path):
     names = tuple(f"{HOSTILE}{i}" for i in range(20))
     labels = np.arange(20) % 2
     data = Dataset(random.normal(size=(20, 1, 9)), labels, (f"{HOSTILE}bad", "good"), (HOSTILE,), cases=names)
-    page = opened(written(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))))
+    page = opened(write_report(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))))
     page.locator("#traces .r-chips button").nth(1).click()
     page.mouse.move(400, 500)
     assert page.said == []
@@ -140,13 +140,15 @@ def test_real_labels_and_runs_without_a_test_have_their_own_words(opened, tmp_pa
     random = np.random.default_rng(2)
     values = random.normal(size=(50, 1, 20)).cumsum(axis=2)
     real = from_arrays(values, values.max(axis=(1, 2)), channels=("v",), label_kind="real")
-    page = opened(written(run_of(real, tmp_path / "real", rules=("F (v >= 0.5)",), reading={"label_kind": "real"})))
+    page = opened(
+        write_report(run_of(real, tmp_path / "real", rules=("F (v >= 0.5)",), reading={"label_kind": "real"}))
+    )
     assert "mean absolute error" in page.locator("#rule").text_content()
     assert page.locator("#right").count() == 0
     assert page.said == []
-    page = opened(written(run_of(two_kinds(), tmp_path / "untested", test=0)))
+    page = opened(write_report(run_of(two_kinds(), tmp_path / "untested", test=0)))
     assert "No traces were kept for the test" in page.locator("#rule").text_content()
-    page = opened(written(run_of(two_kinds(), tmp_path / "killed", ended=None)))
+    page = opened(write_report(run_of(two_kinds(), tmp_path / "killed", ended=None)))
     assert "has not ended" in page.locator(".r-warn").text_content()
     assert page.said == []
 
@@ -158,7 +160,7 @@ def test_rivals_are_seen_chosen_and_their_disputes_drawn(opened, tmp_path):
         {"formulas": [text], "error": error} for text in ("G (v <= 3)", "!(F (v > 3))", "G (v <= 2.5) & F (w >= -50)")
     ]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
-    page = opened(written(run))
+    page = opened(write_report(run))
     told = facts(page)
     section = page.locator("#rivals")
     assert "3 rules explain the training traces as well" in section.text_content()

@@ -8,7 +8,7 @@ import pytest
 
 from class_runs import KINDS, class_run
 from fernn import parse, satisfied
-from fernn.report.page import written
+from fernn.report.page import write_report
 from fernn.runs import load_job, load_rules
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -26,7 +26,7 @@ def facts_of(path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_rules_has_a_report_with_words_and_counts(runs, kind):
-    told = facts_of(written(runs[kind]))
+    told = facts_of(write_report(runs[kind]))
     job = load_job(runs[kind], classes=True)
     rules, kept = load_rules(job.run)
     train, held = job.parts
@@ -45,7 +45,7 @@ def test_every_kind_of_rules_has_a_report_with_words_and_counts(runs, kind):
 
 
 def test_each_class_is_seen_against_the_rest(runs):
-    told = facts_of(written(runs["each"]))
+    told = facts_of(write_report(runs["each"]))
     data = load_job(runs["each"], classes=True).data
     for rule, view in zip(told["classes"]["rules"], told["views"], strict=True):
         mine = [data.classes[int(label)] == rule["name"] for label in data.labels]
@@ -54,7 +54,7 @@ def test_each_class_is_seen_against_the_rest(runs):
 
 
 def test_the_same_run_gives_the_same_report(runs):
-    assert written(runs["list"]).read_bytes() == written(runs["list"]).read_bytes()
+    assert write_report(runs["list"]).read_bytes() == write_report(runs["list"]).read_bytes()
 
 
 def opened(chromium, path, width=1280):
@@ -70,8 +70,8 @@ def opened(chromium, path, width=1280):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_rule_can_be_seen_on_the_traces(chromium, runs, kind):
-    page = opened(chromium, written(runs[kind]))
-    told = facts_of(written(runs[kind]))["classes"]
+    page = opened(chromium, write_report(runs[kind]))
+    told = facts_of(write_report(runs[kind]))["classes"]
     for k, rule in enumerate(told["rules"]):
         page.locator(".f-classes button").nth(k).click()
         assert page.locator(".r-math").get_attribute("aria-label") == rule["formula"]
@@ -85,7 +85,7 @@ def test_every_rule_can_be_seen_on_the_traces(chromium, runs, kind):
 
 
 def test_hostile_class_names_are_shown_and_do_nothing(chromium, tmp_path):
-    page = opened(chromium, written(class_run("list", tmp_path / "run", (HOSTILE, "b", "c"))), 400)
+    page = opened(chromium, write_report(class_run("list", tmp_path / "run", (HOSTILE, "b", "c"))), 400)
     assert page.said == []
     assert page.locator("img").count() == 0
     assert HOSTILE in page.locator("#right").text_content()

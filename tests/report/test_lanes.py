@@ -18,8 +18,8 @@ from fernn.data import Dataset, from_arrays, load
 from fernn.errors import DataError, SignalError
 from fernn.formula import walk
 from fernn.report import lanes
-from fernn.report.plots.lane import LOOK
 from fernn.report.plots.style import BAD, GOOD
+from fernn.report.plots.subformula_plot import LOOK
 from fernn.report.reach import reach, window
 from strategies import MIXED, formulas
 

@@ -14,7 +14,7 @@ from fernn.data import load
 from fernn.errors import UnsupportedError
 from fernn.mining import parameter_set
 from fernn.report import region
-from fernn.report.plots.parameters import ALLOWED
+from fernn.report.plots.region_plot import ALLOWED
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from made_runs import RULES, run_of, two_kinds
 from fernn import parse, satisfied, score
 from fernn.data import Dataset, from_arrays, read_input
 from fernn.errors import DataError, RunError
-from fernn.report.page import written
+from fernn.report.page import write_report
 from fernn.runs import load_job
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -46,14 +46,14 @@ def facts_of(path):
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
-    first = written(run).read_bytes()
+    first = write_report(run).read_bytes()
     (tmp_path / "elsewhere").mkdir()
-    assert written(run, tmp_path / "elsewhere" / "page.html").read_bytes() == first
+    assert write_report(run, tmp_path / "elsewhere" / "page.html").read_bytes() == first
 
 
 def test_the_page_says_what_the_judge_says(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
-    told = facts_of(written(run))
+    told = facts_of(write_report(run))
     job = load_job(run)
     train, held = job.parts
     assert [rule["formula"] for rule in told["rules"]] == list(RULES)
@@ -70,7 +70,7 @@ def test_the_page_says_what_the_judge_says(tmp_path):
 
 def test_baselines_are_fitted_and_tested_on_the_same_split(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
-    majority, nearest = facts_of(written(run))["baselines"]
+    majority, nearest = facts_of(write_report(run))["baselines"]
     train, held = load_job(run).parts
     common = train.positive.mean() >= 0.5
     assert majority["error"] == pytest.approx(np.mean(held.positive != common))
@@ -88,7 +88,7 @@ def test_no_name_can_end_the_element_it_stands_in(tmp_path):
     data = Dataset(
         random.normal(size=(20, 1, 9)), np.arange(20) % 2, (f"{HOSTILE}bad", "{{script}}"), (HOSTILE,), cases=names
     )
-    page = written(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))).read_text()
+    page = write_report(run_of(data, tmp_path / "run", rules=(f'G ("{HOSTILE}" <= 1)',))).read_text()
     elements = Elements(page)
     assert [tag for tag, _ in elements.found].count("script") == 2
     assert not {"img", "link", "iframe", "object", "base", "form"} & {tag for tag, _ in elements.found}
@@ -99,7 +99,7 @@ def test_no_name_can_end_the_element_it_stands_in(tmp_path):
 
 
 def test_the_policy_lets_one_script_run_and_nothing_be_fetched(tmp_path):
-    elements = Elements(written(run_of(two_kinds(), tmp_path / "run")).read_text())
+    elements = Elements(write_report(run_of(two_kinds(), tmp_path / "run")).read_text())
     policy = next(a["content"] for tag, a in elements.found if tag == "meta" and "http-equiv" in a)
     rules = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     digest = base64.b64encode(hashlib.sha256(elements.held[1].encode()).digest()).decode()
@@ -109,14 +109,14 @@ def test_the_policy_lets_one_script_run_and_nothing_be_fetched(tmp_path):
 
 
 def test_nothing_in_the_page_names_a_place_to_fetch_from(tmp_path):
-    page = written(run_of(two_kinds(), tmp_path / "run")).read_text()
+    page = write_report(run_of(two_kinds(), tmp_path / "run")).read_text()
     places = set(re.findall(r"https?://[^\s\"'`]+", page))
     assert places <= {"http://www.w3.org/2000/svg"}  # the name of a language, never fetched
     assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|WebSocket|sendBeacon|innerHTML|eval\(", page)
 
 
 def test_2000_traces_of_101_samples_make_less_than_2_mb(tmp_path):
-    path = written(run_of(two_kinds(2000, 101, ("v",)), tmp_path / "run", rules=RULES[:2]))
+    path = write_report(run_of(two_kinds(2000, 101, ("v",)), tmp_path / "run", rules=RULES[:2]))
     assert path.stat().st_size < 2_000_000
     assert len(facts_of(path)["traces"]["drawn"]) == 2000
 
@@ -124,7 +124,7 @@ def test_2000_traces_of_101_samples_make_less_than_2_mb(tmp_path):
 @pytest.mark.parametrize(("cases", "samples", "channels"), [(30_000, 4, 1), (40, 3000, 12), (8, 20, 300)])
 def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, cases, samples, channels):
     data = two_kinds(cases, samples, tuple("vw"[:channels]) + tuple(f"c{i}" for i in range(channels - 2)))
-    path = written(run_of(data, tmp_path / "run", rules=RULES[:2]))
+    path = write_report(run_of(data, tmp_path / "run", rules=RULES[:2]))
     told = facts_of(path)
     assert path.stat().st_size < 2_000_000
     assert sum(told["rules"][1]["score"]["all"].values()) == told["card"]["cases"] == cases
@@ -132,7 +132,7 @@ def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, case
 
 
 def test_of_too_many_traces_the_wrong_ones_are_drawn_before_others(tmp_path):
-    told = facts_of(written(run_of(two_kinds(30_000, 4, ("v",)), tmp_path / "run", rules=("true", "G (v <= 3)"))))
+    told = facts_of(write_report(run_of(two_kinds(30_000, 4, ("v",)), tmp_path / "run", rules=("true", "G (v <= 3)"))))
     cases, rule = told["traces"]["cases"], told["rules"][1]
     data = read_input(str(tmp_path / "run.csv"), {})
     wrong = np.flatnonzero(satisfied("G (v <= 3)", data) != data.positive)
@@ -145,7 +145,7 @@ def test_of_too_many_traces_the_wrong_ones_are_drawn_before_others(tmp_path):
 
 
 def test_lanes_are_kept_for_the_wrong_ones_and_the_closest_calls(tmp_path):
-    told = facts_of(written(run_of(two_kinds(), tmp_path / "run")))
+    told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run")))
     rule = told["rules"][1]
     wrong = {k for k, good in enumerate(told["traces"]["good"]) if rule["holds"][k] != good}
     kept = [each["index"] for each in told["lanes"][1]]
@@ -160,7 +160,7 @@ def test_lanes_are_kept_for_the_wrong_ones_and_the_closest_calls(tmp_path):
 
 
 def test_without_a_test_part_no_test_error_is_claimed(tmp_path):
-    told = facts_of(written(run_of(two_kinds(), tmp_path / "run", test=0)))
+    told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run", test=0)))
     assert told["baselines"] == []
     assert told["rules"][1]["interval"] is None
     assert told["front"][1]["test"] is None
@@ -172,7 +172,7 @@ def test_real_labels_have_a_mean_error_and_the_median_beside_it(tmp_path):
     values = random.normal(size=(50, 1, 20)).cumsum(axis=2)
     data = from_arrays(values, values.max(axis=(1, 2)) + random.normal(size=50), channels=("v",), label_kind="real")
     run = run_of(data, tmp_path / "run", rules=("F (v >= 0)",), reading={"label_kind": "real"})
-    told = facts_of(written(run))
+    told = facts_of(write_report(run))
     train, held = load_job(run).parts
     assert told["measure"] == "mean"
     assert told["rivals"] is None
@@ -182,7 +182,7 @@ def test_real_labels_have_a_mean_error_and_the_median_beside_it(tmp_path):
 
 
 def test_a_run_that_was_killed_is_told_of_as_it_stands(tmp_path):
-    told = facts_of(written(run_of(two_kinds(), tmp_path / "run", ended=None)))
+    told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run", ended=None)))
     assert told["run"]["ended"] is None
     assert told["front"][1]["test"] is not None, "counted anew on the printed formula"
 
@@ -191,19 +191,19 @@ def test_a_run_without_a_formula_has_nothing_to_report(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
     (run / "front.json").unlink()
     with pytest.raises(RunError, match="has found no formula yet"):
-        written(run)
+        write_report(run)
 
 
 def test_data_that_moved_are_named_and_data_that_changed_are_refused(tmp_path):
     run = run_of(two_kinds(), tmp_path / "run")
-    before = written(run).read_bytes()
+    before = write_report(run).read_bytes()
     moved = (tmp_path / "run.csv").rename(tmp_path / "moved.csv")
     with pytest.raises(RunError, match=r"is not there any more.*fernn report .*run --data FILE"):
-        written(run)
-    assert facts_of(written(run, file=str(moved)))["rules"] == facts_of_bytes(before)["rules"]
+        write_report(run)
+    assert facts_of(write_report(run, file=str(moved)))["rules"] == facts_of_bytes(before)["rules"]
     moved.write_text(moved.read_text().replace("trace-1,", "trace-x,"))
     with pytest.raises(DataError, match="is not the data of the run"):
-        written(run, file=str(moved))
+        write_report(run, file=str(moved))
 
 
 def facts_of_bytes(page):
@@ -216,7 +216,7 @@ def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     formulas = ["G (v <= 3)", "!(F (v > 3))", "G (v <= 3) | G (w <= -90)", "G (v <= 2.5) & F (w >= -50)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
-    told = facts_of(written(run))["rivals"]
+    told = facts_of(write_report(run))["rivals"]
     assert (told["count"], told["behaviours"], told["complete"]) == (4, 2, True)
     assert [group["count"] for group in told["groups"]] == [3, 1]
     assert "w >= -50" in told["groups"][1]["formulas"][0]["formula"]
@@ -236,7 +236,7 @@ def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypa
     formulas = ["G (v <= 3)", "!(F (v > 3))", "(v <= 3) & G (v <= 3)", "G (v <= 3) | G (w <= -90)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
-    first = written(run).read_bytes()
+    first = write_report(run).read_bytes()
     told = facts_of_bytes(first)["rivals"]
     assert told["behaviours"] == 1
     assert told["senses"]["how"] == "z3"
@@ -244,7 +244,7 @@ def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypa
     assert len(set(senses.values())) == told["senses"]["count"] == told["groups"][0]["meanings"]
     assert senses["G (v <= 3)"] == senses["v <= 3 & G (v <= 3)"]
     monkeypatch.setattr("fernn.evaluation.equivalence.equivalence_classes", None)  # is not asked again
-    assert written(run).read_bytes() == first
+    assert write_report(run).read_bytes() == first
 
 
 def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_path, monkeypatch):
@@ -253,7 +253,7 @@ def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_pa
     rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)", "G (v <= 3) | G (w <= -90)"], "error": error}]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     monkeypatch.setattr("fernn.evaluation.equivalence.find_spec", lambda name: None)
-    told = facts_of(written(run))["rivals"]
+    told = facts_of(write_report(run))["rivals"]
     assert (told["senses"]["how"], told["senses"]["count"], told["senses"]["settled"]) == ("laws", 2, False)
     assert "fernn[verify]" in told["senses"]["told"]
 
@@ -262,5 +262,5 @@ def test_warnings_about_the_data_are_in_the_report(tmp_path):
     data = two_kinds()
     values = np.array(data.values)
     values[5] = values[4]
-    told = facts_of(written(run_of(Dataset(values, data.labels, data.classes, data.channels), tmp_path / "run")))
+    told = facts_of(write_report(run_of(Dataset(values, data.labels, data.classes, data.channels), tmp_path / "run")))
     assert any(each["kind"] and "cop" in each["what"] for each in told["problems"])

@@ -16,7 +16,7 @@ from fernn.data import load
 from fernn.errors import UnsupportedError
 from fernn.mining import parameter_set
 from fernn.report import against, bars, confusion, curves, front, lanes, region, save
-from fernn.report.plots.saving import drawn
+from fernn.report.plots.style import render
 
 DRAW = """
 import sys
@@ -49,7 +49,7 @@ def test_saving_twice_gives_the_same_file_twice(tmp_path):
 
 def test_a_panel_takes_less_than_150_kb_and_loses_no_colour():
     figure = against(load("cruise", cases=100), {"r": parse("G (v <= 34.3)"), "s": parse("H[0,20] (v <= 30)")})
-    small = drawn(figure, ".png")
+    small = render(figure, ".png")
     assert len(small) < 150_000
     whole = BytesIO()
     figure.savefig(whole, format="png", dpi=100)

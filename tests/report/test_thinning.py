@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fernn import parse, satisfied
 from fernn.data import from_arrays
-from fernn.report.thinning import decimated, enveloped, quantiles, spread_out
-from fernn.report.wording import percent, shortened, wrapped
+from fernn.report.downsample import decimate, envelope, quantiles, spread_out
+from fernn.report.plots.style import percent, shorten, wrap_text
 
 rows = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
@@ -17,7 +17,7 @@ rows = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 @settings(deadline=None)
 def test_decimation_keeps_ends_extremes_and_order(random, samples, bins):
     values = random.normal(size=samples).round(1)
-    kept = decimated(values, bins)
+    kept = decimate(values, bins)
     assert len(kept) <= 2 * bins + 2
     assert (np.diff(kept) > 0).all()
     assert (kept[0], kept[-1]) == (0, samples - 1)
@@ -30,7 +30,7 @@ def test_no_peak_moves_by_more_than_a_bin(random, bins, wide):
     values = np.zeros(bins * wide)
     peak = int(random.integers(len(values)))
     values[peak] = 1.0
-    kept = decimated(values, bins)
+    kept = decimate(values, bins)
     assert kept[values[kept] == 1.0].tolist() == [peak]
 
 
@@ -39,7 +39,7 @@ def test_no_peak_moves_by_more_than_a_bin(random, bins, wide):
 def test_a_thinned_band_holds_all_of_the_band(random, samples, bins):
     low = random.normal(size=samples)
     high = low + random.random(samples)
-    at, under, over = enveloped(low, high, bins)
+    at, under, over = envelope(low, high, bins)
     everywhere = np.arange(samples)
     assert len(at) <= 2 * bins
     assert (np.interp(everywhere, at, under) <= low).all()
@@ -60,7 +60,7 @@ def test_quantiles_are_those_of_the_traces_that_are_there(random, lengths, from_
 def test_large_classes_are_sorted_in_parts(monkeypatch):
     values = list(np.random.default_rng(0).normal(size=(30, 100)))
     whole = quantiles(values, (0.05, 0.5))
-    monkeypatch.setattr("fernn.report.thinning.BLOCK", 200)
+    monkeypatch.setattr("fernn.report.downsample.BLOCK", 200)
     np.testing.assert_array_equal(quantiles(values, (0.05, 0.5)), whole)
 
 
@@ -72,15 +72,15 @@ def test_a_sample_of_traces_goes_evenly_from_first_to_last():
 def test_thresholds_have_the_digits_that_the_verdicts_need():
     data = from_arrays([[39.80001], [39.80004], [50.0]], [1, 0, 0])
     fine = parse("G (x <= 39.800023456)")
-    assert str(shortened(fine, data)) == "G (x <= 39.80002)"
-    assert satisfied(shortened(fine, data), data).tolist() == [True, False, False]
-    assert str(shortened(parse("G (x <= 45.123456)"), data)) == "G (x <= 45.1)"
-    assert str(shortened(parse("true"), data)) == "true"
+    assert str(shorten(fine, data)) == "G (x <= 39.80002)"
+    assert satisfied(shorten(fine, data), data).tolist() == [True, False, False]
+    assert str(shorten(parse("G (x <= 45.123456)"), data)) == "G (x <= 45.1)"
+    assert str(shorten(parse("true"), data)) == "true"
 
 
 def test_long_rules_are_broken_between_their_parts():
     text = "rule: G[0,10] (speed >= -10 & brake <= 0.3) & F (speed_diff >= 0.01)"
-    lines = wrapped(text, 40).split("\n")
+    lines = wrap_text(text, 40).split("\n")
     assert lines == ["rule: G[0,10] (speed >= -10 &", "    brake <= 0.3) &", "    F (speed_diff >= 0.01)"]
 
 

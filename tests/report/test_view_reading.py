@@ -13,8 +13,7 @@ from fernn import deciding, parse, robustness, satisfied
 from fernn.data import Dataset, from_arrays, load
 from fernn.errors import SignalError
 from fernn.formula import Atom, direction, thresholds, walk
-from fernn.report.clock import clock
-from fernn.report.marks import marks
+from fernn.report.reach import axis_for, marks
 from fernn.report.view import reading
 from strategies import CHANNELS, FUTURE, PAST, formulas, levels
 
@@ -65,7 +64,7 @@ def test_lines_are_those_of_the_pictures(formula, data):
         warnings.simplefilter("ignore")
         told = reading(formula, data)["marks"]
     for place, channel in enumerate(CHANNELS):
-        drawn = {(m.level, m.above_is_bad): m.runs for m in marks(formula, channel, clock(data, [formula]))}
+        drawn = {(m.level, m.above_is_bad): m.runs for m in marks(formula, channel, axis_for(data, [formula]))}
         here = {}
         for mark in told:
             if mark["channel"] == place:

@@ -14,7 +14,7 @@ from fernn.data import atomic_write as atomic
 from fernn.data import load, write_csv
 from fernn.errors import FernnError, RunError
 from fernn.learners import Fernn
-from fernn.report.page import written
+from fernn.report.page import write_report
 from fernn.runs import Run, load_job, new_folder, plan, run_job, start_job
 from fernn.runs.rivals import try_seeds
 from fernn.runs.run import folder_name
@@ -152,7 +152,7 @@ def led_away(run, name):
 def test_a_report_is_not_written_through_a_link(run):
     led_away(run, "report.html")
     with quiet():
-        path = written(run)
+        path = write_report(run)
     assert (run.parent / "victim").read_text() == "precious\n"
     assert not path.is_symlink()
     assert path.read_text().startswith("<!")
@@ -162,7 +162,7 @@ def test_a_report_that_is_asked_for_elsewhere_follows_the_users_own_link(run):
     (run.parent / "shared").mkdir()
     (run.parent / "latest.html").symlink_to(run.parent / "shared" / "report.html")
     with quiet():
-        written(run, run.parent / "latest.html")
+        write_report(run, run.parent / "latest.html")
     assert (run.parent / "latest.html").is_symlink()
     assert (run.parent / "shared" / "report.html").is_file()
 

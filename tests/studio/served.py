@@ -12,8 +12,7 @@ httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
 from fernn.studio.access import Access
-from fernn.studio.connections import USUAL
-from fernn.studio.serving import bound, configured, made
+from fernn.studio.server import USUAL, bind_socket, create_studio, server_config
 
 CSV = "case,time,v,w,label\n" + "".join(
     f"{kind}-{i},{t},{(20 if kind == 'good' else 30) + (i + 3 * t) % 7},{t % 3},{kind}\n"
@@ -32,11 +31,11 @@ class Served:
     """A running studio with a client that has its cookie."""
 
     def __init__(self, folder, limits=USUAL, **options):
-        self.studio = made(folder, **options)
-        self.socket = bound(0)
+        self.studio = create_studio(folder, **options)
+        self.socket = bind_socket(0)
         self.port, self.access = self.socket.getsockname()[1], Access()
         self.address = f"http://127.0.0.1:{self.port}"
-        self.server = uvicorn.Server(configured(self.studio, self.port, self.access, limits))
+        self.server = uvicorn.Server(server_config(self.studio, self.port, self.access, limits))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
         while not self.server.started:

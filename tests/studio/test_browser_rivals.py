@@ -9,7 +9,8 @@ from fernn.data import read
 from fernn.formula import length, parse
 from fernn.learners import Entry, Fit, Front
 from fernn.runs import error, plan, start_job
-from fernn.studio import earlier, views
+from fernn.studio import stored_runs as earlier
+from fernn.studio import stored_runs as views
 
 
 @pytest.fixture(autouse=True)

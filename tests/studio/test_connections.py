@@ -10,8 +10,8 @@ import time
 import pytest
 from served import Served
 
-from fernn.studio.connections import ConnectionLimits
-from fernn.studio.files import Known
+from fernn.studio.data_files import KnownFile
+from fernn.studio.server import ConnectionLimits
 
 LONG = 300.0  # seconds that a test waits for what must come to pass
 
@@ -83,7 +83,7 @@ def test_a_body_that_stops_coming_ends_the_connection(strict):
 
 
 def test_one_who_takes_no_answer_is_dropped(strict, monkeypatch):
-    many = [Known(str(i), "x" * 100, "none", "made", {}) for i in range(100_000)]
+    many = [KnownFile(str(i), "x" * 100, "none", "made", {}) for i in range(100_000)]
     monkeypatch.setattr(strict.studio.files, "all", lambda: many)
     with connected(strict, SO_RCVBUF=4096) as line:
         line.sendall(head(strict, "GET", "/api/files"))

@@ -181,9 +181,9 @@ def test_a_file_that_changes_is_read_again_and_one_that_is_gone_is_missed(tmp_pa
 
 
 def test_few_datasets_are_kept(served):
-    from fernn.studio.datasets import MOST
+    from fernn.studio.data_files import MOST_DATASETS
 
     file = served.upload()
-    for i in range(MOST + 5):
+    for i in range(MOST_DATASETS + 5):
         served.look(file, unit=f"u{i}")
-    assert len(served.studio.datasets) <= MOST
+    assert len(served.studio.datasets) <= MOST_DATASETS

@@ -14,7 +14,7 @@ from functools import partial
 
 from served import PATIENT
 
-from fernn.studio.guard import POLICY
+from fernn.studio.access import POLICY
 
 get = partial(httpx.get, timeout=PATIENT)
 

@@ -185,7 +185,7 @@ def test_no_two_scripts_of_the_page_give_something_else_the_same_name():
     import re
     from collections import Counter
 
-    from fernn.studio.pages import names
+    from fernn.studio.app import names
 
     texts = [file.read_text() for name, file in names().items() if name.endswith(".js")]
     given = Counter(found for text in texts for found in re.findall(r"\b((?:Fernn|Studio)\.\w+) = (?!\1 \|\|)", text))

@@ -88,7 +88,7 @@ def _check(kind: str, part: str | None, case: str | None, formula: str | None, o
 def _judged(kind: str, job: Job, rule: Formula | None, part: str | None, case: str | None) -> Figure:
     """A picture for which the data are needed."""
     from ..report import against, confusion, lanes
-    from ..report.plots.results import rule_in
+    from ..report.plots.plot_inputs import rule_in
 
     assert job.run is not None
     part = part or ("test" if kind == "confusion" and job.parts[1] is not None else "all")

@@ -28,9 +28,9 @@ def report(
 
     The page has all it needs in it: the rules, the traces, their errors. Nothing is fetched when it is opened.
     """
-    from ..report.page import written
+    from ..report.page import write_report
 
-    path = written(run, output, data)
+    path = write_report(run, output, data)
     typer.echo(as_json({"report": str(path), "bytes": path.stat().st_size}) if json else f"report: {path}")
     return 0
 
@@ -40,9 +40,9 @@ def kept_report(done: Outcome | RulesOutcome, problems: Sequence[Problem], wante
     if not wanted or done.job.run is None:
         return None
     try:
-        from ..report.page import written_of
+        from ..report.page import write_job_report
 
-        return written_of(done.job, problems)
+        return write_job_report(done.job, problems)
     except KeyboardInterrupt:
         from ..data import suggest_command
 

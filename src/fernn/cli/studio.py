@@ -35,7 +35,7 @@ def studio(
     if missing:
         raise UnsupportedError(f"the studio needs {' and '.join(missing)}: pip install 'fernn[studio]'")
     from ..learners.memory import bytes_of
-    from ..studio.serving import serve
+    from ..studio.server import serve
 
     if file is not None and not _is_large(file):
         _check(file, options)

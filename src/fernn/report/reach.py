@@ -1,4 +1,4 @@
-"""Which samples of a trace each atom of a formula is read at.
+"""Which samples of a trace each atom of a formula reads, where they stand on the time axis, and thresholds as lines.
 
 From the sample at which the formula is judged, windows carry the look on: `F[1,2] G[0,3] p` looks at p from 1 to 5.
 Windows are clipped to the trace, as everywhere in fernn. An atom that sits under an odd number of negations (the left
@@ -8,8 +8,14 @@ side of `->` is one) comes negated, so that every atom returned is one that help
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import inf
+from typing import Any
 
+import numpy as np
+
+from ..data import Dataset
+from ..data.dataset import Ints
 from ..errors import FormulaError, SignalError
 from ..formula import (
     Always,
@@ -27,10 +33,62 @@ from ..formula import (
     Since,
     Until,
     direction,
+    walk,
 )
 from ..formula.negation import NEGATED
+from ..formula.show import weighted_sum
 
-Run = tuple[int, int]
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """Samples are counted from the first of the longest trace; shorter ones share its start, or its end."""
+
+    lengths: Ints
+    step: float
+    from_end: bool
+    label: str
+    unit: str | None = None
+    """Of the times on the axis, where it is known."""
+
+    @property
+    def samples(self) -> int:
+        """Of the longest trace."""
+        return int(self.lengths.max())
+
+    def shift(self, samples: int) -> int:
+        """How many samples later a trace of so many begins."""
+        return self.samples - samples if self.from_end else 0
+
+    def at(self, sample: Any) -> Any:
+        """The place of a sample on the axis, or of an array of them; a shared end is 0, and all others are below."""
+        return (sample - (self.samples - 1 if self.from_end else 0)) * self.step
+
+    @property
+    def start(self) -> float:
+        return float(self.at(0))
+
+    @property
+    def end(self) -> float:
+        return float(self.at(self.samples - 1))
+
+
+def axis_for(data: Dataset, formulas: Iterable[Formula]) -> TimeAxis:
+    """In time units where dt is known. Traces of unequal length share their end if all formulas look back from it."""
+    looks = {direction(formula) for formula in formulas}
+    return time_axis(data, data.is_ragged and looks == {"past"})
+
+
+def time_axis(data: Dataset, from_end: bool) -> TimeAxis:
+    """In time units where dt is known; `from_end` says whether traces share their end."""
+    if data.dt is None:
+        label = "samples before the last" if from_end else "sample"
+        return TimeAxis(data.lengths, 1.0, from_end, label)
+    unit = f" ({data.time_unit})" if data.time_unit else ""
+    label = f"time before the last sample{unit}" if from_end else f"time{unit}"
+    return TimeAxis(data.lengths, data.dt, from_end, label, data.time_unit or None)
+
+
+SampleRange = tuple[int, int]
 """First and last sample, both included."""
 
 
@@ -50,7 +108,7 @@ def reach(formula: Formula, samples: int, at: int | None = None) -> list[tuple[A
     return list(dict.fromkeys((atom, first, last) for atom, runs in found for first, last in runs))
 
 
-def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[Run, ...]:
+def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[SampleRange, ...]:
     """The samples of `part`, which is right below the formula, that a temporal operator looks at when judged `at`.
 
     None where it is no temporal operator.
@@ -59,17 +117,19 @@ def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[Run,
         case Eventually(_, over) | Always(_, over):
             return _ahead(((at, at),), over, samples)
         case Once(_, over) | Historically(_, over):
-            return _turned(_ahead(_turned(((at, at),), samples), over, samples), samples)
+            return _reverse(_ahead(_reverse(((at, at),), samples), over, samples), samples)
         case Until(_, goal, over):
             return _ahead(((at, at),), over, samples) if part == goal else _before(((at, at),), over, samples)
         case Since(_, goal, over):
-            turned = _turned(((at, at),), samples)
+            turned = _reverse(((at, at),), samples)
             runs = _ahead(turned, over, samples) if part == goal else _before(turned, over, samples)
-            return _turned(runs, samples)
+            return _reverse(runs, samples)
     return ()
 
 
-def _read(formula: Formula, at: tuple[Run, ...], samples: int, helps: bool) -> Iterator[tuple[Atom, tuple[Run, ...]]]:
+def _read(
+    formula: Formula, at: tuple[SampleRange, ...], samples: int, helps: bool
+) -> Iterator[tuple[Atom, tuple[SampleRange, ...]]]:
     match formula:
         case Constant():
             return
@@ -83,50 +143,81 @@ def _read(formula: Formula, at: tuple[Run, ...], samples: int, helps: bool) -> I
         case Eventually(a, over) | Always(a, over):
             yield from _read(a, _ahead(at, over, samples), samples, helps)
         case Once(a, over) | Historically(a, over):
-            yield from _read(a, _turned(_ahead(_turned(at, samples), over, samples), samples), samples, helps)
+            yield from _read(a, _reverse(_ahead(_reverse(at, samples), over, samples), samples), samples, helps)
         case Until(a, b, over):
             yield from _read(a, _before(at, over, samples), samples, helps)
             yield from _read(b, _ahead(at, over, samples), samples, helps)
         case Since(a, b, over):
-            turned = _turned(at, samples)
-            yield from _read(a, _turned(_before(turned, over, samples), samples), samples, helps)
-            yield from _read(b, _turned(_ahead(turned, over, samples), samples), samples, helps)
+            turned = _reverse(at, samples)
+            yield from _read(a, _reverse(_before(turned, over, samples), samples), samples, helps)
+            yield from _read(b, _reverse(_ahead(turned, over, samples), samples), samples, helps)
         case _:
             raise FormulaError(f"{formula} has open choices: fill them before asking where it looks")
 
 
-def _ahead(at: Iterable[Run], over: Interval, samples: int) -> tuple[Run, ...]:
+def _ahead(at: Iterable[SampleRange], over: Interval, samples: int) -> tuple[SampleRange, ...]:
     """What a window looks at from all these samples together."""
-    runs = ((first + a, _clipped(last + b, samples)) for first, last in at for a, b in over)
-    return merged((low, high) for low, high in runs if low <= high)
+    runs = ((first + a, _clip(last + b, samples)) for first, last in at for a, b in over)
+    return merge_ranges((low, high) for low, high in runs if low <= high)
 
 
-def _before(at: Iterable[Run], over: Interval, samples: int) -> tuple[Run, ...]:
+def _before(at: Iterable[SampleRange], over: Interval, samples: int) -> tuple[SampleRange, ...]:
     """From each sample up to just before the farthest that a window looks at: where the left side of U is read."""
     runs = (
-        (first, _clipped(min(last, samples - 1 - a) + b, samples) - 1)
+        (first, _clip(min(last, samples - 1 - a) + b, samples) - 1)
         for first, last in at
         for a, b in over
         if b > 0 and first + a < samples  # some window has a sample, and not only the one it starts from
     )
-    return merged((low, high) for low, high in runs if low <= high)
+    return merge_ranges((low, high) for low, high in runs if low <= high)
 
 
-def _turned(runs: Iterable[Run], samples: int) -> tuple[Run, ...]:
+def _reverse(runs: Iterable[SampleRange], samples: int) -> tuple[SampleRange, ...]:
     """The same stretches on the trace reversed."""
-    return merged((samples - 1 - last, samples - 1 - first) for first, last in runs)
+    return merge_ranges((samples - 1 - last, samples - 1 - first) for first, last in runs)
 
 
-def _clipped(sample: float, samples: int) -> int:
+def _clip(sample: float, samples: int) -> int:
     return samples - 1 if sample == inf else min(int(sample), samples - 1)
 
 
-def merged(runs: Iterable[Run]) -> tuple[Run, ...]:
+def merge_ranges(runs: Iterable[SampleRange]) -> tuple[SampleRange, ...]:
     """The same samples in as few stretches as can be, in order."""
-    kept: list[Run] = []
+    kept: list[SampleRange] = []
     for first, last in sorted(runs):
         if kept and first <= kept[-1][1] + 1:
             kept[-1] = (kept[-1][0], max(kept[-1][1], last))
         else:
             kept.append((first, last))
     return tuple(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A threshold of a channel; samples on one side of it count against the formula."""
+
+    level: float
+    above_is_bad: bool
+    runs: tuple[SampleRange, ...]
+
+
+def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None) -> list[Mark]:
+    """The thresholds that the formula sets this channel alone, over the samples that it looks at in some trace.
+
+    Judged at sample `at`, or where it is None at that of the verdict.
+    """
+    found: dict[tuple[float, bool], list[SampleRange]] = {}
+    for samples in np.unique(clock.lengths).tolist():
+        shift = clock.shift(samples)
+        for atom, first, last in reach(formula, samples, at):
+            if atom.channels == (channel,):
+                weight = atom.weights[0][1]
+                mark = atom.threshold / weight, atom.is_upper_bound == (weight > 0)
+                found.setdefault(mark, []).append((first + shift, last + shift))
+    return [Mark(level, above, merge_ranges(runs)) for (level, above), runs in found.items()]
+
+
+def sums(formula: Formula) -> list[str]:
+    """What the formula compares that is no channel of its own, and so has no line: `2*x - y`."""
+    atoms = (node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1)
+    return list(dict.fromkeys(weighted_sum(atom.weights) for atom in atoms))

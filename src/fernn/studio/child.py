@@ -49,7 +49,7 @@ class Stop:
         os._exit(1)
 
 
-def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
+def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     """Learn what is ordered, telling of it."""
     from .. import runs
     from ..data import read_input
@@ -84,20 +84,20 @@ def carried_out(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
 def _report(job: Job, problems: list[Problem]) -> None:
     """Beside the run, as a page of its own; what goes wrong with it takes nothing from the run."""
     try:
-        from ..report.page import written_of
+        from ..report.page import write_job_report
 
-        written_of(job, problems)
+        write_job_report(job, problems)
     except Exception:
         traceback.print_exc()
 
 
 def _plain(progress: Progress) -> dict[str, Any]:
-    from .earlier import rows
+    from .stored_runs import front_rows
 
     left = progress.seconds_left
     return {
         "seconds": progress.seconds, "share": progress.share, "seconds_left": left if left < 1e9 else None,
-        "tried": progress.restarts, "unit": progress.unit, "front": rows(progress.front, None),
+        "tried": progress.restarts, "unit": progress.unit, "front": front_rows(progress.front, None),
         "picked": progress.front.pick,
     }  # fmt: skip
 
@@ -121,7 +121,7 @@ def main() -> int:
     from ..errors import FernnError
 
     try:
-        carried_out(order, stop, out)
+        run_order(order, stop, out)
     except (FernnError, ImportError) as error:
         _tell(out, {"error": str(error)})
     except OSError as error:

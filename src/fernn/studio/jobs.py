@@ -19,8 +19,8 @@ from ..errors import FernnError, RunError
 from ..runs import Run, new_folder, resume_command
 from ..runs.run import SETTINGS
 from ..runs.run import FolderLock as Held
-from .answers import Refused
-from .earlier import find, rows
+from .json_api import Refused
+from .stored_runs import find_run, front_rows
 
 State = Literal["running", "stopping", "done", "failed"]
 COMMAND = [sys.executable, "-P", "-m", "fernn.studio.child"]
@@ -184,7 +184,7 @@ class Jobs:
         """Where a job stands, or how a run ended that is not of this server."""
         if name in self._children:
             return self._children[name].told()
-        run = find(self.folder, name)
+        run = find_run(self.folder, name)
         on_disk = _of_run(run.folder) or NOTHING
         state, problem = "done", None
         if run.ended is None:
@@ -198,7 +198,7 @@ class Jobs:
 
     def stop(self, name: str) -> dict[str, Any]:
         if name not in self._children:
-            find(self.folder, name)
+            find_run(self.folder, name)
             raise Refused(f"{name} is no job of this studio; there is nothing to stop.", 409)
         self._children[name].stop()
         return self.told(name)
@@ -223,5 +223,5 @@ def _of_run(folder: Path) -> dict[str, Any] | None:
         run = Run.open(folder)
         front = run.front()
         picked = None if front is None else front.pick
-        return NOTHING | {"seconds": run.seconds, "front": rows(front, run.test()), "picked": picked}
+        return NOTHING | {"seconds": run.seconds, "front": front_rows(front, run.test()), "picked": picked}
     return dict(NOTHING)

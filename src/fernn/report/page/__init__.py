@@ -1,11 +1,27 @@
 """The report: one HTML file that needs nothing else.
 
-written(run)               makes it, from the folder of a run
-written_of(job, problems)  the same where the data are at hand
-page(job, problems)        is its text
+write_report(run)                makes it, from the folder of a run
+write_job_report(job, problems)  the same where the data are at hand
+page(job, problems)              is its text
 """
 
-from .page import page
-from .writing import NAME, written, written_of
+from typing import Any
+from warnings import warn
 
-__all__ = ["NAME", "page", "written", "written_of"]
+from .html import NAME, page, write_job_report, write_report
+
+__all__ = [
+    "NAME",
+    "page",
+    "write_job_report",
+    "write_report",
+]
+
+_OLD_NAMES = {"written": "write_report", "written_of": "write_job_report"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OLD_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn(f"fernn.report.page.{name} is called {_OLD_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    return globals()[_OLD_NAMES[name]]

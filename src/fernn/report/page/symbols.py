@@ -38,20 +38,20 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
     if type(formula) in PREFIX:
         yield "logic" if isinstance(formula, Not) else "op", _LOGIC.get(PREFIX[type(formula)], PREFIX[type(formula)])
         yield from _window(formula)
-        yield from _enclosed(inside[0], TIGHTEST)
+        yield from _bracket(inside[0], TIGHTEST)
         return
     word, level = INFIX[type(formula)]
     left = level if isinstance(formula, GROUPS_LEFT) else level + 1
     right = level if isinstance(formula, Implies) else level + 1
     if isinstance(formula, TIMED):
         left = right = TIGHTEST
-    yield from _enclosed(inside[0], left)
+    yield from _bracket(inside[0], left)
     yield ("infix" if word in _LOGIC else "between"), _LOGIC.get(word, word)
     yield from _window(formula)
-    yield from _enclosed(inside[1], right)
+    yield from _bracket(inside[1], right)
 
 
-def _enclosed(formula: Formula, level: int) -> Iterator[Piece]:
+def _bracket(formula: Formula, level: int) -> Iterator[Piece]:
     own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
     if own < level or (isinstance(formula, Atom) and level >= TIGHTEST):
         yield "mark", "("

@@ -10,13 +10,11 @@ bars        methods beside each other, with what a paper reports
 save        a picture as a PNG or SVG file
 """
 
-from .dots import bars
-from .fronts import front
-from .matrix import confusion
-from .parameters import region
-from .progress import curves
-from .saving import save
-from .subformulas import lanes
-from .traces import against
+from .front_plot import curves, front
+from .region_plot import region
+from .score_plot import bars, confusion
+from .style import save
+from .subformula_plot import lanes
+from .trace_plot import against
 
 __all__ = ["against", "bars", "confusion", "curves", "front", "lanes", "region", "save"]

@@ -9,11 +9,9 @@ classes        rules for classes, and who is taken for whom
 rivals         the rules of a run that are as good as the picked one
 """
 
-from .classes import classes
-from .lanes import lanes
-from .reading import reading
-from .rivals import rivals
-from .sensitivity import sensitivity
-from .traces import part, traces
+from .class_view import classes
+from .rival_view import rivals
+from .rule_view import lanes, reading, sensitivity
+from .trace_view import part, traces
 
 __all__ = ["classes", "lanes", "part", "reading", "rivals", "sensitivity", "traces"]

@@ -35,7 +35,7 @@ class Refused(Exception):
         self.status, self.more = status, more
 
 
-def told(value: Any, status: int = 200) -> Response:
+def json_response(value: Any, status: int = 200) -> Response:
     """As JSON, all of it ASCII: also half a surrogate pair in a name can be sent. What is not finite is null."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))
@@ -52,10 +52,10 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-async def body(request: Request) -> dict[str, Any]:
+async def read_body(request: Request) -> dict[str, Any]:
     """The object that the request brings; {} where it brings nothing."""
     taken = bytearray()
-    async for part in within(request, LARGEST, "a JSON body"):
+    async for part in read_within(request, LARGEST, "a JSON body"):
         taken += part
     if not taken.strip():
         return {}
@@ -71,7 +71,7 @@ async def body(request: Request) -> dict[str, Any]:
     return found
 
 
-async def within(request: Request, limit: int, what: str, fix: str = "") -> Any:
+async def read_within(request: Request, limit: int, what: str, fix: str = "") -> Any:
     """The parts of the body as they come; more than `limit` bytes in all are refused, with what to do instead."""
     size = 0
     async for part in request.stream():
@@ -129,41 +129,45 @@ def _kind(value: Any) -> str:
     return _KINDS[type(value)]
 
 
-_hands: CapacityLimiter | None = None
+_limiter: CapacityLimiter | None = None
 
 
-async def worked(work: Callable[..., Answer], *given: Any) -> Answer:
+async def run_in_thread(work: Callable[..., Answer], *given: Any) -> Answer:
     """The result of work done in a thread, so that other requests are answered meanwhile; few at once."""
-    global _hands
-    if _hands is None:
-        _hands = CapacityLimiter(max(2, os.cpu_count() or 1))
-    return await to_thread.run_sync(work, *given, limiter=_hands)
+    global _limiter
+    if _limiter is None:
+        _limiter = CapacityLimiter(max(2, os.cpu_count() or 1))
+    return await to_thread.run_sync(work, *given, limiter=_limiter)
 
 
-def explain(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Whatever goes wrong is told as `{"error": ...}`."""
 
     async def refused(_: Request, error: Any) -> Response:
-        return told({"error": str(error), **error.more}, error.status)
+        return json_response({"error": str(error), **error.more}, error.status)
 
     async def wrong(_: Request, error: Any) -> Response:
-        return told(described(error), 400)
+        return json_response(error_to_json(error), 400)
 
     async def unknown(_: Request, error: Any) -> Response:
-        return told({"error": f"{error.detail}. docs/studio-api.md has what can be asked."}, error.status_code)
+        return json_response({"error": f"{error.detail}. docs/studio-api.md has what can be asked."}, error.status_code)
 
     async def unreadable(_: Request, error: Any) -> Response:
-        return told({"error": f"{error.strerror or 'this cannot be read'}: {error.filename or 'a file'}"}, 409)
+        return json_response({"error": f"{error.strerror or 'this cannot be read'}: {error.filename or 'a file'}"}, 409)
 
     async def exhausted(_: Request, error: Any) -> Response:
-        return told({"error": "there is not enough memory for this. Take fewer traces, or a shorter formula."}, 413)
+        return json_response(
+            {"error": "there is not enough memory for this. Take fewer traces, or a shorter formula."}, 413
+        )
 
     async def deep(_: Request, error: Any) -> Response:
-        return told({"error": "the formula is nested too deeply. Split it into several."}, 400)
+        return json_response({"error": "the formula is nested too deeply. Split it into several."}, 400)
 
     async def broken(_: Request, error: Exception) -> Response:
         traceback.print_exception(error)
-        return told({"error": f"fernn itself failed ({type(error).__name__}: {error}). Please report this."}, 500)
+        return json_response(
+            {"error": f"fernn itself failed ({type(error).__name__}: {error}). Please report this."}, 500
+        )
 
     table: dict[Any, Any] = {
         Refused: refused, FernnError: wrong, HTTPException: unknown, OSError: unreadable, MemoryError: exhausted,
@@ -173,7 +177,7 @@ def explain(app: FastAPI) -> None:
         app.add_exception_handler(kind, answer)
 
 
-def described(error: FernnError) -> dict[str, Any]:
+def error_to_json(error: FernnError) -> dict[str, Any]:
     """An error as an answer; of a formula that does not parse also `at`, the letter where, counted from 0."""
     if not isinstance(error, FormulaError) or error.text is None:
         return {"error": str(error)}

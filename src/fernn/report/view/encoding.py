@@ -18,18 +18,18 @@ def bits(values: Bools) -> str:
     return (np.asarray(values).astype(np.uint8) + ord("0")).tobytes().decode("ascii")
 
 
-def rounded(value: float, digits: int = 4) -> float | None:
+def round_digits(value: float, digits: int = 4) -> float | None:
     """To so many significant digits; None where it is not finite."""
     return float(f"{value:.{digits}g}") if isfinite(value) else None
 
 
-def rounded_all(values: npt.NDArray[Any], digits: int = 4) -> list[float | None]:
+def round_all(values: npt.NDArray[Any], digits: int = 4) -> list[float | None]:
     """Each of them rounded."""
-    return [rounded(value, digits) for value in values.tolist()]
+    return [round_digits(value, digits) for value in values.tolist()]
 
 
 @contextmanager
-def quietly() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Warnings of fernn are gathered, each once, in the list that is given; others pass."""
     import warnings
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...data import Dataset
 from ...data.dataset import Floats, Ints
-from ..clock import axis
-from ..thinning import quantiles, spread_out
-from .plain import Bools, bits, rounded, rounded_all
+from ..downsample import quantiles, spread_out
+from ..reach import time_axis
+from .encoding import Bools, bits, round_all, round_digits
 
 BINS = (360, 180, 90, 45, 20, 8, 3)
 FINE = (4096, 1440, 720)  # for a page that may be looked at closely, where they take half the budget at most
@@ -40,12 +40,12 @@ def traces(
 
     The cases in `first` are drawn before all others; only those in `among` are, where they are given.
     """
-    clock = axis(data, from_end)
+    clock = time_axis(data, from_end)
     ends = [_ends(low, high) for low, high in data.ranges.values()]
     has_classes = len(data.classes) == 2
     bins = _bins(data.lengths, data.n_channels, budget)
     among = np.arange(len(data)) if among is None else np.unique(among)
-    drawn = _drawn(data, bins, budget, np.intersect1d(np.asarray(first, dtype=np.int64), among), among)
+    drawn = _select_drawn(data, bins, budget, np.intersect1d(np.asarray(first, dtype=np.int64), among), among)
     lengths = data.lengths.tolist() if data.is_ragged else int(data.lengths[0])
     return {
         "name": data.name,
@@ -61,11 +61,11 @@ def traces(
         },
         "cases": list(data.cases),
         "good": bits(data.positive) if has_classes else None,
-        "labels": rounded_all(data.labels, 6) if data.labels is not None and not data.classes else None,
+        "labels": round_all(data.labels, 6) if data.labels is not None and not data.classes else None,
         "test": None if test is None else bits(test),
         "lengths": lengths,
         "drawn": drawn.tolist(),
-        **_packed([data.values[case] for case in drawn.tolist()], ends, bins),
+        **_encode_points([data.values[case] for case in drawn.tolist()], ends, bins),
         "bands": [bands(data, channel, from_end) for channel in range(data.n_channels)],
     }
 
@@ -75,9 +75,9 @@ def part(data: Dataset, first: int, last: int, from_end: bool = False, budget: i
 
     One sample more on either side, so that lines lead out of the picture. `starts` says where each case begins.
     """
-    clock = axis(data, from_end)
+    clock = time_axis(data, from_end)
     first, last = max(0, first), min(clock.samples - 1, last)
-    drawn = _drawn(
+    drawn = _select_drawn(
         data, _bins(data.lengths, data.n_channels, budget), budget, np.empty(0, np.int64), np.arange(len(data))
     )
     cases, starts, rows = [], [], []
@@ -97,7 +97,7 @@ def part(data: Dataset, first: int, last: int, from_end: bool = False, budget: i
         "drawn": cases,
         "starts": starts,
         "lengths": lengths.tolist(),
-        **_packed(rows, [_ends(low, high) for low, high in data.ranges.values()], bins),
+        **_encode_points(rows, [_ends(low, high) for low, high in data.ranges.values()], bins),
     }
 
 
@@ -133,7 +133,7 @@ def _bins(lengths: Ints, channels: int, budget: int, wanted: int = FEW) -> int:
     return next(fine, next(usual, BINS[-1]))
 
 
-def _drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> Ints:
+def _select_drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> Ints:
     """As many as fit, at least one: those that go first, and of each class as large a share as of the others."""
     sizes = _sizes(data.lengths, data.n_channels, bins)
     if sizes[among].sum() <= budget:
@@ -156,14 +156,14 @@ def _drawn(data: Dataset, bins: int, budget: int, first: Ints, among: Ints) -> I
     return found if found.size else among[:1]
 
 
-def _packed(rows: Sequence[Floats], ends: list[tuple[float, float]], bins: int) -> dict[str, Any]:
+def _encode_points(rows: Sequence[Floats], ends: list[tuple[float, float]], bins: int) -> dict[str, Any]:
     """`values`, `[case, channel, point]` as a share of the range; `at` has the places of those of long traces in their
     bins, None where no trace is long."""
     low, high = np.array(ends).T[:, :, None]
     width = _width(np.array([row.shape[1] for row in rows] or [1]), bins)
     values, places = [], []
     for row in rows:
-        points, at = _thinned(row, bins)
+        points, at = _thin(row, bins)
         values.append(np.rint((points / 2 - low / 2) / (high / 2 - low / 2) * TOP).astype("<u2").tobytes())
         if at is not None:
             places.append(at.astype(f"<u{width}").tobytes())
@@ -176,7 +176,7 @@ def edges(samples: int, bins: int) -> Ints:
     return np.arange(bins + 1) * samples // bins
 
 
-def _thinned(trace: Floats, bins: int) -> tuple[Floats, Ints | None]:
+def _thin(trace: Floats, bins: int) -> tuple[Floats, Ints | None]:
     """`[channel, point]`: of each bin the least and the greatest, in the order in which they occur, and their places in
     the bin; all samples, and None, where there are few."""
     samples = trace.shape[1]
@@ -219,4 +219,4 @@ def _band(data: Dataset, channel: int, cases: Ints, from_end: bool) -> dict[str,
         rows.append(row[place[(place >= 0) & (place < len(row))]])
     low, median, high = quantiles(rows, SHARES, from_end)
     told = {"low": low, "median": median, "high": high}
-    return {"at": (at + gone).tolist(), **{name: [rounded(v) for v in values] for name, values in told.items()}}
+    return {"at": (at + gone).tolist(), **{name: [round_digits(v) for v in values] for name, values in told.items()}}

@@ -10,15 +10,15 @@ from ...formula import Formula, parse
 from ...learners import Fit, Front
 from ...runs import Outcome, Run, resume_command
 
-Result = Front | Fit | Run | Outcome
+Plottable = Front | Fit | Run | Outcome
 """A front, or something that has one."""
-Rules = Mapping[str, Formula | str] | Formula | str | Result
+Rules = Mapping[str, Formula | str] | Formula | str | Plottable
 """Formulas by name, one formula, or a result for the rule that it picks."""
 ONE = "the rule"
 """What a formula is called where no name is given."""
 
 
-def front_in(found: Result) -> Front:
+def front_in(found: Plottable) -> Front:
     """The front of any result."""
     if isinstance(found, Front):
         return found
@@ -32,7 +32,7 @@ def front_in(found: Result) -> Front:
     return front
 
 
-def test_errors(found: Result) -> dict[int, float]:
+def test_errors(found: Plottable) -> dict[int, float]:
     """By length, the errors on the traces kept for the test; none where they are not known."""
     known = found.test() if isinstance(found, Run) else found.test if isinstance(found, Outcome) else None
     return {} if known is None else {e.length: error for e, error in zip(front_in(found), known, strict=True)}
@@ -45,7 +45,7 @@ def rules_in(given: Rules) -> dict[str, Formula]:
     return {ONE: rule_in(given)}
 
 
-def rule_in(given: Formula | str | Result) -> Formula:
+def rule_in(given: Formula | str | Plottable) -> Formula:
     """The formula itself, read where it is text; of a result the picked one."""
     if isinstance(given, str):
         return parse(given)

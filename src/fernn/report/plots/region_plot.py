@@ -10,8 +10,7 @@ from ...errors import UnsupportedError
 from ...formula.show import number
 from ...mining import Box, ParameterSet
 from ...mining.parameter_plots import AxisView, axis_view, axis_views
-from ..wording import percent, wrapped
-from .style import BAD, GOOD, WIDTH, figure, finished, tidy
+from .style import BAD, GOOD, WIDTH, figure, finish, percent, tidy, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +55,7 @@ def region(found: ParameterSet, title: str = "") -> Figure:
         grid = made.subplots(rows, columns, squeeze=False).ravel()
         for axes, (i, j) in zip(grid, pairs, strict=True):
             _plane(axes, found, i, j)
-    return finished(made, list(_legend(found)))
+    return finish(made, list(_legend(found)))
 
 
 def _line(axes: Axes, found: ParameterSet, across: AxisView) -> None:
@@ -163,4 +162,4 @@ def _legend(found: ParameterSet) -> Iterator[tuple[Any, str]]:
         slices = "; each panel has the others at these" if len(found.names) > 2 else ""
         handle = Line2D([], [], **(WHERE if len(found.names) == 1 else PICK))
         word = "recommended" if found.picked else "nearest to the limits"
-        yield handle, wrapped(f"{word}: {values} ({rates}){slices}", LINE)
+        yield handle, wrap_text(f"{word}: {values} ({rates}){slices}", LINE)

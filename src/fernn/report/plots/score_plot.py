@@ -1,20 +1,85 @@
-"""Methods beside each other: a dot with its spread for each, and hollow diamonds for what others report.
-
-Dots rather than bars: the length of a bar means nothing on a log scale, and hides half of its spread on any.
-"""
+"""Confusion matrices, and the scores of several methods beside each other with their spread."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, isfinite, log10
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from ...data import Dataset
 from ...errors import UnsupportedError
-from .style import MARKERS, METHODS, QUIET, figure, finished, tidy
+from ...formula import Formula
+from ...semantics import Score
+from ...semantics.score import score
+from .plot_inputs import Plottable, rule_in
+from .style import BAD, GOOD, MARKERS, METHODS, QUIET, SMALL, TEXT, figure, finish, percent, tidy
+from .trace_plot import count_traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+DENSEST = 0.55  # of a cell that has all traces of its class; black words can be read on it
+BIG = 15
+LONG, BROAD = 16, 26  # letters of a class in a cell, and before a row
+VERDICTS = ("satisfies the rule", "violates the rule")
+
+
+def confusion(
+    found: Score | Formula | str | Plottable, on: Dataset | Sequence[str] = ("bad", "good"), title: str = ""
+) -> Figure:
+    """How many traces of each class satisfy the rule and violate it: right verdicts blue, wrong ones vermilion.
+
+    `found` is a score, and `on` the names of the classes, (bad, good); or a formula or a result, and `on` the data that
+    it is judged on. Colours are as dense as the share of the class that a cell has.
+    """
+    if isinstance(found, Score):
+        counts, classes = found, tuple(on.classes if isinstance(on, Dataset) else on)
+    elif isinstance(on, Dataset):
+        counts, classes = score(rule_in(found), on), on.classes
+    else:
+        raise UnsupportedError("a formula or a result needs the data that it is judged on: confusion(formula, data)")
+    if len(classes) != 2 or isinstance(on, str):
+        raise UnsupportedError(f"confusion has two classes, (bad, good); got {on!r}")
+    if not counts.count:
+        raise UnsupportedError("confusion needs at least one trace, got a score of none")
+    bad, good = classes
+    made = figure(2.9, title)
+    axes = made.subplots()
+    rows = ((good, counts.true_good, counts.false_bad, True), (bad, counts.false_good, counts.true_bad, False))
+    for y, (name, holds, fails, is_good) in enumerate(rows):
+        total = holds + fails
+        _cell(axes, 0, y, holds, total, name, GOOD if is_good else BAD, is_good)
+        _cell(axes, 1, y, fails, total, name, BAD if is_good else GOOD, not is_good)
+    axes.set_xlim(-0.5, 1.5)
+    axes.set_ylim(1.5, -0.5)
+    judged = [(counts.true_good + counts.false_good), (counts.true_bad + counts.false_bad)]
+    axes.set_xticks([0, 1], [f"{word}\n{count_traces(n)}" for word, n in zip(VERDICTS, judged, strict=True)])
+    labels = ["\n".join([*wrap(name, BROAD), count_traces(a + b)]) for name, a, b, _ in rows]
+    axes.set_yticks([0, 1], labels, parse_math=False)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, labelsize=TEXT)
+    axes.spines[:].set_visible(False)
+    wrong = counts.false_good + counts.false_bad
+    text = f"{wrong:,} of {count_traces(counts.count)} judged wrongly: {percent(counts.mcr)}"
+    axes.set_xlabel(text, fontsize=TEXT, loc="left", labelpad=8)
+    return finish(made, [])
+
+
+def _cell(axes: Axes, x: int, y: int, count: int, total: int, name: str, colour: str, is_right: bool) -> None:
+    from matplotlib.patches import Rectangle
+
+    share = count / total if total else 0.0
+    axes.add_patch(Rectangle((x - 0.49, y - 0.48), 0.98, 0.96, facecolor=colour, alpha=DENSEST * share, linewidth=0))
+    axes.add_patch(Rectangle((x - 0.49, y - 0.48), 0.98, 0.96, facecolor="none", edgecolor="#BBBBBB", linewidth=0.8))
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "parse_math": False}
+    axes.text(x, y - 0.06, f"{count:,}", fontsize=BIG, **centred)
+    whom = f" of {name}" if len(name) <= LONG else ""
+    said = f"{'right' if is_right else 'wrong'}: {percent(share)}{whom}" if total else "no traces"
+    axes.text(x, y + 0.24, said, fontsize=SMALL, **centred)
+
 
 Cells = Mapping[str, Mapping[str, tuple[float, float]]]
 Marks = Mapping[str, Mapping[str, float]]
@@ -41,7 +106,7 @@ def bars(
         raise UnsupportedError(f"a log scale has no place for {min(values):g}. Pass log=False.")
     zero = min((value for value in values if value > 0), default=UNDER) / UNDER if log else 0.0
     methods = list(dict.fromkeys([*dots, *reported]))
-    positions = _ordered(at for row in [*cells.values(), *(marks or {}).values()] for at in row)
+    positions = _sort_positions(at for row in [*cells.values(), *(marks or {}).values()] for at in row)
     made = figure(3.2, title)
     axes = made.subplots()
     tidy(axes, xlabel, ylabel)
@@ -52,7 +117,7 @@ def bars(
         for at, (mean, spread) in dots.get(name, {}).items():
             _dot(axes, places[at], mean, spread, zero, look)
         for at, value in reported.get(name, {}).items():
-            axes.plot(places[at], _seen(value, zero), color=look["color"], zorder=3, **HOLLOW)
+            axes.plot(places[at], _above_zero(value, zero), color=look["color"], zorder=3, **HOLLOW)
     _across(axes, positions)
     if log:
         _log(axes, [*values, *(m + s for row in dots.values() for m, s in row.values() if isfinite(s))], zero)
@@ -60,7 +125,7 @@ def bars(
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -0.04 * high) if min(values, default=0) >= 0 else low, high)
     widest = max(map(len, [*methods, "as reported"])) + 6
-    return finished(made, _legend(methods, bool(reported)), max(1, min(len(methods) + 1, LETTERS // widest)))
+    return finish(made, _methods_legend(methods, bool(reported)), max(1, min(len(methods) + 1, LETTERS // widest)))
 
 
 HOLLOW: dict[str, Any] = {
@@ -72,18 +137,22 @@ def _look(place: int) -> dict[str, Any]:
     return {"color": METHODS[place % len(METHODS)], "marker": MARKERS[place % len(MARKERS)]}
 
 
-def _seen(value: float, zero: float) -> float:
+def _above_zero(value: float, zero: float) -> float:
     """Where a value stands: on a log scale, which has a line for zeros, no lower than that line."""
     return max(value, zero) if zero else value
 
 
 def _dot(axes: Axes, x: float, mean: float, spread: float, zero: float, look: dict[str, Any]) -> None:
     """A spread that reaches below what a log scale shows ends at its line for zeros."""
-    y = _seen(mean, zero)
+    y = _above_zero(mean, zero)
     axes.plot(x, y, linestyle="none", markersize=5, zorder=4, clip_on=False, **look)
     if spread > 0 and isfinite(spread):
         axes.plot(
-            [x, x], [_seen(mean - spread, zero), max(mean + spread, y)], color=look["color"], linewidth=1.3, zorder=3
+            [x, x],
+            [_above_zero(mean - spread, zero), max(mean + spread, y)],
+            color=look["color"],
+            linewidth=1.3,
+            zorder=3,
         )
 
 
@@ -115,7 +184,7 @@ def _log(axes: Axes, values: list[float], zero: float) -> None:
     axes.set_ylim((zero if has_zero else low) / 1.35, high * 1.35)
 
 
-def _ordered(positions: Iterable[str]) -> list[str]:
+def _sort_positions(positions: Iterable[str]) -> list[str]:
     met = list(dict.fromkeys(positions))
     try:
         return sorted(met, key=float)
@@ -123,7 +192,7 @@ def _ordered(positions: Iterable[str]) -> list[str]:
         return met
 
 
-def _legend(methods: list[str], has_marks: bool) -> list[tuple[Any, str]]:
+def _methods_legend(methods: list[str], has_marks: bool) -> list[tuple[Any, str]]:
     from matplotlib.lines import Line2D
 
     rows = [(Line2D([], [], linestyle="none", markersize=5, **_look(i)), name) for i, name in enumerate(methods)]

@@ -1,4 +1,4 @@
-"""One HTML file with all that it needs: style, code and data inside, nothing to be fetched.
+"""The report as one HTML file with all that it needs: style, code and data inside, nothing to be fetched.
 
 Data go in as JSON in which no `<` is left, so that no name can end the element it stands in; the code sets every name
 as text. The policy in the head lets nothing be loaded, and no script run but the one whose hash it names.
@@ -13,22 +13,24 @@ from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from ...data import Problem
-from ...runs import Job
-from .classes import class_facts
-from .facts import facts
+from ...data import Problem, suggest_command
+from ...data.atomic_write import write_text
+from ...errors import RunError
+from ...runs import Job, Run, data_file, load_job
+from .facts import class_facts, facts
 
 LAST = "report.js"
 
 
 def page(job: Job, problems: Sequence[Problem] = ()) -> str:
     """The report on a run and its data; `problems` are those met in reading them."""
-    return made(facts(job, problems) if job.classes is None else class_facts(job, problems))
+    return render_page(facts(job, problems) if job.classes is None else class_facts(job, problems))
 
 
-def made(told: dict[str, Any]) -> str:
+def render_page(told: dict[str, Any]) -> str:
     """The file for these facts."""
     script, style = _script(), "\n".join(_text(name) for name in ("theme.css", "report.css"))
     digest = b64encode(sha256(script.encode()).digest()).decode("ascii")
@@ -74,3 +76,44 @@ def _text(name: str) -> str:
 
 def _web() -> Any:
     return files("fernn.report") / "web"
+
+
+NAME = "report.html"
+
+
+def write_report(run: str | Path, out: Path | None = None, file: str | None = None) -> Path:
+    """Writes the report of a run, in its folder if nothing else is said; `file` is where the data are now."""
+    problems: list[Problem] = []
+    if out is not None:
+        check_report(out)
+    return write_job_report(_load_job(run, file, problems), problems, out)
+
+
+def write_job_report(job: Job, problems: Sequence[Problem], out: Path | None = None) -> Path:
+    """The same for a job whose data are at hand, with what was found in reading them."""
+    assert job.run is not None
+    path = job.run.folder / NAME if out is None else out
+    check_report(path)
+    write_text(path, page(job, problems), follow_links=out is not None)
+    return path
+
+
+def check_report(path: Path) -> None:
+    """That a report can be written there, which can be told before it is made."""
+    if path.is_dir() and not path.is_symlink():
+        raise RunError(f"{path} is a folder; a report is a file. Name one, such as {path / NAME}.")
+    if not path.parent.is_dir():
+        raise RunError(f"{path} cannot be written: there is no folder {path.parent}. Make it, or name another file.")
+
+
+def _load_job(folder: str | Path, file: str | None, problems: list[Problem]) -> Job:
+    run = Run.open(folder)
+    if file is None:
+        try:
+            file = data_file(run)
+        except RunError:
+            again = suggest_command("report", [str(folder)], more=["--data", "FILE"])
+            raise RunError(
+                f"the data of the run, {run.settings['file']}, is not there any more. Name it where it is now: {again}"
+            ) from None
+    return load_job(folder, file, lambda _, found: problems.extend(found), classes=True)

@@ -1,32 +1,109 @@
-"""How a verdict comes about on one trace: every part of the formula over time, and the way down to what decides."""
+"""The robustness of every subformula on one trace over time, and the way down to the sample that decides."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.dataset import Floats
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
 from ...formula.nodes import children
 from ...formula.show import computed_number, duration
 from ...semantics import Deciding, deciding, satisfied, signals
 from ...semantics.quiet import quiet
-from ..clock import Clock, clock
-from ..marks import marks
-from ..reach import window
-from ..thinning import decimated
-from ..wording import shortened, wrapped
-from .lane import FILL, HATCH, LOOK, Lane
-from .results import Result, rule_in
-from .style import BAD, GOOD, QUIET, TEXT, figure, finished, tidy, whole_numbers
-from .thresholds import draw, in_sight
+from ..downsample import decimate
+from ..reach import SampleRange, TimeAxis, axis_for, marks, window
+from .plot_inputs import Plottable, rule_in
+from .style import BAD, GOOD, QUIET, SMALL, TEXT, figure, finish, shorten, tidy, whole_numbers, wrap_text
+from .trace_plot import draw_thresholds, in_sight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+ROOM, ENDLESS = 0.12, 0.35  # of a lane's height, above and below
+FILL = 0.45  # how dense the colours of the two signs are
+HATCH = "////"
+LOOK: dict[str, Any] = {"color": "#555555", "linewidth": 3.0, "solid_capstyle": "butt", "zorder": 4}
+"""Of the bar under the samples that the part above looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """`values` is `[time]`, and may be infinite where a window has no sample."""
+
+    axes: Axes
+    values: Floats
+    clock: TimeAxis
+
+    def draw(self, name: str, bins: int) -> None:
+        """Filled by sign; hatched up to the edge where infinite. Of long traces the extremes of every bin are drawn."""
+        tidy(self.axes)
+        self.axes.grid(visible=False)
+        self.axes.spines["bottom"].set_visible(False)
+        self.axes.tick_params(axis="x", length=0)
+        self.axes.set_title(name, loc="left", fontsize=SMALL, pad=2.5, parse_math=False, linespacing=1.05)
+        low, high = self._limits()
+        self.axes.set_ylim(low, high)
+        self.axes.locator_params(axis="y", nbins=3)
+        kept = decimate(self.values, bins)
+        x, y = np.asarray(self.clock.at(kept)), self.values[kept]
+        for colour, keep in ((GOOD, y >= 0), (BAD, y <= 0)):
+            self._fill(x, y, keep & np.isfinite(y), color=colour, alpha=FILL, linewidth=0)
+        for colour, edge, endless in ((GOOD, high, np.inf), (BAD, low, -np.inf)):
+            for first, last in _runs(self.values == endless):
+                ends = self._ends(first, last)
+                self.axes.fill_between(
+                    ends, 0, edge, facecolor="none", edgecolor=colour, hatch=HATCH, linewidth=0, zorder=1
+                )
+        shown = np.where(np.isfinite(y), y, np.nan)
+        self.axes.plot(x, shown, color="#333333", linewidth=0.8, marker="." if len(x) == 1 else "", zorder=3)
+        self.axes.axhline(0, color=QUIET, linewidth=0.8, zorder=2)
+
+    def look(self, runs: Iterable[SampleRange]) -> None:
+        """A bar under the samples that the part above looks at."""
+        low, _ = self._limits()
+        for first, last in runs:
+            ends = (self.clock.at(first), self.clock.at(last)) if first < last else self._ends(first, last)
+            self.axes.plot(ends, [low, low], **LOOK, clip_on=False)
+
+    def place(self, sample: int) -> tuple[float, float]:
+        """Where a sample stands, no farther up or down than the lane goes."""
+        low, high = self._limits()
+        return float(self.clock.at(sample)), float(np.clip(self.values[sample], low, high))
+
+    def _limits(self) -> tuple[float, float]:
+        """With 0 between them, and more room on a side where something is infinite."""
+        finite = self.values[np.isfinite(self.values)]
+        low, high = min(finite.min(initial=0.0), 0.0), max(finite.max(initial=0.0), 0.0)
+        rooms = [ENDLESS if (self.values == end).any() else ROOM for end in (-np.inf, np.inf)]
+        return low - rooms[0] * (high - low or 1.0), high + rooms[1] * (high - low or 1.0)
+
+    def _ends(self, first: int, last: int) -> tuple[float, float]:
+        """Of a stretch of samples, half a sample to either side."""
+        half = self.clock.step / 2
+        return self.clock.at(first) - half, self.clock.at(last) + half
+
+    def _fill(self, x: Floats, y: Floats, where: npt.NDArray[np.bool_], **look: Any) -> None:
+        if len(x) == 1:  # a single sample is as wide as a sample
+            x, y, where = np.array(self._ends(0, 0)), np.repeat(y, 2), np.repeat(where, 2)
+        if where.any():
+            self.axes.fill_between(x, 0, y, where=where.tolist(), interpolate=True, zorder=1, **look)
+
+
+def _runs(mask: npt.NDArray[np.bool_]) -> list[SampleRange]:
+    """First and last place of each stretch that is true."""
+    turns = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(first, last - 1) for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True)]
+
 
 BINS = 360
 LINE = 104  # characters of a lane's name, and of the legend
@@ -41,7 +118,7 @@ VERDICT: dict[str, Any] = DOT | {"marker": "D", "markersize": 7.0}
 
 
 def lanes(
-    data: Dataset, formula: Formula | str | Result, case: str | int, at: int | str = "verdict", title: str = ""
+    data: Dataset, formula: Formula | str | Plottable, case: str | int, at: int | str = "verdict", title: str = ""
 ) -> Figure:
     """One trace: the channels that the formula reads on top, and below them a lane for every part of the formula.
 
@@ -53,9 +130,9 @@ def lanes(
     data.trace(case)  # an error where there is none
     one = data.subset([data.cases.index(case) if isinstance(case, str) else case])
     (found,) = deciding(rule, one, at=at)
-    start = _judged(rule, at, int(one.lengths[0]))
-    time = clock(one, [rule])
-    names = _names(rule, shortened(rule, data) if at == "verdict" else rule)
+    start = _verdict_sample(rule, at, int(one.lengths[0]))
+    time = axis_for(one, [rule])
+    names = _names(rule, shorten(rule, data) if at == "verdict" else rule)
     read = [name for name in one.channels if name in channels_of(rule)] or one.channels[:1]
     lows = [LOW + LEADING * names[part].count("\n") for part in names]
     heights = [TALL] * len(read) + lows
@@ -76,10 +153,10 @@ def lanes(
     if data.dt is None:
         whole_numbers(grid[0])
     endless = any(np.isinf(row).any() for row in values.values())
-    return finished(made, _legend(one, float(values[rule][start]), start, found, has_window, endless))
+    return finish(made, _legend(one, float(values[rule][start]), start, found, has_window, endless))
 
 
-def _judged(rule: Formula, at: int | str, samples: int) -> int:
+def _verdict_sample(rule: Formula, at: int | str, samples: int) -> int:
     named = {"verdict": samples - 1 if direction(rule) == "past" else 0, "first": 0, "last": samples - 1}
     return named[at] if isinstance(at, str) else at % samples
 
@@ -96,7 +173,7 @@ def _names(rule: Formula, short: Formula) -> dict[Formula, str]:
     named: dict[Formula, str] = {}
     for part, brief, depth in zip(walk(rule), walk(short), _depths(rule), strict=True):
         blank = " " * (STEP * depth)
-        lines = wrapped(str(brief), LINE - len(blank)).split("\n")
+        lines = wrap_text(str(brief), LINE - len(blank)).split("\n")
         named.setdefault(part, "\n".join(blank + line for line in lines))
     return named
 
@@ -107,15 +184,15 @@ def _depths(formula: Formula, depth: int = 0) -> list[int]:
 
 
 def _channel(
-    axes: Axes, one: Dataset, rule: Formula, channel: str, time: Clock, start: int, found: Deciding | None
+    axes: Axes, one: Dataset, rule: Formula, channel: str, time: TimeAxis, start: int, found: Deciding | None
 ) -> None:
     tidy(axes, "", channel)
     row = one.values[0][one.channels.index(channel)]
-    kept = decimated(row, BINS)
+    kept = decimate(row, BINS)
     axes.plot(time.at(kept), row[kept], color="#333333", linewidth=1.1, marker="" if len(row) > 1 else "_", zorder=3)
     for mark in marks(rule, channel, time, start):
         if in_sight(mark.level, float(row.min()), float(row.max())):
-            draw(axes, mark, time, {"color": "#000000", "linestyle": "solid"})
+            draw_thresholds(axes, mark, time, {"color": "#000000", "linestyle": "solid"})
     if found is not None and channel in found.channels:
         axes.plot(time.at(found.sample), row[found.sample], **DOT)
 
@@ -168,7 +245,7 @@ def _legend(
             f"{name} = {computed_number(trace[one.channels.index(name)][found.sample], 7)}" for name in found.channels
         ]
         said = f"the way down to what decides: {', '.join(read)} at {when(found.sample)}"
-        rows.append((Line2D([], [], **DOT | PATH), wrapped(said, LINE)))
+        rows.append((Line2D([], [], **DOT | PATH), wrap_text(said, LINE)))
     if has_window:
         rows.append((Line2D([], [], **LOOK), "the samples that the operator above looks at, on that way"))
     rows.append((Patch(color=GOOD, alpha=FILL, linewidth=0), "robustness above 0: this part of the rule holds"))

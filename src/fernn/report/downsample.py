@@ -1,18 +1,20 @@
-"""Fewer points that look the same: long traces without their peaks lost, large classes without their spread lost."""
+"""Downsampling for pictures and pages: fewer points that look the same, fewer cases where there are too many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from ..data import Dataset
 from ..data.dataset import Floats, Ints
 
 BLOCK = 4_000_000  # numbers sorted at a time
 
 
-def decimated(values: Floats, bins: int) -> Ints:
+def decimate(values: Floats, bins: int) -> Ints:
     """The samples to draw of one row of values: of each bin the least and the greatest, and both ends of the row.
 
     Rising, and all of them where there are at most two for each bin.
@@ -27,7 +29,7 @@ def decimated(values: Floats, bins: int) -> Ints:
     return np.unique(np.array(kept, dtype=np.int64))
 
 
-def enveloped(low: Floats, high: Floats, bins: int) -> tuple[Ints, Floats, Floats]:
+def envelope(low: Floats, high: Floats, bins: int) -> tuple[Ints, Floats, Floats]:
     """(samples, low, high) of a band that leaves nothing of the given one out, with at most two points for each bin."""
     samples = len(low)
     if samples <= 2 * bins:
@@ -69,3 +71,51 @@ def spread_out(items: Ints, most: int) -> Ints:
     if len(items) <= most:
         return items
     return items[np.linspace(0, len(items) - 1, most).round().astype(np.int64)]
+
+
+LETTERS = 800_000  # for what is told case by case, at most
+EACH = 25  # of them for one case and one rule, about
+
+
+def select_cases(data: Dataset, rules: int, first: Sequence[int]) -> Ints:
+    """The cases that a page tells of, rising: all, or those that go first and then evenly from the others."""
+    names = sum(map(len, data.cases)) / len(data)
+    most = max(1, int(LETTERS / (EACH * rules + names + 14)))
+    if len(data) <= most:
+        return np.arange(len(data))
+    before = spread_out(np.unique(np.asarray(first, dtype=np.int64)), max(1, most // 2))
+    rest = np.setdiff1d(np.arange(len(data)), before)
+    return np.sort(np.concatenate([before, spread_out(rest, most - len(before))]))
+
+
+def subset_traces(told: dict[str, Any], cases: Ints) -> dict[str, Any]:
+    """The payload of traces with these cases only; all that are drawn must be among them."""
+    place = {case: i for i, case in enumerate(cases.tolist())}
+    lengths = told["lengths"]
+    return {
+        **told,
+        "cases": [told["cases"][case] for case in cases],
+        "good": _letters(told["good"], cases),
+        "labels": _items(told["labels"], cases),
+        "test": _letters(told["test"], cases),
+        "lengths": lengths if isinstance(lengths, int) else _items(lengths, cases),
+        "drawn": [place[case] for case in told["drawn"]],
+    }
+
+
+def subset_reading(told: dict[str, Any], cases: Ints) -> dict[str, Any]:
+    """The payload of a reading with these cases only; what is counted stays counted over all."""
+    return {
+        **told,
+        "holds": _letters(told["holds"], cases),
+        "robustness": _items(told["robustness"], cases),
+        "deciding": {name: _items(values, cases) for name, values in told["deciding"].items()},
+    }
+
+
+def _letters(text: str | None, cases: Ints) -> str | None:
+    return None if text is None else "".join(text[case] for case in cases)
+
+
+def _items(values: list[Any] | None, cases: Ints) -> list[Any] | None:
+    return None if values is None else [values[case] for case in cases]

@@ -1,4 +1,4 @@
-"""The server itself: on this machine only, until Ctrl-C."""
+"""The server itself: on this machine only, until Ctrl-C; connections that say nothing are dropped after a while."""
 
 from __future__ import annotations
 
@@ -7,21 +7,101 @@ import signal
 import socket
 import sys
 import webbrowser
+from asyncio import TimerHandle, Transport
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..data.file_checks import format_size
 from ..errors import UnsupportedError
 from .access import Access, SecretFiles
 from .app import Studio, application
-from .connections import USUAL, ConnectionLimits, limited
-from .datasets import Datasets
-from .files import Files
+from .data_files import PLAIN, DatasetCache, Files, Reading
 from .jobs import Jobs
-from .reading import PLAIN, Reading
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Seconds and numbers that no client of a browser comes near."""
+
+    head: float = 20.0
+    """Seconds from the beginning of a connection, or the first byte of a later request, to the end of its headers."""
+    stall: float = 60.0
+    """Seconds in which nothing comes of a body, or nothing is taken of an answer."""
+    most: int = 200
+    """Connections at once; one more ends the one that has waited longest without a request."""
+
+
+USUAL = ConnectionLimits()
+
+
+def limit_connections(limits: ConnectionLimits) -> type[H11Protocol]:
+    """Uvicorn's protocol with these limits."""
+
+    class LimitedHTTP(H11Protocol):
+        began = 0.0
+        _head_since: float | None = None
+        _heard = _moved = 0.0
+        _left = 0
+        _timer: TimerHandle | None = None
+
+        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.began = self._heard = self._moved = self._head_since = self.loop.time()
+            others = [each for each in self.connections if isinstance(each, LimitedHTTP)]
+            alive = [each for each in others if not each.transport.is_closing()]
+            if len(alive) > limits.most:
+                idle = [each for each in alive if not each.is_busy]
+                min(idle, key=lambda each: (each.cycle is not None, each.began), default=self).transport.abort()
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            self._heard = self.loop.time()
+            if not self.is_busy and self._head_since is None:
+                self._head_since = self._heard
+            super().data_received(data)
+            if self.is_busy:
+                self._head_since = None
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+            super().connection_lost(exc)
+
+        @property
+        def is_busy(self) -> bool:
+            """Whether a request is under way: its headers are read, its answer is not yet given."""
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _watch(self) -> None:
+            """Ends it where it is late; otherwise looks again soon."""
+            now = self.loop.time()
+            left = self.transport.get_write_buffer_size()
+            if left != self._left or not left:
+                self._left, self._moved = left, now
+            is_late = (
+                (self._head_since is not None and not self.is_busy and now - self._head_since > limits.head)
+                or (self._awaits_body and now - self._heard > limits.stall)
+                or now - self._moved > limits.stall
+            )
+            if is_late:
+                self.transport.abort()
+            else:
+                self._timer = self.loop.call_later(min(limits.head, limits.stall) / 4, self._watch)
+
+        @property
+        def _awaits_body(self) -> bool:
+            """Whether the client is to send more; not while it is we who do not read."""
+            flow: Any = self.flow
+            return self.is_busy and self.cycle.more_body and not getattr(flow, "read_paused", False)
+
+    return LimitedHTTP
+
 
 LOOPBACK = "127.0.0.1"
 UPLOAD_LIMIT = 60_000_000
@@ -37,10 +117,10 @@ def serve(
     say: Callable[[str], None] = print,
 ) -> None:
     """Serve the studio on a port, any free one for 0, until Ctrl-C; jobs under way then end with their best kept."""
-    studio = made(folder, file, reading, upload_limit)
-    listening = bound(port)
+    studio = create_studio(folder, file, reading, upload_limit)
+    listening = bind_socket(port)
     port, access = listening.getsockname()[1], Access()
-    server = uvicorn.Server(configured(studio, port, access))
+    server = uvicorn.Server(server_config(studio, port, access))
     files = SecretFiles(studio.folder, port)
 
     def address() -> str:
@@ -61,19 +141,22 @@ def serve(
     say(f"the studio has ended; the runs are in {studio.folder}")
 
 
-def made(folder: Path, file: str | None = None, reading: Reading = PLAIN, upload_limit: int = UPLOAD_LIMIT) -> Studio:
+def create_studio(
+    folder: Path, file: str | None = None, reading: Reading = PLAIN, upload_limit: int = UPLOAD_LIMIT
+) -> Studio:
     """What the routes work on."""
     folder = folder.resolve()
     files = Files(folder, file, reading, upload_limit)
-    return Studio(folder, files, Datasets(files), Jobs(folder))
+    return Studio(folder, files, DatasetCache(files), Jobs(folder))
 
 
-def configured(studio: Studio, port: int, access: Access, limits: ConnectionLimits = USUAL) -> uvicorn.Config:
+def server_config(studio: Studio, port: int, access: Access, limits: ConnectionLimits = USUAL) -> uvicorn.Config:
     """Quiet; one who is slow to ask or to listen keeps it neither from answering others nor from ending."""
     app = application(studio, port, access)
     return uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
-        timeout_graceful_shutdown=3, timeout_keep_alive=60, h11_max_incomplete_event_size=64_000, http=limited(limits),
+        timeout_graceful_shutdown=3, timeout_keep_alive=60, h11_max_incomplete_event_size=64_000,
+        http=limit_connections(limits),
     )  # fmt: skip
 
 
@@ -121,7 +204,7 @@ def _print_addresses(address: Callable[[], str], say: Callable[[str], None]) -> 
         return
 
 
-def bound(port: int, host: str = LOOPBACK) -> socket.socket:
+def bind_socket(port: int, host: str = LOOPBACK) -> socket.socket:
     """A socket that only this machine can reach."""
     if host not in (LOOPBACK, "localhost"):
         raise UnsupportedError(f"the studio is for this machine only: it listens at {LOOPBACK}, not at {host!r}.")

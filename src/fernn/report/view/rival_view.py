@@ -15,8 +15,8 @@ from ...formula import Formula, length
 from ...mining import Query
 from ...runs import Run
 from ...runs.rivals import candidates
-from .lanes import lanes
-from .plain import Bools, bits, quietly, rounded
+from .encoding import Bools, bits, collect_warnings, round_digits
+from .rule_view import lanes
 
 MOST_GROUPS, MOST_EACH, MOST_SHARED, MOST_DISPUTED = 24, 12, 12, 60
 MOST_PROVED = 60  # formulas that z3 is asked about
@@ -29,18 +29,20 @@ def rivals(
     run: Run, train: Dataset, data: Dataset, tolerance: float | None = None, time_limit: float = PATIENCE
 ) -> dict[str, Any]:
     """What `Fernn.rivals` shows. The formulas compete on `train`, and are told apart on all of the data."""
-    with quietly():
-        found = proved(gathered(run, train, data, tolerance), run if tolerance is None else None, time_limit)
-        return told(found, train)
+    with collect_warnings():
+        found = prove_meanings(
+            gather_rivals(run, train, data, tolerance), run if tolerance is None else None, time_limit
+        )
+        return rivals_to_json(found, train)
 
 
-def gathered(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> RashomonSet:
+def gather_rivals(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> RashomonSet:
     """The rivals of a run, by behaviour."""
     found, are_all = candidates(run, train, tolerance)
     return rashomon_set(found, data, are_all)
 
 
-def proved(found: RashomonSet, run: Run | None, time_limit: float = PATIENCE) -> RashomonSet:
+def prove_meanings(found: RashomonSet, run: Run | None, time_limit: float = PATIENCE) -> RashomonSet:
     """Also by what they mean, unless they are too many; what is found out is kept in the run."""
     if len(found) > MOST_PROVED:
         return found
@@ -49,7 +51,7 @@ def proved(found: RashomonSet, run: Run | None, time_limit: float = PATIENCE) ->
     )
 
 
-def told(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
+def rivals_to_json(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
     """Plain JSON; at most so much of each. `learned` are the traces that were learned from."""
     shown, data = found.groups[:MOST_GROUPS], found.data
     train = np.isin(data.cases, learned.cases)
@@ -65,12 +67,14 @@ def told(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
             "how": found.senses.how, "told": str(found.senses),
         },
         "groups": [_group(group, found, train) for group in shown],
-        "atoms": [{"what": each.what, "share": rounded(each.share)} for each in found.atoms[:MOST_SHARED]],
-        "structures": [{"what": each.what, "share": rounded(each.share)} for each in found.structures[:MOST_SHARED]],
+        "atoms": [{"what": each.what, "share": round_digits(each.share)} for each in found.atoms[:MOST_SHARED]],
+        "structures": [
+            {"what": each.what, "share": round_digits(each.share)} for each in found.structures[:MOST_SHARED]
+        ],
         "disputes": len(disputed),
         "disputed": [
             {
-                "index": (i := place[case]), "case": case, "good": rounded(share),
+                "index": (i := place[case]), "case": case, "good": round_digits(share),
                 "says": bits(np.array([group.verdicts[i] for group in shown])),
                 "label": data.classes[int(data.positive[i])],
             }
@@ -91,7 +95,7 @@ def _group(group: BehaviourGroup, found: RashomonSet, train: Bools) -> dict[str,
         rows.append({"formula": str(formula), "length": length(formula), "sense": sense})
     return {
         "count": len(group.formulas), "meanings": group.meanings, "formulas": rows,
-        "error": {"train": rounded(float(wrong[train].mean())), "all": rounded(float(wrong.mean()))},
+        "error": {"train": round_digits(float(wrong[train].mean())), "all": round_digits(float(wrong.mean()))},
         "good": int(group.verdicts.sum()),
     }  # fmt: skip
 
@@ -105,21 +109,23 @@ def _decisive(found: RashomonSet) -> dict[str, Any] | None:
         question = RashomonSet(few, data, found.complete).decisive(prove=False)
     except FernnError:  # one looks back, another ahead
         return None
-    return None if question is None else asked(question, data)
+    return None if question is None else question_to_json(question, data)
 
 
-def asked(question: Query, data: Dataset) -> dict[str, Any]:
+def question_to_json(question: Query, data: Dataset) -> dict[str, Any]:
     """A question as a page draws it."""
     sides = (question.good[0], question.bad[0])
     return {
         "origin": question.origin, "changed": len(question.changed), "samples": int(question.trace.shape[1]),
         "good": len(question.good), "bad": len(question.bad), "formulas": [str(each) for each in sides],
-        "lanes": drawn(sides, question.trace, data.channels, f"made from {question.origin}"),
+        "lanes": made_up_lanes(sides, question.trace, data.channels, f"made from {question.origin}"),
         "classes": list(data.classes),
     }  # fmt: skip
 
 
-def drawn(formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str) -> list[dict[str, Any]]:
+def made_up_lanes(
+    formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str
+) -> list[dict[str, Any]]:
     """One trace that nobody recorded, as each of these formulas sees it."""
     alone = Dataset(trace[None], None, (), channels, cases=(name,))
     return [lanes(formula, alone, 0) for formula in formulas]

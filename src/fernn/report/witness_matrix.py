@@ -38,7 +38,7 @@ Matrix = npt.NDArray[Any]
 BLOCK = 2_000_000  # samples looked at together
 
 
-def decided(formula: Formula, data: Dataset) -> tuple[Ints, Ints]:
+def find_witnesses(formula: Formula, data: Dataset) -> tuple[Ints, Ints]:
     """(atom, sample), `[case]`: which atom, counted as printed, at which sample of the trace; -1 where none decides."""
     if direction(formula) == "mixed":
         raise SignalError(f"{formula} looks both back and ahead, so it has no sample of its own to be judged at")

@@ -13,8 +13,8 @@ from ...formula.show import number
 from ...learners.classes import Decides
 from ...learners.classes.rules import known_labels
 from ...semantics import satisfied
-from .plain import Bools, quietly, rounded
-from .traces import traces
+from .encoding import Bools, collect_warnings, round_digits
+from .trace_view import traces
 
 INSIDE = ("outside", "recorded")
 """What traces are called where one class was recorded alone."""
@@ -66,21 +66,21 @@ def pick(rules: Any) -> int:
     return int(rules.pick) if rules.kind == "one" else int(rules.front.pick) if rules.kind == "ranked" else 0
 
 
-def chosen(rules: Any, data: Dataset, name: str) -> Dataset:
+def relabel_for(rules: Any, data: Dataset, name: str) -> Dataset:
     """The traces with the labels that the rule called so is to tell apart."""
     return next((each.data for each in choices(rules, data) if each.name == name), data)
 
 
 def class_traces(rules: Any, data: Dataset, name: str, test: Bools | None, from_end: bool) -> dict[str, Any]:
     """What `Fernn.traces` draws for that rule."""
-    told = traces(chosen(rules, data, name), test, from_end)
+    told = traces(relabel_for(rules, data, name), test, from_end)
     return told | ({"labels": known_labels(data, rules.classes).tolist()} if rules.kind == "ranked" else {})
 
 
 def classes(rules: Decides, data: Dataset, test: Bools | None) -> dict[str, Any]:
     """What `Fernn.classes` shows. `test`: which cases are kept for the test; None where there is no such part."""
     parts = {"train": np.ones(len(data), bool) if test is None else ~test, "test": test}
-    with quietly():
+    with collect_warnings():
         return {
             "kind": rules.kind,
             "pick": pick(rules),
@@ -117,11 +117,11 @@ def _rule(rules: Any, place: int, each: Choice, parts: dict[str, Bools | None]) 
 
 
 def _mean(wrong: Bools, part: Bools | None) -> float | None:
-    return None if part is None or not part.any() else rounded(float(wrong[part].mean()), 6)
+    return None if part is None or not part.any() else round_digits(float(wrong[part].mean()), 6)
 
 
 def _error(rules: Decides, data: Dataset, part: Bools | None) -> float | None:
-    return None if part is None or not part.any() else rounded(rules.error(data.subset(part)), 6)
+    return None if part is None or not part.any() else round_digits(rules.error(data.subset(part)), 6)
 
 
 def _confusion(rules: Decides, data: Dataset, parts: dict[str, Bools | None]) -> dict[str, Any]:

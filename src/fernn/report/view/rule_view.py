@@ -1,0 +1,258 @@
+"""One rule on the data: verdicts, robustness, errors, witnesses; its subformulas over time; its sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...data import Dataset
+from ...data.dataset import Floats, Ints
+from ...evaluation.vacuity import ThresholdVerdicts, atom_range, bracket, last_equal_threshold, select_traces
+from ...formula import Atom, Formula, channels, direction, length, parse, thresholds, to_sentence, walk, with_thresholds
+from ...formula.export import to_latex
+from ...formula.nodes import children
+from ...semantics import deciding, robustness, satisfied, signals
+from ...semantics.score import counted
+from ..downsample import decimate
+from ..reach import axis_for, merge_ranges, reach, sums
+from ..witness_matrix import find_witnesses
+from .encoding import Bools, bits, collect_warnings, round_all, round_digits
+
+PARTS = ("train", "test", "all")
+
+
+def reading(formula: Formula | str, data: Dataset, test: Bools | None = None) -> dict[str, Any]:
+    """What pages show of a rule. `test`: which cases are kept for the test; None where there is no such part."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    with collect_warnings() as told:
+        values = np.asarray(robustness(formula, data))
+        holds = np.asarray(satisfied(formula, data))
+        atom, sample = find_witnesses(formula, data)
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    places = np.array([_channel(each, data) for each in atoms] + [-1])  # the last one for an atom of -1
+    return {
+        "formula": str(formula),
+        "sentence": to_sentence(formula, data.dt, data.time_unit),
+        "latex": to_latex(formula),
+        "length": length(formula),
+        "direction": direction(formula),
+        "holds": bits(holds),
+        "robustness": round_all(values),
+        "score": scores(holds, data, test),
+        "error": errors(holds, values, data, test),
+        "atoms": [str(each) for each in atoms],
+        "deciding": {
+            "atom": atom.tolist(), "channel": places[atom].tolist(), "sample": sample.tolist(),
+            "value": _values(data, places[atom].tolist(), sample.tolist()),
+        },
+        "thresholds": [_threshold(each, data) for each in atoms],
+        "marks": _marks(formula, data),
+        "notes": [*(f"{each} has no line of its own" for each in sums(formula)), *told],
+    }  # fmt: skip
+
+
+def _values(data: Dataset, channels: list[int], samples: list[int]) -> list[float | None]:
+    """What was recorded at the deciding samples; a page has not all samples of a long trace."""
+    found = zip(data.values, channels, samples, strict=True)
+    return [round_digits(float(v[channel, at]), 6) if channel >= 0 and at >= 0 else None for v, channel, at in found]
+
+
+def scores(holds: Bools, data: Dataset, test: Bools | None) -> dict[str, Any] | None:
+    """Right and wrong verdicts in each part of the data; None without two classes."""
+    if len(data.classes) != 2:
+        return None
+    good = data.positive
+    made: dict[str, Any] = {}
+    for name, part in _parts(len(data), test).items():
+        count = None if part is None else counted(holds[part], good[part])
+        made[name] = count and {
+            "true_good": count.true_good, "false_good": count.false_good,
+            "true_bad": count.true_bad, "false_bad": count.false_bad,
+        }  # fmt: skip
+    return made
+
+
+def errors(holds: Bools, values: Floats, data: Dataset, test: Bools | None) -> dict[str, float | None] | None:
+    """The share judged wrongly, or for real labels the mean absolute error; None without labels to compare with."""
+    if data.labels is None or len(data.classes) not in (0, 2):
+        return None
+    lost = (holds != data.positive).astype(float) if data.classes else np.abs(values - data.labels)
+    means = {name: None if part is None else float(lost[part].mean()) for name, part in _parts(len(data), test).items()}
+    return {name: mean if mean is None or np.isfinite(mean) else None for name, mean in means.items()}
+
+
+def _parts(count: int, test: Bools | None) -> dict[str, Bools | None]:
+    """The cases of each part; None for a part that is not there."""
+    every = np.ones(count, dtype=bool)
+    if test is None:
+        return {"train": None, "test": None, "all": every}
+    return {"train": ~test if not test.all() else None, "test": test if test.any() else None, "all": every}
+
+
+def _channel(atom: Atom, data: Dataset) -> int:
+    return data.channels.index(atom.channels[0]) if len(atom.weights) == 1 else -1
+
+
+def _threshold(atom: Atom, data: Dataset) -> dict[str, Any]:
+    place = _channel(atom, data)
+    weight = atom.weights[0][1] if place >= 0 else 1.0
+    told = {"value": atom.threshold, "text": str(atom), "channel": place if place >= 0 else None, "weight": weight}
+    return told
+
+
+def _marks(formula: Formula, data: Dataset) -> list[dict[str, Any]]:
+    """The lines of thresholds, over the samples that are looked at in the longest trace.
+
+    Traces of unequal length share the end that the formula looks from, so a shorter one has no samples of its own.
+    """
+    found: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    numbered = with_thresholds(formula, [float(k) for k in range(len(thresholds(formula)))])
+    samples = axis_for(data, [formula]).samples
+    for atom, first, last in reach(numbered, samples):
+        if len(atom.weights) == 1:
+            above = atom.is_upper_bound == (atom.weights[0][1] > 0)
+            found.setdefault((int(atom.threshold), above), []).append((first, last))
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    return [
+        {
+            "channel": _channel(atoms[k], data),
+            "level": atoms[k].threshold / atoms[k].weights[0][1],
+            "above_is_bad": above,
+            "runs": [list(run) for run in merge_ranges(runs)],
+            "threshold": k,
+        }
+        for (k, above), runs in sorted(found.items())
+    ]
+
+
+ALL = 720  # samples of a trace that are all sent
+BINS = 120  # of one row of a longer one
+TURNS = 60  # places of a longer one where a row changes its truth
+
+
+def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
+    """What `Fernn.lanes` draws: the channels that are read, then the formula and all that is inside it."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    trace = data.trace(case)
+    one = trace[None]
+    with collect_warnings():
+        values = {part: np.asarray(row[0]) for part, row in signals(formula, one, data.channels).items()}
+        holds = {part: np.asarray(satisfied(part, one, data.channels, at="all")[0]) for part in values}
+        decided = deciding(formula, one, data.channels)[0]
+    samples = trace.shape[1]
+    judged = samples - 1 if direction(formula) == "past" else 0
+    read = {name: trace[data.channels.index(name)] for name in channels(formula)}
+    also = [judged]
+    if decided is not None:  # with its neighbours, so that a single sample is not drawn as a slope
+        also += [at for at in range(decided.sample - 1, decided.sample + 2) if 0 <= at < samples]
+    at = _at([*read.values(), *values.values()], list(holds.values()), also)
+    return {
+        "case": data.cases[case],
+        "index": case % len(data),
+        "length": samples,
+        "at": at.tolist(),
+        "channels": [{"name": name, "values": round_all(row[at], 5)} for name, row in read.items()],
+        "rows": [
+            {"text": str(part), "depth": depth, "values": round_all(values[part][at]), "holds": bits(holds[part][at])}
+            for part, depth in _down(formula, 0)
+        ],
+        "verdict": {
+            "sample": judged,
+            "holds": bool(holds[formula][judged]),
+            "robustness": round_digits(float(values[formula][judged])),
+        },
+        "deciding": decided and {
+            "sample": decided.sample,
+            "channel": data.channels.index(decided.channels[0]) if len(decided.channels) == 1 else -1,
+            "atom": str(decided.atom),
+        },
+    }  # fmt: skip
+
+
+def _down(formula: Formula, depth: int) -> Iterator[tuple[Formula, int]]:
+    """The formula and everything inside it, outermost first, each with how deep it lies."""
+    yield formula, depth
+    for child in children(formula):
+        yield from _down(child, depth + 1)
+
+
+def _at(rows: list[Floats], holds: list[Bools], also: list[int]) -> Ints:
+    """All samples, or those of a long trace that matter: peaks of every row, and where truth changes."""
+    samples = len(rows[0])
+    if samples <= ALL:
+        return np.arange(samples)
+    kept = [decimate(row, BINS) for row in rows]
+    for row in holds:
+        turns = np.flatnonzero(row[1:] != row[:-1])[:TURNS]
+        kept += [turns, turns + 1]
+    return np.unique(np.concatenate([*kept, also]))
+
+
+def sensitivity(
+    formula: Formula | str, data: Dataset, test: Bools | None = None, points: int = 61
+) -> list[dict[str, Any]]:
+    """For every threshold the error over the range of what it is compared with; empty without labels.
+
+    `error` is on the traces that are learned on, or on all where there is no test part. `flat` are the first and the
+    last float with all verdicts as they are, None where none ever changes on that side. Real labels have no verdicts
+    that could change: there `flat` is None.
+    """
+    formula = parse(formula) if isinstance(formula, str) else formula
+    if data.labels is None or len(data.classes) not in (0, 2):
+        return []
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    with collect_warnings():
+        return [_one(formula, k, atom, data, test, points) for k, atom in enumerate(atoms)]
+
+
+def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None, points: int) -> dict[str, Any]:
+    values, value = list(thresholds(formula)), atom.threshold
+
+    def moved(to: float) -> Formula:
+        return with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
+
+    def judge(to: float, cases: Ints) -> Bools:
+        return np.asarray(satisfied(moved(to), select_traces(data, cases), data.channels))
+
+    low, high = atom_range(atom, data)
+    at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
+    flat: list[float | None] | None = None
+    if data.classes:
+        lost = verdicts_along(judge, at, len(data)) != data.positive
+        flat = [last_equal_threshold(judge, value, end, len(data)) for end in bracket(at)]
+    else:
+        lost = np.array([np.abs(robustness(moved(to), data) - data.labels) for to in at.tolist()])
+    tested = test is not None and bool(test.any())
+    learned = lost[:, ~test] if test is not None and not test.all() else lost
+    return {
+        "threshold": k,
+        "text": str(atom),
+        "value": value,
+        "at": at.tolist(),
+        "error": _means(learned),
+        "test": _means(lost[:, test]) if tested else None,
+        "flat": flat,
+    }
+
+
+def verdicts_along(judge: ThresholdVerdicts, at: Floats, count: int) -> Bools:
+    """`[value, case]`; between two values only the traces are judged that the two judge differently."""
+    made = np.empty((len(at), count), dtype=bool)
+    every = np.arange(count)
+    made[0], made[-1] = judge(float(at[0]), every), judge(float(at[-1]), every)
+    left = [(0, len(at) - 1, every)]
+    while left:
+        low, high, cases = left.pop()
+        made[low + 1 : high, cases] = made[low, cases]
+        cases = cases[made[low, cases] != made[high, cases]]
+        if high - low > 1 and cases.size:
+            middle = (low + high) // 2
+            made[middle, cases] = judge(float(at[middle]), cases)
+            left += [(low, middle, cases), (middle, high, cases)]
+    return made
+
+
+def _means(lost: Floats | Bools) -> list[float | None]:
+    return [round_digits(mean, 6) for mean in lost.mean(axis=1).tolist()]
