@@ -17,7 +17,11 @@ from fernn.semantics import Monitor, robustness
 SOURCE = Path(fernn.__file__).parent
 RUNS_CODE = {"eval", "exec", "compile", "__import__"}
 MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
-KNOWN = [("network/card/text.py", "exec"), ("network/card/text.py", "compile"), ("semantics/stream.py", "exec")]
+KNOWN = [
+    ("learners/fernn/gpu_training.py", "exec"),
+    ("learners/fernn/gpu_training.py", "compile"),
+    ("semantics/stream.py", "exec"),
+]
 """Networks for a card, and the monitor of past formulas: both sources are made of numbers and positions."""
 
 

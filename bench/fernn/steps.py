@@ -9,11 +9,9 @@ from functools import partial
 import numpy as np
 
 from fernn.formula import paper_up_to
-from fernn.network.engine import loss_and_gradient
-from fernn.network.forward import Weights
-from fernn.network.gradient import TANH, Batch
-from fernn.network.tiles import tiled
-from fernn.network.wiring import wired
+from fernn.learners.fernn.compiled_network import loss_and_gradient, tile_traces
+from fernn.learners.fernn.quantised_kernels import TANH, RestartWeights, TileBatch
+from fernn.learners.fernn.template_network import compile_template
 
 from ..clock import race
 from ..store import Found
@@ -45,9 +43,9 @@ class Steps:
         template = paper_up_to(6)
         X = rng.random((TRACES, len(CHANNELS), SAMPLES))
         labels = rng.choice([-1.0, 1.0], TRACES)
-        self.wiring = wired(template, CHANNELS)
-        tiles = tiled(X, self.wiring.future)
-        self.batch = Batch(tiles.values, tiles.ends, tiles.spread(labels), tiles.spread(np.ones(TRACES)))
+        self.wiring = compile_template(template, CHANNELS)
+        tiles = tile_traces(X, self.wiring.future)
+        self.batch = TileBatch(tiles.values, tiles.ends, tiles.spread(labels), tiles.spread(np.ones(TRACES)))
         thetas = [rng.normal(0, 0.5, self.wiring.learned) for _ in range(RESTARTS)]
         self.weights = [self._quantised(theta) for theta in thetas]
         self.pool = ThreadPoolExecutor(THREADS)
@@ -58,10 +56,10 @@ class Steps:
             set_flat_parameters(network, theta)
             self.networks.append(network.float())
 
-    def _quantised(self, theta: np.ndarray) -> Weights:
+    def _quantised(self, theta: np.ndarray) -> RestartWeights:
         wiring = self.wiring
         winners = [int(np.abs(theta[base : base + count]).argmax()) for base, count, _ in wiring.blocks]
-        return Weights(np.array(winners), theta.astype(np.float32), wiring.fixed_spans(), False)
+        return RestartWeights(np.array(winners), theta.astype(np.float32), wiring.fixed_spans(), False)
 
     def compiled(self) -> list[np.ndarray]:
         """Every second restart on one thread, the others on another."""

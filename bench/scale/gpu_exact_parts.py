@@ -12,9 +12,7 @@ import numpy as np
 from fernn.data import Dataset, from_arrays
 from fernn.formula import interval
 from fernn.learners import Enumerative
-from fernn.learners.enumerative import gpu_prefilter as cards
-from fernn.learners.enumerative import gpu_prefilter as launching
-from fernn.learners.enumerative import gpu_prefilter as tiles
+from fernn.learners.enumerative import gpu_prefilter
 from fernn.learners.enumerative.bitpack import pack_data
 from fernn.learners.enumerative.exploration import ExactSpace, Exploration
 from fernn.learners.enumerative.scoring_jobs import EVER, NONE, Pairs
@@ -40,7 +38,7 @@ PROCESSOR = 5e8
 def parts(small: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
     """The rows of a side become fewer where traces become more."""
     if small:
-        cards.MIN_BYTES = 0
+        gpu_prefilter.MIN_BYTES = 0
     sizes = ((40, 60),) if small else ((500, 30_000), (5_000, 8_000), (50_000, 1_500))
     yield "compiling", compiling
     for traces, rows in sizes:
@@ -136,7 +134,7 @@ def _kernel(made: Exploration, job: Pairs, bounds: Any) -> Found:
     import torch
 
     took: list[float] = []
-    plain = launching.Launch.find
+    plain = gpu_prefilter.Launch.find
 
     def find(*args: Any) -> Any:
         if torch.cuda.is_available():
@@ -146,19 +144,19 @@ def _kernel(made: Exploration, job: Pairs, bounds: Any) -> Found:
         took.append(perf_counter() - start)
         return found
 
-    launching.Launch.find = find  # type: ignore[method-assign]
+    gpu_prefilter.Launch.find = find  # type: ignore[method-assign]
     try:
         _raced(made, job, bounds)
     finally:
-        launching.Launch.find = plain  # type: ignore[method-assign]
+        gpu_prefilter.Launch.find = plain  # type: ignore[method-assign]
     return {"kernel_seconds": sum(took), "launches": len(took)}
 
 
 def with_tile(tile: Any, name: str, traces: int, rows: int) -> Found:
     """The card alone, in a fresh search, since words are laid out for the tiles."""
-    kept = dict(tiles.TILES)
+    kept = dict(gpu_prefilter.TILES)
     try:
-        tiles.TILES.update(dict.fromkeys(tiles.TILES, tile))
+        gpu_prefilter.TILES.update(dict.fromkeys(gpu_prefilter.TILES, tile))
         made, bounds = searches(traces, rows)
         made.search.card._known = None  # type: ignore[union-attr]
         job = _job(made, name, *[min(rows, len(made.families[3]))] * 2)
@@ -166,17 +164,17 @@ def with_tile(tile: Any, name: str, traces: int, rows: int) -> Found:
         took, found = timed(lambda: _raced(made, job, bounds), 2, 1.0)
         return {"tile": told(tile), "seconds": took, "rate": found["scored"] / took}
     finally:
-        tiles.TILES.update(kept)
+        gpu_prefilter.TILES.update(kept)
         searches(traces, rows)[0].search.card._known = None  # type: ignore[union-attr]
 
 
 def compiling() -> Found:
     """Both ways once on little data, so that the next measurements find everything compiled."""
-    start, worth = perf_counter(), cards.MIN_BYTES
-    cards.MIN_BYTES = 0
+    start, worth = perf_counter(), gpu_prefilter.MIN_BYTES
+    gpu_prefilter.MIN_BYTES = 0
     for device in ("cpu", "cuda"):
         Enumerative(max_length=4, grid=2, thresholds="grid", folds=0, device=device).fit(walks(40))
-    cards.MIN_BYTES = worth
+    gpu_prefilter.MIN_BYTES = worth
     return {"seconds": perf_counter() - start}
 
 

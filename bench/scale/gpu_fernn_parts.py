@@ -32,10 +32,10 @@ class Size:
 def network(size: Size) -> Any:
     """(settings, the network over its data)."""
     from fernn.learners import PaperFernn
-    from fernn.learners.paper_network import Network
+    from fernn.learners.fernn.paper_network import PaperNetwork
 
     settings = PaperFernn(size.length, quantised=size.quantised, epochs=10**6)
-    return settings, Network(settings, planted(size.traces, size.samples, size.channels), None)
+    return settings, PaperNetwork(settings, planted(size.traces, size.samples, size.channels), None)
 
 
 @lru_cache(maxsize=8)
@@ -62,11 +62,11 @@ def pace(run: Callable[[Any, int], Any], at: Any, size: Size, seconds: float) ->
 
 def threads(size: Size, seconds: float, count: int = BESIDE) -> dict[str, Any]:
     """The compiled loops on two threads, as a fit uses them."""
-    from fernn.learners.many import Cores
-    from fernn.network.restarts import started
+    from fernn.learners.fernn.training import start_restarts
+    from fernn.learners.paper import Cores
 
     settings, made = network(size)
-    at = started(made.engine.size, settings.schedule, 0, count)
+    at = start_restarts(made.engine.size, settings.schedule, 0, count)
     return pace(Cores(made, settings.schedule).run, at, size, seconds)
 
 
@@ -90,12 +90,12 @@ def on_card(
     """All restarts at once on the card, beside the rate `base` of two cores."""
     import torch
 
-    from fernn.network.restarts import started
+    from fernn.learners.fernn.training import start_restarts
 
     settings, made = network(size)
     torch.cuda.reset_peak_memory_stats()
     epochs = _epochs(settings, made, dtype, kernel)
-    at = started(made.engine.size, settings.schedule, 0, count)
+    at = start_restarts(made.engine.size, settings.schedule, 0, count)
     told = pace(epochs.run, at, size, seconds)
     times = told["rate"] / base if base > 0 else None
     return told | {"times two cores": times, "dtype": dtype, "memory": torch.cuda.max_memory_allocated()}
@@ -104,24 +104,24 @@ def on_card(
 def _epochs(settings: Any, made: Any, dtype: str, kernel: bool = True) -> Any:
     import torch
 
-    from fernn.network.card.epochs import Epochs, Setting
+    from fernn.learners.fernn.gpu_training import GpuTask, GpuTrainer
 
     engine = made.engine
-    setting = Setting(
+    setting = GpuTask(
         engine.network, engine.traces, engine.deal, engine.loss, not settings.quantised, settings.schedule
     )
-    return Epochs(setting, "cuda", getattr(torch, dtype), kernel)
+    return GpuTrainer(setting, "cuda", getattr(torch, dtype), kernel)
 
 
 def beside(size: Size) -> dict[str, Any]:
     """The same restarts on both: how far losses and weights are apart after some epochs, which formulas are equal."""
     import numpy as np
 
-    from fernn.learners.many import Cores
-    from fernn.network.restarts import started
+    from fernn.learners.fernn.training import start_restarts
+    from fernn.learners.paper import Cores
 
     settings, made = network(size)
-    first = started(made.engine.size, settings.schedule, 0, BESIDE)
+    first = start_restarts(made.engine.size, settings.schedule, 0, BESIDE)
     card, cores = _epochs(settings, made, "float32"), Cores(made, settings.schedule)
     one, other = card.run(first, 1), cores.run(first, 1)
     told = slopes(card, made.engine) | {"loss apart after 1 epoch": float(np.abs(one.loss - other.loss).max())}
@@ -170,10 +170,10 @@ def whole_fit(size: Size, device: str, restarts: int, epochs: int) -> dict[str, 
 def fernn_time(size: Size, intervals: bool) -> dict[str, Any]:
     """Where the time of `Fernn` goes, in its first rounds: seconds of both cores together."""
     from fernn.learners import Fernn
-    from fernn.learners.tasks import Classifying
+    from fernn.learners.fernn.objectives import ClassificationObjective
 
     spent = {"train": 0.0, "polish": 0.0}
-    whole = {name: getattr(Classifying, name) for name in spent}
+    whole = {name: getattr(ClassificationObjective, name) for name in spent}
 
     def timed(name: str) -> Callable[..., Any]:
         def run(*args: Any, **more: Any) -> Any:
@@ -188,10 +188,10 @@ def fernn_time(size: Size, intervals: bool) -> dict[str, Any]:
     data = planted(size.traces, size.samples, size.channels)
     try:
         for name in spent:
-            setattr(Classifying, name, timed(name))
+            setattr(ClassificationObjective, name, timed(name))
         fit = Fernn(rounds=4, intervals=intervals, time_limit=10.0).fit(data)
     finally:
         for name, was in whole.items():
-            setattr(Classifying, name, was)
+            setattr(ClassificationObjective, name, was)
     share = spent["train"] / sum(spent.values())
     return {"intervals": intervals, "seconds": fit.seconds, **spent, "share of training": share}

@@ -286,7 +286,7 @@ def test_no_progress_is_drawn_for_files_and_none_at_all_when_quiet(fernn, slow):
 
 
 def test_the_first_run_says_that_it_compiles(fernn, slow, monkeypatch):
-    from fernn.network import engine
+    from fernn.learners.fernn import compiled_network as engine
 
     monkeypatch.setattr(engine, "is_compiled", lambda: False)
     assert "compiling (first run only" in fernn("learn", "cruise.csv").err

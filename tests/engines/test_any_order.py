@@ -15,7 +15,7 @@ from fernn.engines import Lost
 from fernn.engines.base import run_task
 from fernn.formula import parse
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
-from fernn.learners.archive import Archive, Specimen
+from fernn.learners.fernn.archive import Archive, Specimen
 
 SETTINGS = [
     Fernn(max_length=4, restarts=12, rounds=6, patience=6),

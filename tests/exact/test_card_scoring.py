@@ -17,10 +17,7 @@ from fernn.errors import UnsupportedError
 from fernn.formula import interval, mirror, parse
 from fernn.learners import Enumerative
 from fernn.learners.enumerative import enumerator as search
-from fernn.learners.enumerative import gpu_prefilter as card
-from fernn.learners.enumerative import gpu_prefilter as launching
-from fernn.learners.enumerative import gpu_prefilter as scout
-from fernn.learners.enumerative import gpu_prefilter as tiles
+from fernn.learners.enumerative import gpu_prefilter
 from fernn.learners.enumerative.bitpack import pack_data
 from fernn.learners.enumerative.exploration import ExactSpace, Exploration
 from fernn.learners.enumerative.gpu_prefilter import integer_weights
@@ -40,13 +37,15 @@ def kernels(request, monkeypatch):
     """Small jobs go to the card too, in small tiles."""
     pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.setattr(search, "FEW", 0)
-    monkeypatch.setattr(card, "MIN_BYTES", 0)
-    for kind in tiles.TILES:
-        chunk = 2 if kind == tiles.BITS else 32
-        monkeypatch.setitem(tiles.TILES, kind, tiles.Tile(32, 64, 4, chunk, registers=0))
+    monkeypatch.setattr(gpu_prefilter, "MIN_BYTES", 0)
+    for kind in gpu_prefilter.TILES:
+        chunk = 2 if kind == gpu_prefilter.BITS else 32
+        monkeypatch.setitem(gpu_prefilter.TILES, kind, gpu_prefilter.Tile(32, 64, 4, chunk, registers=0))
     if request.param == "plain":
-        monkeypatch.setattr(card, "torch_device", lambda device: None if device == "cpu" else torch.device("cpu"))
-        monkeypatch.setattr(launching.Launch, "find", plain_card.find)
+        monkeypatch.setattr(
+            gpu_prefilter, "torch_device", lambda device: None if device == "cpu" else torch.device("cpu")
+        )
+        monkeypatch.setattr(gpu_prefilter.Launch, "find", plain_card.find)
     else:
         if not HAS_CARD:
             monkeypatch.setenv("TRITON_INTERPRET", "1")  # asked for when triton is first imported
@@ -133,15 +132,15 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
     bounds = np.full(PLAIN.longest + 1, 18.0)
     wanted = one.collect(bounds, one.empty_hits(4096))
     asked = []
-    plain = launching.Launch.find
+    plain = gpu_prefilter.Launch.find
 
     def find(launch, first, last, *rest):
         found = plain(launch, first, last, *rest)
         asked.append(found is not None and len(found) <= 8)
         return found if asked[-1] else None
 
-    monkeypatch.setattr(launching, "MAX_PAIRS", 8)
-    monkeypatch.setattr(launching.Launch, "find", find)
+    monkeypatch.setattr(gpu_prefilter, "MAX_PAIRS", 8)
+    monkeypatch.setattr(gpu_prefilter.Launch, "find", find)
     other = explored(data, PLAIN, "cuda")
     assert_same(one, other)
     assert_same_hits(wanted, other.collect(bounds, other.empty_hits(4096)))
@@ -152,7 +151,7 @@ def test_nothing_is_lost_where_more_is_within_the_bounds_than_there_is_room_for(
 def test_a_long_job_is_asked_about_in_stretches(kernels, monkeypatch):
     monkeypatch.setattr(search, "CHUNK", 1 << 12)
     monkeypatch.setattr(search, "SHORT", 1 << 10)
-    monkeypatch.setattr(scout, "WORDS_AHEAD", 1 << 14)
+    monkeypatch.setattr(gpu_prefilter, "WORDS_AHEAD", 1 << 14)
     data = noisy(8, 70, 9)
     space = ExactSpace(max_length=3, grid=4, every=True)
     assert_same(*(explored(data, space, device) for device in ("cpu", "cuda")))

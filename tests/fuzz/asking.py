@@ -35,13 +35,12 @@ class Asked:
 
     def __init__(self, folder: Path) -> None:
         from fernn.runs import Run, plan, plan_rules
-        from fernn.studio import stored_runs as earlier
-        from fernn.studio import stored_runs as views
+        from fernn.studio import stored_runs
         from fernn.studio.access import Access
         from fernn.studio.app import application
         from fernn.studio.server import create_studio
 
-        earlier.RIVALS_PATIENCE = views.PATIENCE = 1.0
+        stored_runs.RIVALS_PATIENCE = stored_runs.PATIENCE = 1.0
         self.folder, self.studio = folder, create_studio(folder / "runs")
         self.studio.jobs.most = 0
         access = Access()

@@ -18,8 +18,8 @@ import fernn
 from brute import noisy
 from fernn.errors import FernnError, FormulaError
 from fernn.learners import Enumerative, Fernn, Front, Prior
-from fernn.learners.archive import Archive
 from fernn.learners.enumerative.certificate import Certificate
+from fernn.learners.fernn.archive import Archive
 from fernn.mining import ParameterSet, parameter_set
 from fernn.mining.parameter_grid import ValueRange
 
@@ -27,7 +27,17 @@ ODD = [
     None, [], {}, 0, 1.5, -1, "x", "", True, [None], [[]], [{}], {"x": 1}, {"schema": 1}, {"schema": 2}, math.nan,
     math.inf, b"x", 10**400, (1,), {"entries": [None]}, {"boxes": None}, "nan", {"rules": 3}, {"kept": [3]}, "{}", "[",
 ]  # fmt: skip
-ELSEWHERE = ("torch", "card", "gpu_kernels", "studio", "integrations", "__main__", "ray", "dask")
+ELSEWHERE = (
+    "torch",
+    "gpu_kernels",
+    "gpu_network_kernel",
+    "gpu_training",
+    "studio",
+    "integrations",
+    "__main__",
+    "ray",
+    "dask",
+)
 """What needs more than fernn itself, and has no such function."""
 
 

@@ -10,7 +10,7 @@ from fernn.data import from_arrays
 from fernn.formula import Atom, parse, thresholds, walk
 from fernn.learners import Fernn
 from fernn.learners.classes.tightening import shortened, violating
-from fernn.learners.rounding import _near
+from fernn.learners.fernn.subsampling import _near
 
 
 def _grid():

@@ -14,7 +14,7 @@ from fernn.errors import DataError, FernnError
 from fernn.formula import parse, walk, with_thresholds
 from fernn.formula.nodes import Atom
 from fernn.learners import Fernn
-from fernn.learners.steady import Refits
+from fernn.learners.fernn.subsampling import Refits
 from fernn.semantics import crew
 
 SMALL = {"restarts": 24, "rounds": 12}

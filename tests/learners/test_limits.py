@@ -18,11 +18,11 @@ from fernn.errors import UnsupportedError
 from fernn.formula import parse
 from fernn.formula.templates import options_up_to, up_to_length
 from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
-from fernn.learners import fernn as fernn_module
 from fernn.learners.classes import Tightest
 from fernn.learners.enumerative import enumeration
-from fernn.learners.moves import Moves
-from fernn.learners.search import BATCH, in_turn
+from fernn.learners.fernn import fernn as fernn_module
+from fernn.learners.fernn.restart_search import BATCH, map_threads
+from fernn.learners.fernn.search_space import Mutation
 
 
 class Asked:
@@ -47,7 +47,14 @@ class Asked:
 def asked(monkeypatch):
     def made(step=0.01):
         clock = Asked(step)
-        for module in ("clock", "search", "fernn", "underway", "published", "restarts"):
+        for module in (
+            "clock",
+            "fernn.restart_search",
+            "fernn.fernn",
+            "underway",
+            "enumerative.enumerative",
+            "fernn.remote_restarts",
+        ):
             monkeypatch.setattr(f"fernn.learners.{module}.perf_counter", clock)
         return clock
 
@@ -99,8 +106,8 @@ def test_the_other_methods_ask_too(asked, learner):
 def test_a_round_of_any_size_is_drawn_bit_by_bit(asked, monkeypatch):
     asked(0.001)
     drawn = []
-    fresh = Moves.fresh
-    monkeypatch.setattr(Moves, "fresh", lambda self, *given: drawn.append(1) or fresh(self, *given))
+    fresh = Mutation.fresh
+    monkeypatch.setattr(Mutation, "fresh", lambda self, *given: drawn.append(1) or fresh(self, *given))
     sizes = []
     Fernn(restarts=10**12, time_limit=1.0).fit(spikes(), lambda progress: sizes.append((progress.restarts, len(drawn))))
     assert sizes
@@ -193,8 +200,8 @@ def test_the_options_one_by_one_are_those_of_the_template(direction, intervals):
 
 def test_nothing_to_do_is_done_at_once_on_any_number_of_cores():
     """A round that was cut off when all of its restarts were filed has none left when it is gone on with."""
-    assert in_turn(lambda item: 1 / item, []) == []
-    assert in_turn(lambda item: 2 * item, [1, 2, 3]) == [2, 4, 6]
+    assert map_threads(lambda item: 1 / item, []) == []
+    assert map_threads(lambda item: 2 * item, [1, 2, 3]) == [2, 4, 6]
 
 
 def test_when_time_is_over_the_first_of_the_best_formulas_of_a_length_is_taken(monkeypatch):

@@ -13,10 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fernn
 from checks import heights, spikes
 from fernn.learners import PaperFernn
+from fernn.learners.fernn.paper_network import PaperNetwork
+from fernn.learners.fernn.training import Restarts, start_training, train_epochs
 from fernn.learners.paper import output
-from fernn.learners.paper_network import Network
-from fernn.network.restarts import Restarts
-from fernn.network.training import epochs, start
 
 SETTINGS = PaperFernn(length=4, epochs=12, rate=0.02, restarts=7, seed=2)
 
@@ -34,9 +33,11 @@ def no_card(monkeypatch):
 
 def test_each_restart_is_the_training_that_its_seed_starts():
     data = spikes()
-    at, network = restarts(SETTINGS.fit(data)), Network(SETTINGS, data, None)
+    at, network = restarts(SETTINGS.fit(data)), PaperNetwork(SETTINGS, data, None)
     for i in range(7):
-        *_, alone = epochs(network.engine, start(network.engine.size, SETTINGS.schedule, 2 + i), SETTINGS.schedule)
+        *_, alone = train_epochs(
+            network.engine, start_training(network.engine.size, SETTINGS.schedule, 2 + i), SETTINGS.schedule
+        )
         assert_array_equal(at.theta[i], alone.theta)
         assert at.best[i] == alone.best
     single = replace(SETTINGS, restarts=1).fit(data)
@@ -49,7 +50,7 @@ def test_the_front_has_the_best_formula_of_each_length(changes):
         pytest.importorskip("torch.nn", reason="torch is not installed")
     data, settings = spikes(), replace(SETTINGS, **changes)
     fit = settings.fit(data)
-    network = Network(settings, data, None)
+    network = PaperNetwork(settings, data, None)
     found = [network.formula(theta) for theta in restarts(fit).theta]
     scores = {formula: fernn.score(formula, data).mcr for formula in found}
     assert fit.front.picked.train == min(scores.values())

@@ -17,10 +17,9 @@ from fernn.data import Dataset, load
 from fernn.errors import FernnError
 from fernn.formula import Always, AnyAtom, Constant, Eventually, Historically, Once, parse, thresholds, walk
 from fernn.learners import PaperFernn
+from fernn.learners.fernn.paper_network import PaperNetwork, channel_scales
+from fernn.learners.fernn.training import start_training, train_epochs
 from fernn.learners.paper import output
-from fernn.learners.paper_network import Network
-from fernn.learners.scales import scales
-from fernn.network.training import epochs, start
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +237,7 @@ def test_early_stopping_stops():
 
 def test_scales_lead_there_and_back():
     data = spikes()
-    made = scales(data, "unit", 3.0)
+    made = channel_scales(data, "unit", 3.0)
     inside = np.array(made.scaled(list(data.values)))
     assert_allclose(inside.min(axis=(0, 2)), 0, atol=1e-12)
     assert_allclose(inside.max(axis=(0, 2)), 1)
@@ -246,7 +245,7 @@ def test_scales_lead_there_and_back():
     there = made.inward(formula)
     assert_allclose(fernn.robustness(there, inside, data.channels), fernn.robustness(formula, data) / 3)
     assert_allclose(fernn.robustness(made.outward(there), data), fernn.robustness(formula, data))
-    ranged = scales(data, "range", 1.0)
+    ranged = channel_scales(data, "range", 1.0)
     assert_allclose(np.array(ranged.scaled(list(data.values))), data.values / np.ptp(data.values, axis=(0, 2))[:, None])
 
 
@@ -271,8 +270,8 @@ def test_a_constant_is_the_one_that_errs_less():
 def test_the_network_computes_what_is_printed(cruise):
     """After training: the formula over the data has the sign of the network's output, trace by trace."""
     settings = PaperFernn(length=6, epochs=40, rate=0.02, seed=2)
-    task = Network(settings, cruise, None)
-    *_, at = epochs(task.engine, start(task.engine.size, settings.schedule, 2), settings.schedule)
+    task = PaperNetwork(settings, cruise, None)
+    *_, at = train_epochs(task.engine, start_training(task.engine.size, settings.schedule, 2), settings.schedule)
     out = task.engine.robustness(at.theta)
     clear = np.abs(out) > 1e-6 * np.abs(out).max()
     assert ((fernn.robustness(task.formula(at.theta), cruise) > 0) == (out > 0))[clear].all()

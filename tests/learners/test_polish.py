@@ -16,7 +16,7 @@ from fernn.formula import atom, interval, parse
 from fernn.formula.holes import filled
 from fernn.formula.measures import facing
 from fernn.learners import Fernn
-from fernn.learners.space import formula_of
+from fernn.learners.fernn.search_space import formula_of
 
 ONE_ATOM = [
     "G ?p", "F ?p", "F (?p & y >= 0.5)", "(x <= 0.4) U ?p", "?p U (y >= 0.6)", "G (x <= 0.7 | F ?p)", "?p",

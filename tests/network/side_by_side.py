@@ -10,14 +10,17 @@ import torch
 
 from fernn.formula import parse
 from fernn.formula.templates import paper_length, paper_up_to
-from fernn.network.batches import Traces, dealt
-from fernn.network.card.epochs import Epochs, Setting
-from fernn.network.gradient import ABSOLUTE, TANH
-from fernn.network.mixture import Mixture
-from fernn.network.quantised import Compiled, Quantised
-from fernn.network.restarts import started
-from fernn.network.training import Schedule, epochs, start
-from fernn.network.wiring import wired
+from fernn.learners.fernn.gpu_training import GpuTask, GpuTrainer
+from fernn.learners.fernn.quantised_kernels import ABSOLUTE, TANH
+from fernn.learners.fernn.template_network import compile_template
+from fernn.learners.fernn.trainable_networks import (
+    MixingBackend,
+    QuantisedBackend,
+    QuantisedNetwork,
+    TraceBatches,
+    plan_batches,
+)
+from fernn.learners.fernn.training import Schedule, start_restarts, start_training, train_epochs
 
 CASES: dict[str, dict[str, Any]] = {
     **{f"length {n}": {"template": paper_length(n)} for n in range(2, 7)},
@@ -40,12 +43,12 @@ CASES: dict[str, dict[str, Any]] = {
 class Pair:
     """The compiled loops, and the same on tensors."""
 
-    loops: Compiled
-    tensors: Epochs
+    loops: QuantisedBackend
+    tensors: GpuTrainer
     schedule: Schedule
 
     def starts(self, count: int) -> Any:
-        return started(self.loops.size, self.schedule, 0, count)
+        return start_restarts(self.loops.size, self.schedule, 0, count)
 
     def gradients(self, theta: Any) -> tuple[float, float]:
         """(the largest difference of losses and gradients, of outputs)."""
@@ -68,7 +71,8 @@ class Pair:
         while not at.is_done(self.schedule):
             at = self.tensors.run(at, 5)
         alone = [
-            list(epochs(self.loops, start(self.loops.size, self.schedule, i), self.schedule)) for i in range(count)
+            list(train_epochs(self.loops, start_training(self.loops.size, self.schedule, i), self.schedule))
+            for i in range(count)
         ]
         return at, [each[-1] for each in alone]
 
@@ -85,9 +89,9 @@ def pair(
     labels = np.where(random.random(cases) < 0.5, 1.0, -1.0) if loss == TANH else random.standard_normal(cases)
     weights = np.where(random.random(cases) < 0.1, 0.0, random.uniform(0.1, 2, cases))
     schedule = schedule or Schedule(rate=0.02, epochs=12)
-    wiring = wired(template, ("a", "b"), paper_since=True, linear=linear)
-    network = Quantised(wiring, samples, by_size)
-    laid, deal = Traces(traces, labels, weights, wiring.future), dealt(labels, weights, loss == TANH, 0)
-    loops = (Mixture if mixing else Compiled)(network, laid, deal, loss)
-    setting = Setting(network, laid, deal, loss, mixing, schedule)
-    return Pair(loops, Epochs(setting, device, dtype or torch.float32, kernel), schedule)
+    wiring = compile_template(template, ("a", "b"), paper_since=True, linear=linear)
+    network = QuantisedNetwork(wiring, samples, by_size)
+    laid, deal = TraceBatches(traces, labels, weights, wiring.future), plan_batches(labels, weights, loss == TANH, 0)
+    loops = (MixingBackend if mixing else QuantisedBackend)(network, laid, deal, loss)
+    setting = GpuTask(network, laid, deal, loss, mixing, schedule)
+    return Pair(loops, GpuTrainer(setting, device, dtype or torch.float32, kernel), schedule)

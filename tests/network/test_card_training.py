@@ -19,9 +19,9 @@ from side_by_side import CASES, pair
 from fernn.errors import UnsupportedError
 from fernn.formula import parse
 from fernn.formula.templates import paper_length
-from fernn.network.card.text import text
-from fernn.network.training import Schedule
-from fernn.network.wiring import wired
+from fernn.learners.fernn.gpu_training import sample_code
+from fernn.learners.fernn.template_network import compile_template
+from fernn.learners.fernn.training import Schedule
 
 NOISE = 1e-6
 """What adding up in another order does to sums of float32."""
@@ -78,13 +78,13 @@ def test_how_epochs_are_grouped_changes_nothing():
 
 
 def test_windows_are_refused_with_the_part_that_has_them():
-    wiring = wired(parse("F (G[0,3] ?p)"), ("a",))
+    wiring = compile_template(parse("F (G[0,3] ?p)"), ("a",))
     with pytest.raises(UnsupportedError, match=r"found H\[0,3\] \?p; device='cpu' takes windows"):
-        text(wiring)
+        sample_code(wiring)
 
 
 def test_names_of_channels_are_not_in_the_code():
-    code = text(wired(paper_length(6), ("__import__('os')", "w0"), paper_since=True))
+    code = sample_code(compile_template(paper_length(6), ("__import__('os')", "w0"), paper_since=True))
     lines = "\n".join((*code.forward, *code.back))
     assert set("".join(lines.split())) <= set("tl.maximumwherensdyxghbcv0123456789=+-*()<>,!f'")
 
@@ -112,9 +112,9 @@ def test_the_kernel_compiles_for_a_card_that_is_not_there(kind):
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    from fernn.network.card.kernel import compiled
+    from fernn.learners.fernn.gpu_network_kernel import compile_kernel
 
-    _, kernel = compiled(wired(paper_length(6), ("a", "b"), paper_since=True))
+    _, kernel = compile_kernel(compile_template(paper_length(6), ("a", "b"), paper_since=True))
     fixed = {"BLOCK": 64, "KIND": 0}
     types = dict.fromkeys(("X", "LABELS", "COUNTS", "WEIGHTS", "ROOM", "FOUND", "OUT"), f"*{kind}") | {"LOSS": "*fp64"}
     types |= dict.fromkeys(("work", "tiles", "samples", "lanes"), "i32") | dict.fromkeys(fixed, "constexpr")

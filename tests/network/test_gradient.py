@@ -18,10 +18,9 @@ from numpy.testing import assert_allclose
 from fernn.formula import ALL_TIME, And, AnyAtom, AnyOf, Atom, Constant, Implies, Not, Or, parse, walk
 from fernn.formula.interval import OpenInterval
 from fernn.formula.templates import paper_up_to, up_to_length, windowed
-from fernn.network.batches import Deal, Traces
-from fernn.network.gradient import ABSOLUTE, TANH
-from fernn.network.quantised import Compiled, Quantised
-from fernn.network.wiring import wired
+from fernn.learners.fernn.quantised_kernels import ABSOLUTE, TANH
+from fernn.learners.fernn.template_network import compile_template
+from fernn.learners.fernn.trainable_networks import BatchPlan, QuantisedBackend, QuantisedNetwork, TraceBatches
 from strategies import CHANNELS, FUTURE, PAST, atoms, intervals
 
 pytest.importorskip("torch.nn", reason="torch is not installed")
@@ -67,9 +66,11 @@ def both(template, paper, linear, seed, ties, ragged, loss=TANH):
     traces = some_traces(random, ties, ragged)
     labels = np.float64(random.choice([-1, 1], len(traces)) if loss == TANH else random.normal(0, 1, len(traces)))
     weights = random.choice([0.0, 1.0, 2.0], len(traces))
-    wiring = wired(template, CHANNELS, linear=linear, paper_since=paper, mask=SAMPLES)
-    deal = Deal((np.arange(len(traces)),), 0)
-    compiled = Compiled(Quantised(wiring, SAMPLES), Traces(traces, labels, weights, wiring.future), deal, loss)
+    wiring = compile_template(template, CHANNELS, linear=linear, paper_since=paper, mask=SAMPLES)
+    deal = BatchPlan((np.arange(len(traces)),), 0)
+    compiled = QuantisedBackend(
+        QuantisedNetwork(wiring, SAMPLES), TraceBatches(traces, labels, weights, wiring.future), deal, loss
+    )
     kinds = {"atoms": "linear" if linear else "axis", "since": "paper" if paper else "standard"}
     network = ft.Network(template, CHANNELS, "future" if wiring.future else "past", width=SAMPLES, **kinds)
     size = compiled.size
@@ -166,9 +167,9 @@ def test_the_networks_in_use(template, paper, seed):
 def test_ties(text, paper, atom, sample):
     """Both atoms read x; the derivative by the weight of the channel that lost, y, is y where it was decided."""
     trace = np.array([[5.0, 1.0, 5.0, 5.0], [0.0, 1.0, 2.0, 3.0]])
-    wiring = wired(parse(text), ("x", "y"), paper_since=paper)
-    made = Traces([trace], np.array([-1.0]), np.ones(1), wiring.future)
-    compiled = Compiled(Quantised(wiring, 4), made, Deal((np.arange(1),), 0), ABSOLUTE)
+    wiring = compile_template(parse(text), ("x", "y"), paper_since=paper)
+    made = TraceBatches([trace], np.array([-1.0]), np.ones(1), wiring.future)
+    compiled = QuantisedBackend(QuantisedNetwork(wiring, 4), made, BatchPlan((np.arange(1),), 0), ABSOLUTE)
     _, grad = compiled.loss_and_gradient(np.array([2.0, 1.0, 1.0, 1.0, 0.0, 0.0] * len(wiring.holes)), 0)
     for number in range(len(wiring.holes)):
         x = trace[0, sample]

@@ -13,7 +13,7 @@ from fernn.errors import FormulaError, UnsupportedError
 from fernn.formula import interval, parse
 from fernn.formula.interval import Interval, OpenInterval
 from fernn.formula.templates import windowed
-from fernn.network.masks import interval_of
+from fernn.learners.fernn.trainable_networks import interval_of
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fernn
 from fernn.formula import ALL_TIME, And, AnyAtom, AnyOf, Atom, Implies, Not, Or, parse
 from fernn.formula.templates import paper_length, paper_up_to
-from fernn.learners.cells import Cells
-from fernn.network.batches import Deal, Traces
-from fernn.network.gradient import ABSOLUTE, TANH
-from fernn.network.mixture import Mixture
-from fernn.network.quantised import Quantised
-from fernn.network.wiring import wired
+from fernn.learners.fernn.paper_network import TorchBackend
+from fernn.learners.fernn.quantised_kernels import ABSOLUTE, TANH
+from fernn.learners.fernn.template_network import compile_template
+from fernn.learners.fernn.trainable_networks import BatchPlan, MixingBackend, QuantisedNetwork, TraceBatches
 from strategies import FUTURE, PAST
 
 SAMPLES = 15
@@ -32,9 +30,9 @@ def drawn(random, channels, ragged, ties, cases):
 
 def mixture(template, traces, labels, weights, loss, paper=True, linear=False, future=None):
     channels = tuple("abcd"[: traces[0].shape[0]])
-    wiring = wired(template, channels, linear=linear, paper_since=paper, future=future)
-    laid = Traces(traces, labels, weights, wiring.future)
-    return Mixture(Quantised(wiring, SAMPLES), laid, Deal((np.arange(len(traces)),), 0), loss)
+    wiring = compile_template(template, channels, linear=linear, paper_since=paper, future=future)
+    laid = TraceBatches(traces, labels, weights, wiring.future)
+    return MixingBackend(QuantisedNetwork(wiring, SAMPLES), laid, BatchPlan((np.arange(len(traces)),), 0), loss)
 
 
 def assert_same(template, seed, channels=2, paper=True, linear=False, ragged=False, ties=False, loss=TANH, cases=40):
@@ -45,7 +43,7 @@ def assert_same(template, seed, channels=2, paper=True, linear=False, ragged=Fal
     labels = np.float64(random.choice([-1, 1], cases) if loss == TANH else random.normal(0, 1, cases))
     weights = np.append(1.0, random.choice([0.0, 1.0, 2.0], cases - 1))
     mine = mixture(template, traces, labels, weights, loss, paper, linear)
-    theirs = Cells(
+    theirs = TorchBackend(
         template, mine.network.wiring.channels, traces, labels, weights, mine.deal, loss, quantised=False,
         atoms="linear" if linear else "axis", since="paper" if paper else "standard", width=SAMPLES,
         direction="future" if mine.network.wiring.future else "past",

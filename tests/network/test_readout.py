@@ -13,11 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fernn
 from fernn.formula import Not, Since, direction, parse, simplify, walk
 from fernn.formula.templates import paper_length, paper_up_to, windowed
-from fernn.network.batches import Deal, Traces
-from fernn.network.gradient import TANH
-from fernn.network.quantised import Compiled, Quantised
-from fernn.network.readout import in_units, plain
-from fernn.network.wiring import wired
+from fernn.learners.fernn.quantised_kernels import TANH
+from fernn.learners.fernn.template_network import compile_template, in_units, normalize_weights
+from fernn.learners.fernn.trainable_networks import BatchPlan, QuantisedBackend, QuantisedNetwork, TraceBatches
 
 CHANNELS = ("x", "y")
 SAMPLES = 15
@@ -25,9 +23,11 @@ SAMPLES = 15
 
 def network(template, traces, linear=False, by_size=True):
     looks_ahead = fernn.formula.direction(template) != "past"
-    wiring = wired(template, CHANNELS, linear=linear, paper_since=True, mask=SAMPLES)
-    made = Traces(traces, np.ones(len(traces)), np.ones(len(traces)), looks_ahead)
-    return Compiled(Quantised(wiring, SAMPLES, by_size), made, Deal((np.arange(len(traces)),), 0), TANH)
+    wiring = compile_template(template, CHANNELS, linear=linear, paper_since=True, mask=SAMPLES)
+    made = TraceBatches(traces, np.ones(len(traces)), np.ones(len(traces)), looks_ahead)
+    return QuantisedBackend(
+        QuantisedNetwork(wiring, SAMPLES, by_size), made, BatchPlan((np.arange(len(traces)),), 0), TANH
+    )
 
 
 def judged(function, formula, traces):
@@ -77,7 +77,7 @@ def test_in_the_units_of_the_data_and_with_plain_atoms_it_judges_alike(made):
     values = judged(fernn.robustness, formula, traces)
     assert_allclose(judged(fernn.robustness, in_units(formula, lows, ranges), moved), values, rtol=1e-7, atol=1e-7)
     clear = np.abs(values) > 1e-7
-    bare = plain(in_units(formula, lows, ranges))
+    bare = normalize_weights(in_units(formula, lows, ranges))
     assert_array_equal(judged(fernn.satisfied, bare, moved)[clear], (values > 0)[clear])
 
 
@@ -97,16 +97,16 @@ def test_what_a_network_reads_as(template, theta, formula):
 
 
 def test_plain_atoms_have_weight_one():
-    assert str(plain(parse("G (4*y >= -8 & -2*x > 4 & -x <= 1)"))) == "G (y >= -2 & x < -2 & x >= -1)"
-    assert str(plain(parse("F (2*x - 4*y >= 8)"))) == "F (0.5*x - y >= 2)"
+    assert str(normalize_weights(parse("G (4*y >= -8 & -2*x > 4 & -x <= 1)"))) == "G (y >= -2 & x < -2 & x >= -1)"
+    assert str(normalize_weights(parse("F (2*x - 4*y >= 8)"))) == "F (0.5*x - y >= 2)"
 
 
 def test_by_value_a_weight_that_is_pushed_down_does_not_win():
     traces = [np.zeros((2, SAMPLES))]
     theta = np.array([1, 0, 1, 1, -1, 0, 0.5, -2.0])
     template = parse("{G ?p; F ?p}")
-    assert str(simplify(plain(network(template, traces).formula(theta)))) == "G (x <= 1)"
-    assert str(simplify(plain(network(template, traces, by_size=False).formula(theta)))) == "G (x >= 1)"
+    assert str(simplify(normalize_weights(network(template, traces).formula(theta)))) == "G (x <= 1)"
+    assert str(simplify(normalize_weights(network(template, traces, by_size=False).formula(theta)))) == "G (x >= 1)"
 
 
 def test_the_paper_s_since_is_read_as_such():
@@ -117,16 +117,19 @@ def test_the_paper_s_since_is_read_as_such():
 
 
 def test_a_past_network_without_operators_reads_as_the_last_sample():
-    wiring = wired(parse("?p"), CHANNELS, future=False)
+    wiring = compile_template(parse("?p"), CHANNELS, future=False)
     theta = np.array([1.0, 0.0, 1.0, 1.0, -1.0, 0.0])
-    assert str(Quantised(wiring, SAMPLES).formula(theta)) == "O[0,0] (x >= 1)"
+    assert str(QuantisedNetwork(wiring, SAMPLES).formula(theta)) == "O[0,0] (x >= 1)"
 
 
 def test_atoms_that_may_bound_one_side_only():
     """Whatever the signs of the weights, as on the torch cells."""
     for seed in range(20):
         theta = np.random.default_rng(seed).normal(0, 1, 3)
-        assert plain(network(parse("G (y <= ?c)"), [np.zeros((2, SAMPLES))]).formula(theta)).inner.relation == "<="
+        assert (
+            normalize_weights(network(parse("G (y <= ?c)"), [np.zeros((2, SAMPLES))]).formula(theta)).inner.relation
+            == "<="
+        )
 
 
 def test_windows_of_until_are_refused():

@@ -10,20 +10,19 @@ from numpy.testing import assert_array_equal
 from test_training import Bowl
 
 from fernn.errors import FernnError
-from fernn.network.restarts import Restarts, started
-from fernn.network.training import Schedule, epochs, start
+from fernn.learners.fernn.training import Restarts, Schedule, start_restarts, start_training, train_epochs
 
 SCHEDULE = Schedule(rate=0.1, epochs=30, first_patience=1, patience=0)
 
 
 def trained(seed):
-    return list(epochs(Bowl(), start(3, SCHEDULE, seed), SCHEDULE))[-1]
+    return list(train_epochs(Bowl(), start_training(3, SCHEDULE, seed), SCHEDULE))[-1]
 
 
 def test_restart_i_begins_where_the_training_of_its_seed_does():
-    at = started(3, SCHEDULE, 5, 4)
+    at = start_restarts(3, SCHEDULE, 5, 4)
     for i in range(4):
-        assert_array_equal(at.theta[i], start(3, SCHEDULE, 5 + i).theta)
+        assert_array_equal(at.theta[i], start_training(3, SCHEDULE, 5 + i).theta)
         assert at.one(i).losses == ()
     assert not at.is_done(SCHEDULE)
     assert at.epochs == 0
@@ -31,10 +30,10 @@ def test_restart_i_begins_where_the_training_of_its_seed_does():
 
 def test_a_restart_goes_on_as_the_training_it_was_made_of():
     half = Schedule(rate=0.1, epochs=10, first_patience=1, patience=0)
-    first = [list(epochs(Bowl(), start(3, half, seed), half))[-1] for seed in range(3)]
+    first = [list(train_epochs(Bowl(), start_training(3, half, seed), half))[-1] for seed in range(3)]
     at = Restarts.of(first)
     for seed in range(3):
-        rest = list(epochs(Bowl(), at.one(seed), SCHEDULE))[-1]
+        rest = list(train_epochs(Bowl(), at.one(seed), SCHEDULE))[-1]
         assert_array_equal(rest.theta, trained(seed).theta)
         assert rest.rate == trained(seed).rate
         assert rest.losses == trained(seed).losses[9:]
@@ -46,7 +45,7 @@ def test_what_is_written_is_read_back_to_the_last_bit():
     for name in at.__dataclass_fields__:
         assert_array_equal(getattr(again, name), getattr(at, name))
         assert getattr(again, name).dtype == getattr(at, name).dtype
-    assert np.isinf(Restarts.from_json(started(3, SCHEDULE, 0, 2).to_json()).best).all()
+    assert np.isinf(Restarts.from_json(start_restarts(3, SCHEDULE, 0, 2).to_json()).best).all()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fernn.errors import FernnError
-from fernn.network.training import Schedule, Training, epochs, start
+from fernn.learners.fernn.training import Schedule, Training, start_training, train_epochs
 
 
 class Told:
@@ -37,7 +37,7 @@ class Bowl:
 
 def run(losses, **settings):
     schedule = Schedule(rate=1.0, epochs=len(losses), **settings)
-    return list(epochs(Told(losses), start(2, schedule, 0), schedule))
+    return list(train_epochs(Told(losses), start_training(2, schedule, 0), schedule))
 
 
 def cuts(trainings):
@@ -70,7 +70,7 @@ def test_a_cut_makes_the_rate_smaller_and_adam_anew():
 
 def test_steps_are_adam_s():
     """Moments and step written out, with the 1e-7 where Keras has it."""
-    m, v, theta = 0.0, 0.0, start(2, Schedule(), 0).theta
+    m, v, theta = 0.0, 0.0, start_training(2, Schedule(), 0).theta
     for s, at in enumerate(run([1.0] * 5), start=1):
         m, v = 0.9 * m + 0.1, 0.999 * v + 0.001
         theta = theta - 1.0 * np.sqrt(1 - 0.999**s) / (1 - 0.9**s) * m / (np.sqrt(v) + 1e-7)
@@ -103,25 +103,25 @@ def test_the_best_weights_and_the_last_are_kept():
 
 
 def test_an_epoch_s_loss_is_the_mean_of_its_batches():
-    at = start(3, Schedule(rate=1e-12), 0)
-    first = next(epochs(Bowl(), at, Schedule()))
+    at = start_training(3, Schedule(rate=1e-12), 0)
+    first = next(train_epochs(Bowl(), at, Schedule()))
     each = [Bowl().loss_and_gradient(at.theta, i)[0] for i in range(4)]
     assert first.losses[0] == pytest.approx(np.mean(each))
 
 
 def test_it_finds_the_bottom():
     schedule = Schedule(rate=0.01, epochs=1000)
-    *_, last = epochs(Bowl(), start(3, schedule, 0), schedule)
+    *_, last = train_epochs(Bowl(), start_training(3, schedule, 0), schedule)
     assert_allclose(last.theta, Bowl.middles.mean(axis=0), atol=0.1)
 
 
 @pytest.mark.parametrize("stop", [1, 7, 130, 299])
 def test_going_on_from_a_file_is_as_if_never_interrupted(stop):
     schedule = Schedule(rate=0.05, epochs=300)
-    whole = list(epochs(Bowl(), start(3, schedule, 1), schedule))
+    whole = list(train_epochs(Bowl(), start_training(3, schedule, 1), schedule))
     half = whole[stop - 1]
     read = Training.from_json(json.loads(json.dumps(half.to_json())))
-    *_, last = epochs(Bowl(), read, schedule)
+    *_, last = train_epochs(Bowl(), read, schedule)
     assert whole[-1].cuts > 0
     assert last.to_json() == whole[-1].to_json()
     assert_array_equal(last.theta, whole[-1].theta)
@@ -131,14 +131,14 @@ def test_losses_that_are_not_finite_are_kept_in_a_file():
     last = run([np.inf, np.nan, 1.0])[-1]
     text = json.dumps(last.to_json(), allow_nan=False)
     assert_array_equal(Training.from_json(json.loads(text)).losses, [np.inf, np.nan, 1.0])
-    first = json.dumps(start(2, Schedule(), 0).to_json(), allow_nan=False)
+    first = json.dumps(start_training(2, Schedule(), 0).to_json(), allow_nan=False)
     assert Training.from_json(json.loads(first)).best == np.inf
     with pytest.raises(FernnError, match="schema 9"):
         Training.from_json({"schema": 9})
 
 
 def test_the_seed_decides():
-    assert_array_equal(start(5, Schedule(), 3).theta, start(5, Schedule(), 3).theta)
-    assert (start(5, Schedule(), 3).theta != start(5, Schedule(), 4).theta).all()
-    many = start(20_000, Schedule(), 0).theta
+    assert_array_equal(start_training(5, Schedule(), 3).theta, start_training(5, Schedule(), 3).theta)
+    assert (start_training(5, Schedule(), 3).theta != start_training(5, Schedule(), 4).theta).all()
+    many = start_training(20_000, Schedule(), 0).theta
     assert abs(many.std() - 0.05) < 0.001

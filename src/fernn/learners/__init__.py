@@ -1,7 +1,7 @@
 """Methods that find formulas for labelled traces, all used in the same way."""
 
 from .enumerative.enumerative import Enumerative, ExactFit
-from .fernn import Fernn
+from .fernn.fernn import Fernn
 from .fit import Fit, Learner, Progress, Watch, silent
 from .front import Entry, Front
 from .informed import informed

@@ -1,33 +1,183 @@
-"""FERNN as the paper trains it: one network, many epochs, the formula read from the weights at the end."""
+"""FERNN as the paper trains it: one network, many epochs, the formula decoded from the weights at the end.
+
+Many restarts are trained side by side, on the cores of this machine or all at once on a GPU.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
 from ..engines import Where
+from ..engines import gpu as card
 from ..errors import DataError, FernnError, UnsupportedError
-from ..formula import Formula
+from ..formula import Formula, length
 from ..formula.templates import paper_length, paper_up_to, windowed
-from ..network.forward import PIECES
-from ..network.restarts import Restarts
-from ..network.training import Schedule, Training, epochs, start
 from ..plain import number, whole
-from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent
-from .front import Front
-from .many import fitted
-from .paper_network import Network
+from ..semantics.crew import PARALLEL_WORK, spread
+from .clock import Clock
+from .fernn.paper_network import FormulaBackend, PaperNetwork, Scaling
+from .fernn.quantised_kernels import PIECES
+from .fernn.trainable_networks import QuantisedBackend
+from .fernn.training import Restarts, Schedule, Training, start_restarts, start_training, train_epoch, train_epochs
+from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
+from .front import Front, front_of
 from .recipe import WHERE
-from .scales import Scaling
 
 SCHEMA = 1
+BRIEF, MOST = 0.1, 64
+"""Epochs are trained together, twice as many each time while they take fewer seconds than this, up to so many."""
+FEW = 8
+"""Restarts, those of the least loss, whose formulas are read while the others are trained."""
+TELLING = 0.05
+"""The share of the time, at most, that goes into telling of progress, and no sooner than `EVERY` seconds."""
+EVERY = 0.5
+MOST_WEIGHTS = 50_000_000
+
+
+class Trainer(Protocol):
+    """Takes restarts on by so many epochs; fewer where the schedule, or what it can do at once, ends before."""
+
+    def run(self, restarts: Restarts, epochs: int) -> Restarts: ...
+
+
+class Cores:
+    """Restarts on all cores, each core its own, by the compiled loops."""
+
+    def __init__(self, network: PaperNetwork, schedule: Schedule) -> None:
+        self.network, self.schedule = network, schedule
+        self.engines: dict[int, FormulaBackend] = {0: network.engine}
+
+    def run(self, restarts: Restarts, epochs: int) -> Restarts:
+        at: list[Training] = [restarts.one(i) for i in range(len(restarts))]
+
+        def some(low: int, high: int) -> int:
+            engine = self.own(low)
+            for _ in range(epochs):  # restart after restart, so that a batch is laid out once for all
+                for i in range(low, high):
+                    if at[i].epoch < self.schedule.epochs and not at[i].stopped:
+                        at[i] = train_epoch(engine, replace(at[i], losses=()), self.schedule)
+            return 0
+
+        spread(some, len(at), PARALLEL_WORK)
+        return Restarts.of(at)
+
+    def own(self, low: int) -> FormulaBackend:
+        """The engine of the thread that begins here: engines have working memory."""
+        if low not in self.engines:
+            self.engines[low] = self.network.again()
+        return self.engines[low]
+
+
+def restart_trainer(settings: PaperFernn, network: PaperNetwork) -> Trainer:
+    """Where the settings want the restarts trained."""
+    if settings.device == "cpu":
+        return Cores(network, settings.schedule)
+    engine = network.engine
+    if not isinstance(engine, QuantisedBackend):
+        raise UnsupportedError("device='cuda' has cells of its own: leave backend at 'numba'")
+    device = card.torch_device(settings.device)
+    from .fernn.gpu_training import GpuTask, GpuTrainer
+
+    made = GpuTask(engine.network, engine.traces, engine.deal, engine.loss, not settings.quantised, settings.schedule)
+    return GpuTrainer(made, device)
+
+
+def fit_restarts(settings: PaperFernn, network: PaperNetwork, watch: Watch, resume: dict[str, Any] | None) -> Fit:
+    """The fit of `PaperFernn` with many restarts, or on a card."""
+    runner = restart_trainer(settings, network)
+    clock = Clock.of(resume, settings.time_limit)
+    at = _first_restarts(settings, network, resume)
+    ended: Ended = "done"
+    together, told, cost = 1, 0.0, 0.0
+    try:
+        while not at.is_done(settings.schedule):
+            if told and clock.share >= 1.0:
+                ended = "time limit"
+                break
+            began = perf_counter()
+            at = runner.run(at, together)
+            took = perf_counter() - began
+            if took < BRIEF:
+                together = min(2 * together, MOST)
+            elif took > 4 * BRIEF:
+                together = max(together // 2, 1)
+            if not told or perf_counter() - told > max(EVERY, cost / TELLING):
+                began = told = perf_counter()
+                share = max(at.epochs / max(settings.epochs, 1), clock.share)
+                front, state = _read(network, at, np.argsort(at.loss, kind="stable")[:FEW], clock.seconds)
+                watch(Progress(clock.seconds, min(share, 1.0), len(at), front, state))
+                cost = perf_counter() - began
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    front, state = _read(network, at, np.argsort(at.loss, kind="stable"), clock.seconds)
+    tell_last(watch, Progress(clock.seconds, 1.0, len(at), front, state))
+    return Fit(front, clock.seconds, ended, state)
+
+
+def check_weight_count(restarts: int, weights: int) -> None:
+    """That so many restarts fit into memory side by side: four numbers are kept for each weight of each."""
+    if restarts * weights > MOST_WEIGHTS:
+        raise UnsupportedError(
+            f"{restarts:,} restarts of {weights} weights each do not fit into memory side by side; there can be "
+            f"{MOST_WEIGHTS // weights:,}. Pass fewer, and other seeds for more."
+        )
+
+
+def _first_restarts(settings: PaperFernn, network: PaperNetwork, resume: dict[str, Any] | None) -> Restarts:
+    """Where to begin, or to go on."""
+    size = network.engine.size
+    check_weight_count(settings.restarts, size)
+    if resume is None:
+        return start_restarts(size, settings.schedule, settings.seed, settings.restarts)
+    check_schema(resume, SCHEMA)
+    if resume.get("data", network.data.fingerprint) != network.data.fingerprint:
+        raise FernnError("this state is of a fit to other data. Begin anew.")
+    with going_on():
+        one = "training" in resume
+        try:
+            at = (
+                Restarts.of([Training.from_json(resume["training"])]) if one else Restarts.from_json(resume["restarts"])
+            )
+        except FernnError as error:
+            raise ValueError(str(error)) from error  # what to do about it is said by `going_on`
+    if (len(at), at.theta.shape[1]) != (settings.restarts, size):
+        raise FernnError(
+            f"a state of {len(at)} restarts of {at.theta.shape[1]} weights, there are {settings.restarts} of {size}; "
+            "the settings differ."
+        )
+    return at
+
+
+def _read(network: PaperNetwork, at: Restarts, which: Iterable[Any], seconds: float) -> tuple[Front, dict[str, Any]]:
+    """The best formulas of these restarts, all judged exactly; an interrupt leaves out those not read yet."""
+    source: dict[Formula, int] = {}
+    errors: dict[Formula, float] = {}
+    least: dict[int, float] = {}
+    try:
+        for i in which:
+            formula = network.formula(at.theta[i])
+            if formula not in source:
+                error, size = network.error(formula), length(formula)
+                source[formula], errors[formula] = int(i), error
+                least[size] = min(error, least.get(size, inf))
+    except KeyboardInterrupt:
+        if not errors:
+            raise
+    good = [formula for formula, error in errors.items() if error <= least[length(formula)]]
+    front = front_of(network.judged(formula) for formula in good)
+    state = {"schema": SCHEMA, "seconds": seconds, "data": network.data.fingerprint, "restarts": at.to_json()}
+    return front, state | {"picked": source[front.picked.formula]}
+
+
 TOLD = 0.5
 """Seconds, at least, from one report of progress to the next."""
 
@@ -83,22 +233,22 @@ class PaperFernn:
             raise UnsupportedError(
                 f"restarts are 1 or more and device is 'cpu' or 'cuda'; found {self.restarts!r} and {self.device!r}"
             )
-        task = Network(self, data, weights)
+        task = PaperNetwork(self, data, weights)
         if self.restarts > 1 or self.device != "cpu":
-            return fitted(self, task, watch, resume)
+            return fit_restarts(self, task, watch, resume)
         began, before = perf_counter(), 0.0
-        first = start(task.engine.size, self.schedule, self.seed)
+        first = start_training(task.engine.size, self.schedule, self.seed)
         if resume is not None:
             check_schema(resume, SCHEMA)
             if resume.get("data", data.fingerprint) != data.fingerprint:
                 raise FernnError("this state is of a fit to other data. Begin anew.")
             with going_on():
-                first, before = _restored(resume, task.engine.size), number(resume["seconds"])
+                first, before = _load_training(resume, task.engine.size), number(resume["seconds"])
         at = first
         ended: Ended = "done"
         told = -inf
         try:
-            for at in epochs(task.engine, first, self.schedule):
+            for at in train_epochs(task.engine, first, self.schedule):
                 seconds = perf_counter() - began
                 if seconds - told > TOLD:
                     told = seconds
@@ -130,7 +280,7 @@ class PaperFernn:
         whole = (paper_up_to if self.up_to else paper_length)(self.length, self.since, self.direction)
         return windowed(whole, PIECES) if self.intervals else whole
 
-    def _progress(self, task: Network, at: Training, seconds: float, share: float | None = None) -> Progress:
+    def _progress(self, task: PaperNetwork, at: Training, seconds: float, share: float | None = None) -> Progress:
         if share is None:
             share = min(1.0, max(at.epoch / self.epochs, seconds / (self.time_limit or inf)))
         state = {"schema": SCHEMA, "seconds": seconds, "data": task.data.fingerprint, "training": at.to_json()}
@@ -147,12 +297,12 @@ def output(settings: PaperFernn, train: Dataset, fit: Fit, data: Dataset) -> Flo
     if data.channels != train.channels:
         wanted, found = (", ".join(each.channels) for each in (train, data))
         raise DataError(f"the network reads the channels {wanted}, the data has {found}; select them in this order")
-    task = Network(settings, train, None)
+    task = PaperNetwork(settings, train, None)
     engine = task.over(data, np.zeros(len(data)), np.ones(len(data)))
-    return task.scales.label * engine.robustness(_restored(fit.state, engine.size).theta).astype(np.float64)
+    return task.scales.label * engine.robustness(_load_training(fit.state, engine.size).theta).astype(np.float64)
 
 
-def _restored(state: dict[str, Any], size: int) -> Training:
+def _load_training(state: dict[str, Any], size: int) -> Training:
     """Where a training stands; of many, the one whose formula was picked."""
     if "restarts" in state:
         at = Restarts.from_json(state["restarts"]).one(whole(state["picked"]))

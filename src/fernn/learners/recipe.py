@@ -74,7 +74,7 @@ def plain(value: Any) -> Any:
 
 def _kinds() -> dict[str, Any]:
     from .enumerative.enumerative import Enumerative
-    from .fernn import Fernn
+    from .fernn.fernn import Fernn
     from .lattice.lattice import Lattice
     from .maxsat import MaxSat
     from .paper import PaperFernn

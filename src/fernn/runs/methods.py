@@ -71,7 +71,7 @@ def method(name: str) -> Method:
 def is_method_compiled(name: str) -> bool:
     """Whether what a method runs on is compiled for this machine already."""
     from ..learners.enumerative.scoring import is_compiled as exact
-    from ..network.engine import is_compiled as network
+    from ..learners.fernn.compiled_network import is_compiled as network
     from ..semantics.machine import is_compiled as judge
 
     known = {"enumerative": exact, "tightest": exact, "tree": exact, "lattice": judge, "maxsat": judge}

@@ -10,7 +10,7 @@ import numpy as np
 from ...data import Dataset, one_vs_rest
 from ...formula import Formula
 from ..clock import Clock
-from ..fernn import Fernn
+from ..fernn.fernn import Fernn
 from ..fit import Learner, Watch, silent
 from ..front import Front
 from ..labels import Floats, counts

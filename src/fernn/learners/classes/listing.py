@@ -11,7 +11,7 @@ import numpy as np
 from ...data import Dataset, one_vs_rest
 from ...semantics import satisfied
 from ..clock import Clock
-from ..fernn import Fernn
+from ..fernn.fernn import Fernn
 from ..fit import Learner, Watch, silent
 from ..front import Entry
 from ..labels import Floats, counts, losses

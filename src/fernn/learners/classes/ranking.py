@@ -17,7 +17,7 @@ import numpy as np
 from ...data import Dataset
 from ...semantics import robustness
 from ..clock import Clock
-from ..fernn import Fernn
+from ..fernn.fernn import Fernn
 from ..fit import Watch, silent
 from ..front import Entry, Front, front_of
 from ..labels import Floats, counts

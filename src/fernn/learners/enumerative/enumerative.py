@@ -32,12 +32,12 @@ from ...formula.templates import LONGEST, Way, exactly_length
 from ...plain import short_repr, whole
 from ...semantics import robustness, satisfied
 from ..clock import Clock
+from ..fernn.search_space import looking_back
 from ..fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from ..front import Entry, Front, front_of
 from ..labels import counts, targets, that_count, two_classes, unavoidable, weighed
 from ..memory import bytes_of
 from ..recipe import WHERE
-from ..space import looking_back
 from ..validating import Validation, afar, check_folds, check_size, validated
 from .bitpack import pack_data
 from .candidates import ENDS, columns, windows_to_try

@@ -15,10 +15,9 @@ from numba import njit
 from ...semantics.ondisk import compiled_on_disk, is_kept
 from . import word_operators as operators
 from . import word_vectors as l
-from . import word_vectors as lanes
 from .word_operators import AND, ATOM, HISTORICALLY, NOT_SINCE, OR, apply_binary, write_unary
 
-compiled = compiled_on_disk(lanes, operators)
+compiled = compiled_on_disk(l, operators)
 
 TEXTS = 4
 """Formulas kept of those that judge alike."""

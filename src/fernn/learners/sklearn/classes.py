@@ -17,7 +17,7 @@ from ...data.dataset import Floats
 from ...data.frames import warn_of_lookalikes
 from ...engines import Where
 from ..classes import OnePerClass, Ordered, Ranked, RulesFit
-from ..fernn import Fernn
+from ..fernn.fernn import Fernn
 from ..fit import Learner, Watch
 from .base import Learned, keep
 from .cases import at, merged

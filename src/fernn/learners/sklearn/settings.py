@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engines import Where
 from ...formula import Formula
-from ..fernn import Fernn
+from ..fernn.fernn import Fernn
 from ..fit import Watch
 from .base import Learned, keep
 

@@ -1,4 +1,4 @@
-"""What is asked of a formula: to judge labelled traces rightly, or to have their real-valued labels as robustness."""
+"""Training objectives: to classify labelled traces, or to have real-valued labels as robustness."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..network.engine import Plan, explored, judged, outputs, polished, regressed
-from ..network.forward import Weights
-from ..network.gradient import ABSOLUTE, MARGIN
-from ..network.matching import State
-from .ground import Ground
-from .space import Branch
+from .compiled_network import Plan, explore_weights, judge_traces, outputs, polish_weights, regress_weights
+from .prepared_data import PreparedData
+from .quantised_kernels import ABSOLUTE, MARGIN, RestartWeights
+from .search_space import Branch
+from .template_network import NetworkState
 
 STEPS, RATE, HEAT, WIDTH = 20, 0.02, 0.3, 0.1
 """Gradient steps of a restart, their learning rate, the noise at the start, the margin asked for (share of a range)."""
@@ -32,95 +31,95 @@ class Judgement(NamedTuple):
     """Equal for formulas that treat all training traces alike."""
 
 
-class Task(Protocol):
+class TrainingObjective(Protocol):
     """Trains and polishes states in place. Weights given replace those of the training traces."""
 
     @property
-    def ground(self) -> Ground: ...
+    def ground(self) -> PreparedData: ...
 
-    def train(self, branch: Branch, state: State, seed: int) -> None: ...
+    def train(self, branch: Branch, state: NetworkState, seed: int) -> None: ...
 
     def polish(
-        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+        self, branch: Branch, state: NetworkState, seed: int, free: bool = True, weights: Floats | None = None
     ) -> float:
         """To a local optimum, with `free` over channels and operators too; the weighted loss there."""
         ...
 
-    def judged(self, state: State) -> Judgement: ...
+    def judged(self, state: NetworkState) -> Judgement: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Classifying:
+class ClassificationObjective:
     """Labels are +1 and -1."""
 
-    ground: Ground
+    ground: PreparedData
 
-    def train(self, branch: Branch, state: State, seed: int) -> None:
-        _trained(branch, state, seed, self.ground, MARGIN, WIDTH)
+    def train(self, branch: Branch, state: NetworkState, seed: int) -> None:
+        _train(branch, state, seed, self.ground, MARGIN, WIDTH)
 
     def polish(
-        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+        self, branch: Branch, state: NetworkState, seed: int, free: bool = True, weights: Floats | None = None
     ) -> float:
         ground = self.ground
         batch = ground.ranked if weights is None else ground.weighing(ground.ranked, weights)
-        at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
+        at = RestartWeights(state.winners, weights_for_ranked(state, ground), state.spans, True)
         plan = Plan(seed=seed, sweeps=SWEEPS, free=free)
-        return polished(state.wiring, at, batch, ground.levels, state.value, branch.movable, plan, ground.stop)
+        return polish_weights(state.wiring, at, batch, ground.levels, state.value, branch.movable, plan, ground.stop)
 
-    def judged(self, state: State) -> Judgement:
+    def judged(self, state: NetworkState) -> Judgement:
         ground, wiring = self.ground, state.wiring
-        at = Weights(state.winners, ranked_weights(state, ground), state.spans, True)
-        good = ground.places.gathered(judged(wiring, at, ground.ranked).astype(np.float32)) > 0
+        at = RestartWeights(state.winners, weights_for_ranked(state, ground), state.spans, True)
+        good = ground.places.gathered(judge_traces(wiring, at, ground.ranked).astype(np.float32)) > 0
         wrong = good != (ground.labels > 0)
         robust = self.distances(state)[~wrong]
         margin = float(robust.min()) if robust.size else 0.0
-        return Judgement(wrong.astype(np.float64), margin, _hashed(np.packbits(good).tobytes()))
+        return Judgement(wrong.astype(np.float64), margin, _hash_behaviour(np.packbits(good).tobytes()))
 
-    def distances(self, state: State) -> npt.NDArray[np.float32]:
+    def distances(self, state: NetworkState) -> npt.NDArray[np.float32]:
         """|robustness| of every trace, in shares of the ranges."""
         ground = self.ground
-        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
+        at = RestartWeights(state.winners, weights_for_scaled(state, ground), state.spans, True)
         return np.abs(ground.places.gathered(outputs(state.wiring, at, ground.scaled)))
 
 
 @dataclass(frozen=True, eq=False)
-class Regressing:
+class RegressionObjective:
     """Labels are real. All channels are scaled alike, so that robustness is the data's up to `ground.unit`."""
 
-    ground: Ground
+    ground: PreparedData
 
-    def train(self, branch: Branch, state: State, seed: int) -> None:
-        _trained(branch, state, seed, self.ground, ABSOLUTE, 0.0)
+    def train(self, branch: Branch, state: NetworkState, seed: int) -> None:
+        _train(branch, state, seed, self.ground, ABSOLUTE, 0.0)
 
     def polish(
-        self, branch: Branch, state: State, seed: int, free: bool = True, weights: Floats | None = None
+        self, branch: Branch, state: NetworkState, seed: int, free: bool = True, weights: Floats | None = None
     ) -> float:
         ground = self.ground
         batch = ground.scaled if weights is None else ground.weighing(ground.scaled, weights)
-        theta = scaled_weights(state, ground)
+        theta = weights_for_scaled(state, ground)
         reach = 1.0 + float(np.abs(batch.labels).max())
         plan = Plan(sweeps=SWEEPS, free=free, reach=reach)
-        at = Weights(state.winners, theta, state.spans, True)
-        total = regressed(state.wiring, at, batch, branch.movable, plan, ground.stop)
+        at = RestartWeights(state.winners, theta, state.spans, True)
+        total = regress_weights(state.wiring, at, batch, branch.movable, plan, ground.stop)
         take_thresholds(branch, state, theta, ground)
         return total * ground.unit
 
-    def judged(self, state: State) -> Judgement:
+    def judged(self, state: NetworkState) -> Judgement:
         ground = self.ground
-        at = Weights(state.winners, scaled_weights(state, ground), state.spans, True)
+        at = RestartWeights(state.winners, weights_for_scaled(state, ground), state.spans, True)
         found = ground.places.gathered(outputs(state.wiring, at, ground.scaled)).astype(np.float64)
         losses = np.abs(found * ground.unit - ground.labels)
-        return Judgement(losses, float(np.abs(found).min()), _hashed(found.round(4).tobytes()))
+        return Judgement(losses, float(np.abs(found).min()), _hash_behaviour(found.round(4).tobytes()))
 
 
-def _hashed(content: bytes) -> str:
+def _hash_behaviour(content: bytes) -> str:
     return blake2b(content, digest_size=8).hexdigest()
 
 
-def _trained(branch: Branch, state: State, seed: int, ground: Ground, loss: int, margin: float) -> None:
+def _train(branch: Branch, state: NetworkState, seed: int, ground: PreparedData, loss: int, margin: float) -> None:
     """A short stretch of gradient steps from the state, its choices at first not much preferred to others."""
     wiring = state.wiring
-    theta = scaled_weights(state, ground)
+    theta = weights_for_scaled(state, ground)
     learn = np.zeros(wiring.size)
     rng = np.random.default_rng(seed)
     for block in range(len(wiring.holes) + len(wiring.choices)):
@@ -131,11 +130,13 @@ def _trained(branch: Branch, state: State, seed: int, ground: Ground, loss: int,
         if block < len(wiring.holes) and branch.moves(block):
             learn[base + 2 * count : base + 3 * count] = 1.0
     plan = Plan(loss=loss, margin=margin, steps=STEPS, per_step=TILES_PER_STEP, rate=RATE, heat=HEAT, seed=seed)
-    explored(wiring, Weights(state.winners, theta, state.spans, True), ground.scaled, learn, plan, ground.stop)
+    explore_weights(
+        wiring, RestartWeights(state.winners, theta, state.spans, True), ground.scaled, learn, plan, ground.stop
+    )
     take_thresholds(branch, state, theta, ground)
 
 
-def take_thresholds(branch: Branch, state: State, theta: npt.NDArray[np.float32], ground: Ground) -> None:
+def take_thresholds(branch: Branch, state: NetworkState, theta: npt.NDArray[np.float32], ground: PreparedData) -> None:
     """Thresholds in the units of the data, from weights for scaled traces; fixed ones stay."""
     wiring = state.wiring
     for block, options in enumerate(wiring.hole_options):
@@ -147,7 +148,7 @@ def take_thresholds(branch: Branch, state: State, theta: npt.NDArray[np.float32]
         state.value[base : base + count] = -sides * bias * ground.scales[channels] + ground.lows[channels]
 
 
-def scaled_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
+def weights_for_scaled(state: NetworkState, ground: PreparedData) -> npt.NDArray[np.float32]:
     """Weights for scaled traces."""
     theta = _constants(state)
     for block, options in enumerate(state.wiring.hole_options):
@@ -159,7 +160,7 @@ def scaled_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
     return theta
 
 
-def ranked_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
+def weights_for_ranked(state: NetworkState, ground: PreparedData) -> npt.NDArray[np.float32]:
     """Weights for ranked traces: `side * rank + bias` is positive exactly where the atom holds."""
     theta = _constants(state)
     for block, options in enumerate(state.wiring.hole_options):
@@ -173,7 +174,7 @@ def ranked_weights(state: State, ground: Ground) -> npt.NDArray[np.float32]:
     return theta
 
 
-def _constants(state: State) -> npt.NDArray[np.float32]:
+def _constants(state: NetworkState) -> npt.NDArray[np.float32]:
     """Room for the weights, with those of true and false in place."""
     theta = np.zeros(state.wiring.size, np.float32)
     theta[state.wiring.learned :] = state.wiring.constants

@@ -1,26 +1,69 @@
-"""What Python calls: one compiled function for all that is done with a network, kept on disk once compiled."""
+"""The compiled network as Python calls it: traces in tiles, and one function, kept on disk, for all that is done."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..formula import parse
-from ..semantics import lanes
-from ..semantics.ondisk import compiled_on_disk, is_kept
-from . import ends, forward, gradient, judging, polish, regress, thresholds
-from . import explore as explore_module
-from .explore import explore
-from .forward import LANES, Desk, Net, Weights
-from .gradient import Batch
-from .thresholds import Levels
-from .tiles import tiled
-from .wiring import Wiring, wired
+from ...formula import parse
+from ...semantics import lanes
+from ...semantics.ondisk import compiled_on_disk, is_kept
+from . import polish_kernels, quantised_kernels
+from .polish_kernels import Levels
+from .quantised_kernels import LANES, Net, RestartWeights, TileBatch, Workspace, explore
+from .template_network import TemplateNetwork, compile_template
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """`values[tile, channel, time, lane]`; `ends[tile, lane]` is the judged sample, -1 where there is no trace.
+
+    `order[i]` is the place of trace i: tile `order[i] // LANES`, lane `order[i] % LANES`.
+    """
+
+    values: npt.NDArray[np.float32]
+    ends: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+
+    def spread(self, per_trace: npt.ArrayLike, empty: float = 0.0) -> npt.NDArray[np.float32]:
+        """Numbers per trace at the traces' places, `[tile, lane]`."""
+        given = np.asarray(per_trace, np.float32)
+        flat = np.full(self.ends.size, empty, np.float32)
+        flat[self.order] = given
+        return flat.reshape(self.ends.shape)
+
+    def gathered(self, placed: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """From `[..., tile, lane]` back to `[..., trace]`."""
+        return placed.reshape(*placed.shape[:-2], -1)[..., self.order]
+
+
+def tile_traces(
+    traces: Floats | tuple[Floats, ...], reverse: bool, order: npt.NDArray[np.int64] | None = None
+) -> Tiles:
+    """Traces `[channel, time]` in tiles, time reversed if asked; shorter ones are padded at the end with zeros.
+
+    `order` puts trace i at place `order[i]`; traces in neighbouring places share a tile.
+    """
+    count, channels = len(traces), traces[0].shape[0]
+    places = np.arange(count) if order is None else order
+    longest = max(trace.shape[1] for trace in traces)
+    tiles = -(-count // LANES)
+    flat = np.zeros((tiles * LANES, channels, longest), np.float32)
+    ends = np.full(tiles * LANES, -1, np.int64)
+    for place, trace in zip(places, traces, strict=True):
+        samples = trace.shape[1]
+        flat[place, :, :samples] = trace[:, ::-1] if reverse else trace
+        ends[place] = samples - 1
+    values = flat.reshape(tiles, LANES, channels, longest).transpose(0, 2, 3, 1)
+    return Tiles(np.ascontiguousarray(values), ends.reshape(tiles, LANES), places)
+
 
 GRADIENT, EXPLORE, POLISH, JUDGE, REGRESS = range(5)
-Floats = npt.NDArray[np.float64]
 
 
 class Plan(NamedTuple):
@@ -45,12 +88,12 @@ def _engine() -> Any:
     """Compiled at its first call and kept on disk under the text of all that it calls."""
 
     def run(
-        task: int, plan: Plan, net: Net, at: Weights, batch: Batch, levels: Levels, desk: Desk,
+        task: int, plan: Plan, net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, desk: Workspace,
         value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any, stop: Any,
     ) -> float:  # fmt: skip
         if task == GRADIENT:
             return float(
-                gradient.gradient(
+                quantised_kernels.gradient(
                     net, at, batch, plan.first, plan.last, plan.loss, plan.margin, plan.alternatives, desk, grad, out
                 )
             )
@@ -63,7 +106,7 @@ def _engine() -> Any:
             )  # fmt: skip
         if task == POLISH:
             return float(
-                polish.polish(
+                polish_kernels.polish(
                     net,
                     at,
                     batch,
@@ -80,12 +123,10 @@ def _engine() -> Any:
                 )
             )
         if task == JUDGE:
-            return float(judging.judged(net, at, batch, desk, verdicts))
-        return float(regress.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
+            return float(quantised_kernels.judge(net, at, batch, desk, verdicts))
+        return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
 
-    return compiled_on_disk(
-        lanes, forward, gradient, explore_module, judging, thresholds, ends, polish, regress, error_model="numpy"
-    )(run)
+    return compiled_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
 
 
 _run = _engine()
@@ -106,10 +147,10 @@ Flag = npt.NDArray[np.int64]
 """One number. What is being trained or polished ends soon after a thread sets it to anything but 0."""
 
 
-def _desk(wiring: Wiring, batch: Batch) -> Desk:
+def _desk(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
     """Working memory for one tile."""
     nodes, row = len(wiring.nodes), batch.tiles.shape[2] * LANES
-    return Desk(
+    return Workspace(
         np.empty(nodes, np.int64),
         np.empty(nodes, np.float32),
         np.empty(nodes, np.float32),
@@ -121,9 +162,9 @@ def _desk(wiring: Wiring, batch: Batch) -> Desk:
 def _go(
     task: int,
     plan: Plan,
-    wiring: Wiring,
-    at: Weights,
-    batch: Batch,
+    wiring: TemplateNetwork,
+    at: RestartWeights,
+    batch: TileBatch,
     levels: Levels = _NO_LEVELS,
     value: Floats = _NONE,
     grad: Floats = _NONE,
@@ -143,15 +184,23 @@ def _go(
 def warm_up() -> None:
     """Loads the compiled code, or compiles it, which takes some twenty seconds, once."""
     if not _run.signatures:
-        wiring = wired(parse("H (x >= 0)"), ("x",))
-        tiles = tiled(np.zeros((1, 1, 1)), reverse=False)
+        wiring = compile_template(parse("H (x >= 0)"), ("x",))
+        tiles = tile_traces(np.zeros((1, 1, 1)), reverse=False)
         weights = tiles.spread(np.ones(1))
-        at = Weights(np.zeros(1, np.int64), wiring.constants, np.full((1, forward.PIECES, 2), -1, np.int64), True)
-        judged(wiring, at, Batch(tiles.values, tiles.ends, weights, weights))
+        at = RestartWeights(
+            np.zeros(1, np.int64), wiring.constants, np.full((1, quantised_kernels.PIECES, 2), -1, np.int64), True
+        )
+        judge_traces(wiring, at, TileBatch(tiles.values, tiles.ends, weights, weights))
 
 
 def loss_and_gradient(
-    wiring: Wiring, at: Weights, batch: Batch, loss: int, margin: float = 0.0, first: int = 0, last: int | None = None
+    wiring: TemplateNetwork,
+    at: RestartWeights,
+    batch: TileBatch,
+    loss: int,
+    margin: float = 0.0,
+    first: int = 0,
+    last: int | None = None,
 ) -> tuple[float, Floats]:
     """Mean loss over the tiles `first` to `last` - 1, and its derivative by every weight."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
@@ -160,23 +209,25 @@ def loss_and_gradient(
     return _go(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
 
 
-def outputs(wiring: Wiring, at: Weights, batch: Batch) -> npt.NDArray[np.float32]:
+def outputs(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> npt.NDArray[np.float32]:
     """The network's output for every trace, `[tile, lane]`."""
     out = np.zeros(batch.ends.shape, np.float32)
     _go(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
     return out
 
 
-def explored(wiring: Wiring, at: Weights, batch: Batch, learn: Floats, plan: Plan, stop: Flag = _NEVER) -> None:
+def explore_weights(
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, learn: Floats, plan: Plan, stop: Flag = _NEVER
+) -> None:
     """Trains `at` in place: see `explore`."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
     _go(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
 
 
-def polished(
-    wiring: Wiring,
-    at: Weights,
-    batch: Batch,
+def polish_weights(
+    wiring: TemplateNetwork,
+    at: RestartWeights,
+    batch: TileBatch,
     levels: Levels,
     value: Floats,
     movable: npt.NDArray[np.int64],
@@ -188,14 +239,19 @@ def polished(
     return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop)
 
 
-def regressed(
-    wiring: Wiring, at: Weights, batch: Batch, movable: npt.NDArray[np.int64], plan: Plan, stop: Flag = _NEVER
+def regress_weights(
+    wiring: TemplateNetwork,
+    at: RestartWeights,
+    batch: TileBatch,
+    movable: npt.NDArray[np.int64],
+    plan: Plan,
+    stop: Flag = _NEVER,
 ) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
     return _go(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
 
 
-def judged(wiring: Wiring, at: Weights, batch: Batch) -> npt.NDArray[np.int8]:
+def judge_traces(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> npt.NDArray[np.int8]:
     """1 where a trace satisfies what the network says, `[tile, lane]`."""
     verdicts = np.zeros(batch.ends.shape, np.int8)
     _go(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)

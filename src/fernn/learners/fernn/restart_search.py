@@ -1,4 +1,4 @@
-"""Rounds of restarts: drawn, trained by gradient, polished exactly, read as formulas, kept by length."""
+"""Rounds of restarts: drawn, trained by gradient, polished exactly, decoded to formulas, archived by length."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from ..formula import Constant, Formula, Interval, length, thresholds, with_thresholds
-from ..formula.simplify import trim_windows
-from ..network.matching import State
-from ..semantics.crew import PARALLEL_WORK, spread
+from ...formula import Constant, Formula, Interval, length, thresholds, with_thresholds
+from ...formula.simplify import trim_windows
+from ...semantics.crew import PARALLEL_WORK, spread
+from ..enumerative.candidates import round_significant
 from .archive import Archive, Specimen
-from .enumerative.candidates import round_significant
-from .moves import Moves
-from .restarts import Afar
-from .space import Branch, Space, formula_of
-from .tasks import Task
+from .objectives import TrainingObjective
+from .remote_restarts import RemoteRestarts
+from .search_space import Branch, Mutation, SearchSpace, formula_of
+from .template_network import NetworkState
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 SMALL = 20_000
 """Values of training data up to which one thread is faster: what Python does between restarts then takes longer. With
 so little data there is also less to be found by searching on."""
-Start = tuple[Branch, State, bool]
+Start = tuple[Branch, NetworkState, bool]
 """A restart: where it is, and whether it is new rather than a change of something found."""
 Batch = list[tuple[int, Start]]
 """Restarts with their numbers in the round."""
@@ -43,10 +42,10 @@ RESERVED = 0.25
 
 
 @dataclass
-class Search:
-    task: Task
-    space: Space
-    moves: Moves
+class RestartSearch:
+    task: TrainingObjective
+    space: SearchSpace
+    moves: Mutation
     max_length: int
     restarts: int
     seed: int
@@ -81,7 +80,7 @@ class Search:
     """Seconds before the deadline at which the search ends."""
     pulse: Callable[[], None] = lambda: None
     """Called between restarts, in the thread of the caller, so that a long round does not look dead."""
-    afar: Afar | None = None
+    afar: RemoteRestarts | None = None
     """Where restarts are settled, if not here."""
 
     def round(self) -> None:
@@ -195,7 +194,7 @@ class Search:
                 self.finished.update(numbers)
             return
         todo = [each for each in batch if not self.is_filed(each[0])]
-        caller, finished = get_ident(), deque[tuple[int, State, float, float]]()
+        caller, finished = get_ident(), deque[tuple[int, NetworkState, float, float]]()
         stop = self.task.ground.stop
 
         def one(drawn: tuple[int, Start]) -> None:
@@ -216,10 +215,10 @@ class Search:
             for drawn in todo:
                 one(drawn)
         else:
-            in_turn(one, todo)
+            map_threads(one, todo)
         self._file_all(finished)
 
-    def _file_all(self, finished: deque[tuple[int, State, float, float]]) -> None:
+    def _file_all(self, finished: deque[tuple[int, NetworkState, float, float]]) -> None:
         """What was stopped half way, of number -1, only where there is nothing else to show."""
         while finished:
             number, state, loss, seconds = finished.popleft()
@@ -253,16 +252,16 @@ class Search:
             return simple
         return trim_windows(formula, self.task.ground.samples, self.fixed, keep_sample=False)
 
-    def loss(self, state: State) -> float:
+    def loss(self, state: NetworkState) -> float:
         return float((self.task.judged(state).losses * self.task.ground.weights).sum())
 
-    def file(self, state: State, loss: float) -> None:
+    def file(self, state: NetworkState, loss: float) -> None:
         """Puts what the state says into the archive, under the length of its simplest form."""
         found = self.specimen(state, loss, self.archive.has_room)
         if found is not None:
             self.archive.offer(found)
 
-    def specimen(self, state: State, loss: float, has_room: Callable[[int, float], bool]) -> Specimen | None:
+    def specimen(self, state: NetworkState, loss: float, has_room: Callable[[int, float], bool]) -> Specimen | None:
         """What the state says, judged; None where there is no room for it, or where it says nothing."""
         said = formula_of(state, self.task.ground)
         if not any(has_room(size, loss) for size in range(1, length(said) + 1)):
@@ -276,7 +275,7 @@ class Search:
         origin = simple if self.space.placed(simple) is not None else said
         return Specimen(simple, origin, size, loss, found.margin, found.behaviour)
 
-    def _without_dust(self, state: State, said: Formula, loss: float) -> tuple[State, Formula]:
+    def _without_dust(self, state: NetworkState, said: Formula, loss: float) -> tuple[NetworkState, Formula]:
         """Both with thresholds of at most DIGITS digits, where that leaves the loss: halves of sums end in rounding."""
         short = with_thresholds(said, [round_significant(value, DIGITS) for value in thresholds(said)])
         placed = None if short == said else self.space.placed(short)
@@ -285,7 +284,7 @@ class Search:
         return (placed[1], short) if abs(self.loss(placed[1]) - loss) <= 1e-9 else (state, said)
 
 
-def in_turn(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def map_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """`work` of every item, on all cores; whoever is free takes the next."""
     results: list[Result | None] = [None] * len(items)
     turns = count()

@@ -1,4 +1,4 @@
-"""FERNN: many restarts of a network whose weights are a formula, judged and polished exactly."""
+"""The FERNN learner: many restarts of a network whose weights are a formula, judged and polished exactly."""
 
 from __future__ import annotations
 
@@ -14,32 +14,29 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..data import Dataset
-from ..data.splits import blocks
-from ..engines import Local, Where
-from ..errors import EngineError, FernnError, UnsupportedError
-from ..formula import Atom, Formula, direction, length, simplify, walk
-from ..formula.measures import facing
-from ..formula.simplify import fixed_windows
-from ..formula.templates import LONGEST
-from ..network.engine import Flag, warm_up
-from ..network.matching import State
-from ..plain import number, rows, text, whole
+from ...data import Dataset
+from ...data.splits import blocks
+from ...engines import Local, Where
+from ...errors import EngineError, FernnError, UnsupportedError
+from ...formula import Atom, Formula, direction, length, simplify, walk
+from ...formula.measures import facing
+from ...formula.simplify import fixed_windows
+from ...formula.templates import LONGEST
+from ...plain import number, rows, text, whole
+from ..clock import Clock, OutOfTime, stopping
+from ..fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
+from ..front import Entry, Front, picked
+from ..labels import counts, is_real, losses, targets, unavoidable, weighed
+from ..recipe import WHERE, engine_for
 from .archive import Archive, Specimen
-from .clock import Clock, OutOfTime, stopping
-from .columns import Columns, Sum, columns_of, slanted
-from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
-from .front import Entry, Front, picked
-from .ground import ground
-from .labels import counts, is_real, losses, targets, unavoidable, weighed
-from .moves import Moves
-from .recipe import WHERE, engine_for
-from .restarts import Afar
-from .rounding import rounded
-from .search import Search, in_turn
-from .space import Branch, Options, default_options, formula_of, looking_back, options_of, space
-from .steady import HALVES, Refits, crowded, halves, whole_windows
-from .tasks import Classifying, Regressing
+from .compiled_network import Flag, warm_up
+from .objectives import ClassificationObjective, RegressionObjective
+from .prepared_data import Columns, Sum, columns_of, prepare_data, random_linear_combinations
+from .remote_restarts import RemoteRestarts
+from .restart_search import RestartSearch, map_threads
+from .search_space import Branch, Mutation, Options, default_options, formula_of, looking_back, options_of, search_space
+from .subsampling import HALVES, Refits, classes_overlap, fill_window_gaps, random_halves, round_thresholds
+from .template_network import NetworkState
 
 SCHEMA = 2
 PIECES = 2
@@ -147,7 +144,7 @@ class Fernn:
 
     def _search(
         self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: Clock | None = None
-    ) -> Search:
+    ) -> RestartSearch:
         """A search at its start, or where the state says."""
         columns, longest = columns_of(data, self.template), 1
         if state is not None:
@@ -156,7 +153,9 @@ class Fernn:
                 columns = columns.with_([_sum(total, data) for total in state["sums"]])
                 longest = min(whole(state["longest"], 1), self.max_length)
         elif self.atoms == "linear":
-            columns = columns.with_([*self._guessed_sums(), *slanted(data, [], np.random.default_rng(self.seed))])
+            columns = columns.with_(
+                [*self._guessed_sums(), *random_linear_combinations(data, [], np.random.default_rng(self.seed))]
+            )
         options = self._options(self.max_length) if clock is None else self._options_in_time(clock, longest)
         search = self._built(data, given, options, columns)
         if self.template is None and search.max_length < self.max_length:
@@ -165,11 +164,11 @@ class Fernn:
             _restore(search, state)
         return search
 
-    def _afar(self, data: Dataset, weights: Floats | None) -> Afar | None:
+    def _afar(self, data: Dataset, weights: Floats | None) -> RemoteRestarts | None:
         engine = engine_for(self)
-        return None if isinstance(engine, Local) else Afar(engine, self, data, weights)
+        return None if isinstance(engine, Local) else RemoteRestarts(engine, self, data, weights)
 
-    def search_over(self, data: Dataset, given: Floats | None, sums: Sequence[Any], longest: int) -> Search:
+    def search_over(self, data: Dataset, given: Floats | None, sums: Sequence[Any], longest: int) -> RestartSearch:
         """A search with nothing in it that reads these sums of channels, up to this length: as a worker needs it."""
         columns = columns_of(data, self.template).with_([_sum(total, data) for total in sums])
         return self._built(data, given, self._options(longest), columns)
@@ -205,26 +204,28 @@ class Fernn:
 
     def _built(
         self, data: Dataset, given: Floats | None, options: Options, columns: Columns, stop: Flag | None = None
-    ) -> Search:
+    ) -> RestartSearch:
         future, real, labels = self._future(), is_real(data), targets(data)
         weights = counts(data, given)
         if not real:
             weights = weighed(data, weights, self.class_weight, self.miss_cost, self.false_alarm_cost)
-        made = ground(data, columns, labels, weights, future, self.seed, real, stop)
-        room = space(options, columns, future)
-        task = Regressing(made) if real else Classifying(made)
+        made = prepare_data(data, columns, labels, weights, future, self.seed, real, stop)
+        room = search_space(options, columns, future)
+        task = RegressionObjective(made) if real else ClassificationObjective(made)
         longest = max(branch.length for branch in room.branches)
         least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
-        moves, fixed = Moves(made, self.since, self.intervals), fixed_windows(self.template)
-        return Search(task, room, moves, longest, self.restarts, self.seed, least, fixed)
+        moves, fixed = Mutation(made, self.since, self.intervals), fixed_windows(self.template)
+        return RestartSearch(task, room, moves, longest, self.restarts, self.seed, least, fixed)
 
-    def _turned(self, search: Search, data: Dataset, given: Floats | None) -> Search:
+    def _turned(self, search: RestartSearch, data: Dataset, given: Floats | None) -> RestartSearch:
         """The same search with other sums of channels to read: those in use, near them, and new ones."""
         found = [found.formula for size in search.archive.lengths for found in search.archive.sorted(size)]
         used = [node.weights for formula in found for node in walk(formula) if isinstance(node, Atom)]
         rng = np.random.default_rng([self.seed, search.rounds, 5])
         often = [total for total, _ in Counter(used).most_common()]
-        columns = columns_of(data, self.template).with_([*dict.fromkeys(used), *slanted(data, often, rng)])
+        columns = columns_of(data, self.template).with_(
+            [*dict.fromkeys(used), *random_linear_combinations(data, often, rng)]
+        )
         options = self._options(search.max_length)
         turned = self._built(data, given, options, columns, search.task.ground.stop)
         turned.archive, turned.rounds, turned.quiet = search.archive, search.rounds, search.quiet
@@ -254,27 +255,27 @@ class Fernn:
     def _guessed_sums(self) -> list[Sum]:
         return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
 
-    def _guess(self, search: Search) -> None:
+    def _guess(self, search: RestartSearch) -> None:
         for guess in self.guesses:
             if not search.try_out(simplify(looking_back(guess), keep_sample=False)):
                 raise FernnError(f"the guess {guess} is not in the search space; allow its channels and operators.")
 
-    def _is_done(self, search: Search) -> bool:
+    def _is_done(self, search: RestartSearch) -> bool:
         patience = self.patience if self.patience is not None else 9 if search.is_small else 15
         return search.rounds >= self.rounds or search.quiet >= (3 if search.at_floor else patience)
 
-    def _tell(self, watch: Watch, search: Search, clock: Clock, every: float) -> None:
+    def _tell(self, watch: Watch, search: RestartSearch, clock: Clock, every: float) -> None:
         if clock.is_due(every) and search.archive.lengths:
             watch(self._progress(search, clock))
 
-    def _progress(self, search: Search, clock: Clock) -> Progress:
+    def _progress(self, search: RestartSearch, clock: Clock) -> Progress:
         entries = [_entry(search, specimen) for specimen in search.archive.front()]
         share = max(search.rounds / max(self.rounds, 1), clock.share)
         front = Front(tuple(entries), len(entries) - 1)
         tried = search.rounds * self.restarts + search.begun + len(search.finished)
         return Progress(clock.seconds, share, tried, front, _state(search, clock))
 
-    def _front(self, search: Search, data: Dataset) -> tuple[Front, bool]:
+    def _front(self, search: RestartSearch, data: Dataset) -> tuple[Front, bool]:
         """The best of each length; longer ones only where they do better, if steady on unseen halves too.
 
         And whether there was time for all of it: a time limit leaves out refits, first of all.
@@ -287,70 +288,70 @@ class Fernn:
                 "no answer that can be used."
             )
         exact = self.thresholds == "exact"
-        sides = halves(blocks(data), self.seed)
+        sides = random_halves(blocks(data), self.seed)
         entries: list[Entry] = []
-        refits = in_turn(lambda specimen: self._refits(search, specimen), found)
+        refits = map_threads(lambda specimen: self._refits(search, specimen), found)
         stop, done = search.task.ground.stop, 0
         step = len(sides) if isinf(search.deadline) else 2  # a half and its complement
         while done < len(sides):
-            in_turn(partial(Refits.fit, sides=sides[done : done + step]), refits)
+            map_threads(partial(Refits.fit, sides=sides[done : done + step]), refits)
             if stop[0]:
                 break
             done += step
         pairs = list(zip(found, refits, strict=True))
-        settled = in_turn(lambda pair: self._settled(search, data, *pair, done), pairs)
+        settled = map_threads(lambda pair: self._settled(search, data, *pair, done), pairs)
         for entry in sorted(settled, key=lambda entry: (entry.length, entry.train, str(entry.formula))):
             better = not entries or entry.train < entries[-1].train - 1e-9
             if better and (not entries or exact or not entry.validation > entries[-1].validation + 1e-9):
                 entries.append(entry)
         return Front(tuple(entries), picked(entries)), done >= len(sides) and not stop[0]
 
-    def _refits(self, search: Search, specimen: Specimen) -> Refits:
+    def _refits(self, search: RestartSearch, specimen: Specimen) -> Refits:
         task = search.task
-        branch, state = _placed(search, specimen.origin)
+        branch, state = _place(search, specimen.origin)
         if specimen.loss > search.floor + 1e-9:  # of equally good windows, those in the middle
             settled = state.copy()
             task.polish(branch, settled, self.seed, free=False)
-            settled = whole_windows(search, branch, settled)
+            settled = fill_window_gaps(search, branch, settled)
             if not task.ground.stop[0]:
                 state = settled
         return Refits(task, branch, state)
 
-    def _settled(self, search: Search, data: Dataset, specimen: Specimen, refits: Refits, count: int) -> Entry:
+    def _settled(self, search: RestartSearch, data: Dataset, specimen: Specimen, refits: Refits, count: int) -> Entry:
         """An entry of the front: thresholds steady where the classes overlap, and short."""
         task, state = search.task, refits.state
         refit = refits.steady(count)
         formula = formula_of(state, task.ground)
-        if count and isinstance(task, Classifying) and self._is_steady(task, state):
+        if count and isinstance(task, ClassificationObjective) and self._is_steady(task, state):
             formula = formula_of(refit.state, task.ground)
-        slack = 0.0 if isinstance(task, Classifying) else 1e-3 * specimen.loss
-        formula = rounded(search, formula, slack, lambda: bool(task.ground.stop[0]))
-        margin = task.judged(_placed(search, formula)[1]).margin
+        slack = 0.0 if isinstance(task, ClassificationObjective) else 1e-3 * specimen.loss
+        formula = round_thresholds(search, formula, slack, lambda: bool(task.ground.stop[0]))
+        margin = task.judged(_place(search, formula)[1]).margin
         said = facing(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
         return Entry(said, length(said), train, refit.validation, refit.spread, margin)
 
-    def _is_steady(self, task: Classifying, state: State) -> bool:
+    def _is_steady(self, task: ClassificationObjective, state: NetworkState) -> bool:
         if self.thresholds not in ("auto", "steady", "exact"):
             raise UnsupportedError(f"thresholds are 'auto', 'steady' or 'exact', got {self.thresholds!r}")
-        return self.thresholds == "steady" or (self.thresholds == "auto" and crowded(task, state))
+        return self.thresholds == "steady" or (self.thresholds == "auto" and classes_overlap(task, state))
 
 
-def _placed(search: Search, formula: Formula) -> tuple[Branch, State]:
+def _place(search: RestartSearch, formula: Formula) -> tuple[Branch, NetworkState]:
     placed = search.space.placed(formula)
     if placed is None:
         raise AssertionError(f"{formula} came from the search space")
     return placed
 
 
-def _entry(search: Search, specimen: Specimen) -> Entry:
+def _entry(search: RestartSearch, specimen: Specimen) -> Entry:
     """While the search runs: nothing is known about unseen traces."""
     ground = search.task.ground
     said = facing(specimen.formula, ground.future)
     return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
-def _remarks(search: Search) -> tuple[str, ...]:
+def _remarks(search: RestartSearch) -> tuple[str, ...]:
     """What keeps the result from being that of every fit with this seed."""
     lost = 0 if search.afar is None else search.afar.left_out
     said = []
@@ -364,7 +365,7 @@ def _remarks(search: Search) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _state(search: Search, clock: Clock) -> dict[str, Any]:
+def _state(search: RestartSearch, clock: Clock) -> dict[str, Any]:
     """The archive as it was when the round began; and of the round, what is done and what that has found.
 
     Restarts are drawn from the archive of the beginning. Drawn from what a part of the round has left, they would be
@@ -387,7 +388,7 @@ def _state(search: Search, clock: Clock) -> dict[str, Any]:
     }
 
 
-def _restore(search: Search, state: dict[str, Any]) -> None:
+def _restore(search: RestartSearch, state: dict[str, Any]) -> None:
     with going_on():
         search.rounds, search.quiet = whole(state["rounds"]), whole(state["quiet"])
         if state["shortest_space"] is not None:

@@ -1,4 +1,4 @@
-"""Restarts of FERNN settled on an engine: sent as numbers, and what is worth keeping comes back as formulas.
+"""Restarts trained on the workers of an engine: sent as numbers, and what is worth keeping comes back as formulas.
 
 A worker builds the same search from the same data and settings once, and then only trains, polishes and judges. What
 comes back is filed here, in whatever order; the archive after a round is the same.
@@ -15,40 +15,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Dataset
-from ..engines import Answer, Engine, Failures, Unit, UnitQueue
-from ..formula import channels
-from ..network.forward import PIECES
-from ..network.matching import State
-from ..network.wiring import Wiring
-from ..plain import rows, whole
+from ...data import Dataset
+from ...engines import Answer, Engine, Failures, Unit, UnitQueue
+from ...formula import channels
+from ...plain import rows, whole
+from ..labels import Floats
+from ..recipe import made, recipe
 from .archive import Specimen
-from .labels import Floats
-from .recipe import made, recipe
+from .quantised_kernels import PIECES
+from .template_network import NetworkState, TemplateNetwork
 
 if TYPE_CHECKING:
     from .fernn import Fernn
-    from .search import Batch, Search, Start
+    from .restart_search import Batch, RestartSearch, Start
 
-TASK = "fernn.learners.restarts:settled"
+TASK = "fernn.learners.fernn.remote_restarts:train_on_worker"
 SHARES = 2
 """Parts of a round for each worker, so that those that are done sooner get more."""
 
 
-Told = tuple[Any, ...]
+PlainStart = tuple[Any, ...]
 """A start in plain numbers: its branch, whether it is new, its seed, winners, values, windows."""
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentStarts:
     """Starts that are under way: as they were told, for which search, and by the number of each unit which they are."""
 
     search: str
-    starts: list[Told]
+    starts: list[PlainStart]
     places: dict[int, list[int]]
 
 
-class Afar:
+class RemoteRestarts:
     """The engine, and what its workers need to build the search.
 
     New restarts of the next round do not wait for this one: they are sent behind it, so that nobody is idle while the
@@ -59,15 +58,15 @@ class Afar:
         self.learner, self.weights = learner, weights
         self._engine = engine
         self._flow = UnitQueue(engine, TASK, data, read=_read_done)
-        self._ahead: Sent | None = None
+        self._ahead: SentStarts | None = None
         self._early: dict[int, Answer] = {}
         self.left_out = 0
         """Restarts that failed again and again."""
 
-    def settle(self, search: Search, batch: Batch) -> Iterator[tuple[list[int], list[Specimen]]]:
+    def settle(self, search: RestartSearch, batch: Batch) -> Iterator[tuple[list[int], list[Specimen]]]:
         """Trains and polishes those that are not finished, as many as there is time for; the first one in any case if
         nothing was found yet. Gives the numbers of those that are done, and what they became."""
-        told = _told(search, batch)
+        told = _serialize_starts(search, batch)
         name = self._name(search)
         is_begun = any(search.is_filed(number) for number in told)
         known = self._ahead if not is_begun and self._is_sent(name, list(told.values())) else None
@@ -80,7 +79,7 @@ class Afar:
         failures, lost = Failures(self._engine, f"shares of the restarts of round {search.rounds}"), list[int]()
         is_last = batch[-1][0] + 1 >= search.restarts
         if isinf(search.deadline) and is_last and search.rounds + 1 < self.learner.rounds:
-            self._ahead = self._send(search, name, _told(search, list(enumerate(search.ahead())), 1))
+            self._ahead = self._send(search, name, _serialize_starts(search, list(enumerate(search.ahead())), 1))
         try:
             while waited:
                 for number, answer in [*early.items()] or self._flow.poll():
@@ -106,19 +105,19 @@ class Afar:
         """Nothing more is wanted."""
         self._flow.leave()
 
-    def _name(self, search: Search) -> str:
+    def _name(self, search: RestartSearch) -> str:
         """All that a worker needs to build the search."""
         weights = None if self.weights is None else self.weights.tolist()
         sums = [list(map(list, total)) for total in search.space.columns.sums]
         about = {"weights": weights, "sums": sums, "longest": search.max_length}
         return json.dumps({"learner": recipe(self.learner), **about})
 
-    def _is_sent(self, name: str, told: list[Told]) -> bool:
+    def _is_sent(self, name: str, told: list[PlainStart]) -> bool:
         """Whether what was sent ahead is how this round begins."""
         sent = self._ahead
         return sent is not None and sent.search == name and told[: len(sent.starts)] == sent.starts
 
-    def _send(self, search: Search, name: str, told: dict[int, Told]) -> Sent:
+    def _send(self, search: RestartSearch, name: str, told: dict[int, PlainStart]) -> SentStarts:
         common: dict[str, Any] = {
             "search": name,
             "seconds": None if isinf(search.deadline) else search.deadline - search.reserved - perf_counter(),
@@ -132,9 +131,9 @@ class Afar:
             Unit(common | {"starts": [told[number] for number in numbers], "first": first and i == 0}, i)
             for i, numbers in enumerate(shared)
         ]
-        return Sent(name, list(told.values()), dict(zip(self._flow.add(units), shared, strict=True)))
+        return SentStarts(name, list(told.values()), dict(zip(self._flow.add(units), shared, strict=True)))
 
-    def _found(self, search: Search, answer: Answer, failures: Failures) -> Done | None:
+    def _found(self, search: RestartSearch, answer: Answer, failures: Failures) -> Done | None:
         """How many of some restarts are done, and what they became, all of it in the space that is searched; None where
         they failed."""
         done, found = (0, []) if answer.problem is not None else answer.found
@@ -151,19 +150,19 @@ Done = tuple[int, list[Specimen]]
 
 
 def _read_done(unit: Unit, content: Any) -> Done:
-    """What `settled` gave."""
+    """What `train_on_worker` gave."""
     done = whole(content["done"])
     if done > len(unit.settings["starts"]):
         raise ValueError(f"{done} of {len(unit.settings['starts'])} restarts are done")
     return done, [Specimen.from_json(row) for row in rows(content["found"])]
 
 
-def _is_within(search: Search, found: Specimen) -> bool:
+def _is_within(search: RestartSearch, found: Specimen) -> bool:
     reads = set(channels(found.formula)) <= set(channels(found.origin))
     return reads and search.space.placed(found.origin) is not None
 
 
-def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+def train_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """On a worker: how many of the starts there was time for, and what became of those, as far as there was room in the
     archive when they were sent."""
     assert data is not None
@@ -191,12 +190,12 @@ def settled(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[s
     return {"done": done, "found": found}
 
 
-_built: dict[tuple[str, str], Search] = {}
+_built: dict[tuple[str, str], RestartSearch] = {}
 KEPT = 2
 """Searches that a worker keeps."""
 
 
-def _search(data: Dataset, told: str) -> Search:
+def _search(data: Dataset, told: str) -> RestartSearch:
     """That of these data and settings, built once."""
     key = data.fingerprint, told
     if key not in _built:
@@ -209,17 +208,19 @@ def _search(data: Dataset, told: str) -> Search:
     return _built[key]
 
 
-def _told(search: Search, batch: Sequence[tuple[int, Start]], later: int = 0) -> dict[int, Told]:
+def _serialize_starts(
+    search: RestartSearch, batch: Sequence[tuple[int, Start]], later: int = 0
+) -> dict[int, PlainStart]:
     """Starts of this round, or of some rounds later, by their numbers, in plain numbers."""
     places = {id(branch): i for i, branch in enumerate(search.space.branches)}
-    told: dict[int, Told] = {}
+    told: dict[int, PlainStart] = {}
     for number, (branch, at, new) in batch:
         seed = search.seed_of(number, later)
         told[number] = places[id(branch)], new, seed, at.winners.tolist(), at.value.tolist(), at.spans.tolist()
     return told
 
 
-def _state(wiring: Wiring, told: Sequence[Any]) -> State:
+def _state(wiring: TemplateNetwork, told: Sequence[Any]) -> NetworkState:
     winners, value, spans = told
     pieces = np.array(spans, np.int64).reshape(-1, PIECES, 2)
-    return State(wiring, np.array(winners, np.int64), np.array(value, np.float64), pieces)
+    return NetworkState(wiring, np.array(winners, np.int64), np.array(value, np.float64), pieces)

@@ -1,4 +1,4 @@
-"""The network as one Triton kernel: a program takes a restart and a block of traces through all of time and back.
+"""The Triton kernel of a network: a program takes a restart and a block of traces through all of time and back.
 
 A thread has one trace, and all signals and adjoints of a sample in registers. Only the results of operators along time
 go to memory, forward, to be read again on the way back: 8 bytes an operator and sample, in a place that belongs to
@@ -14,9 +14,9 @@ import torch
 import triton
 import triton.language as tl
 
-from ..gradient import TANH
-from ..wiring import Wiring
-from .text import Text, functions, text
+from .gpu_training import SampleCode, define_functions, sample_code
+from .quantised_kernels import TANH
+from .template_network import TemplateNetwork
 
 ROOM = 2**30
 """Bytes, at most, for the results that are read again."""
@@ -59,7 +59,7 @@ if KIND >= 0:
 """
 
 
-def _source(code: Text) -> str:
+def _source(code: SampleCode) -> str:
     """The kernel around the code of one sample."""
     kept = len(code.along)
     weights = [f"w{j} = tl.load(WEIGHTS + restart * {code.weights} + {j})" for j in range(code.weights)]
@@ -87,22 +87,24 @@ def _in(lines: list[str]) -> list[str]:
 
 
 @lru_cache(maxsize=32)
-def compiled(wiring: Wiring) -> tuple[Text, Any]:
+def compile_kernel(wiring: TemplateNetwork) -> tuple[SampleCode, Any]:
     """The kernel of a network."""
-    code = text(wiring)
-    return code, triton.jit(functions(_source(code), {"tl": tl})["network"])
+    code = sample_code(wiring)
+    return code, triton.jit(define_functions(_source(code), {"tl": tl})["network"])
 
 
-def block(cases: int) -> int:
+def block_size(cases: int) -> int:
     """Traces that a program takes at once: what leaves the fewest threads idle, more of equals."""
     return min((128, 64, 32), key=lambda size: -(-cases // size) * size)
 
 
-def losses(wiring: Wiring, weights: Any, x: Any, labels: Any, counts: Any, loss: int) -> tuple[Any, Any, Any]:
+def kernel_losses(
+    wiring: TemplateNetwork, weights: Any, x: Any, labels: Any, counts: Any, loss: int
+) -> tuple[Any, Any, Any]:
     """As `loops.losses`, on a card. The number of cases is a multiple of 32."""
-    code, run = compiled(wiring)
+    code, run = compile_kernel(wiring)
     _, samples, lanes = x.shape
-    size = block(lanes)
+    size = block_size(lanes)
     tiles, restarts = lanes // size, weights.shape[0]
     bytes_each = max(1, len(code.along)) * samples * size * x.element_size()
     programs = max(1, min(restarts * tiles, 16 * _processors(x.device), ROOM // bytes_each))

@@ -1,4 +1,4 @@
-"""What the search has found: for each length the best formulas, one of each behaviour."""
+"""The archive of a search: for each length the best formulas, one of each behaviour."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import cached_property
 from math import inf, isnan
 from typing import Any
 
-from .. import plain
-from ..errors import DataError
-from ..formula import Atom, Formula, parse, walk
-from ..formula.holes import without_holes
-from ..formula.measures import length as length_of
+from ... import plain
+from ...errors import DataError
+from ...formula import Atom, Formula, parse, walk
+from ...formula.holes import without_holes
+from ...formula.measures import length as length_of
 
 KEPT = 16
 """Behaviours kept per length."""

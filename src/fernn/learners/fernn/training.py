@@ -1,4 +1,4 @@
-"""The training of the paper: Adam on real-valued weights, a learning rate that is cut when nothing improves.
+"""The paper's training: Adam on real-valued weights, a learning rate that is cut when nothing improves, restarts.
 
     m <- 0.9 m + 0.1 g,   v <- 0.999 v + 0.001 g g          after step s, from m = v = 0, s = 0
     W <- W - rate sqrt(1 - 0.999^s) / (1 - 0.9^s)  m / (sqrt(v) + 1e-7)
@@ -10,7 +10,8 @@ last improvement or cut. Each cut makes it 0.98 of what it was, and Adam starts 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf, isfinite, sqrt
 from typing import Any, Protocol
@@ -18,17 +19,17 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import FernnError
-from ..plain import mapping, number, refusing, whole
+from ...errors import FernnError
+from ...plain import mapping, number, refusing, text, whole
 
-SCHEMA = 1
+TRAINING_SCHEMA = 1
 SPREAD = 0.05
 """Standard deviation of initial weights."""
 
 Floats = npt.NDArray[np.float64]
 
 
-class Backend(Protocol):
+class TrainingBackend(Protocol):
     """Something that is trained: mean losses over batches of traces, as functions of a flat vector of weights."""
 
     @property
@@ -85,13 +86,13 @@ class Training:
     def to_json(self) -> dict[str, Any]:
         """Plain data from which `from_json` makes a training that goes on in exactly the same way."""
         told = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        return {"schema": SCHEMA, **told}
+        return {"schema": TRAINING_SCHEMA, **told}
 
     @classmethod
     @refusing(FernnError, "this is no training of fernn")
     def from_json(cls, data: dict[str, Any]) -> Training:
-        if mapping(data).get("schema") != SCHEMA:
-            raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {SCHEMA}.")
+        if mapping(data).get("schema") != TRAINING_SCHEMA:
+            raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {TRAINING_SCHEMA}.")
         kept = {field.name: data[field.name] for field in fields(cls)}
         for name in ("theta", "m", "v", "best_theta"):
             kept[name] = np.array([_number(each) for each in kept[name]], np.float64)
@@ -104,29 +105,29 @@ class Training:
         return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
 
 
-def start(size: int, schedule: Schedule, seed: int) -> Training:
+def start_training(size: int, schedule: Schedule, seed: int) -> Training:
     """Weights from N(0, 0.05)."""
     theta = SPREAD * np.random.default_rng(seed).standard_normal(size)
     none = np.zeros(size)
     return Training(theta, none, none, 0, schedule.rate, 0, inf, theta, -1, -1, 0, False, ())
 
 
-def epochs(backend: Backend, at: Training, schedule: Schedule) -> Iterator[Training]:
+def train_epochs(backend: TrainingBackend, at: Training, schedule: Schedule) -> Iterator[Training]:
     """The training after each further epoch, until the schedule ends it.
 
     Each is whole: who stops listening, or is interrupted, has in the last one all that is needed to go on.
     """
     while at.epoch < schedule.epochs and not at.stopped:
-        at = after_epoch(backend, at, schedule)
+        at = train_epoch(backend, at, schedule)
         yield at
 
 
-def after_epoch(backend: Backend, at: Training, schedule: Schedule) -> Training:
+def train_epoch(backend: TrainingBackend, at: Training, schedule: Schedule) -> Training:
     """The training after one more epoch."""
-    return _judged(_epoch(backend, at), schedule)
+    return _apply_schedule(_epoch(backend, at), schedule)
 
 
-def _epoch(backend: Backend, at: Training) -> Training:
+def _epoch(backend: TrainingBackend, at: Training) -> Training:
     """A step for every batch."""
     theta, m, v, steps = at.theta, at.m, at.v, at.steps
     losses = []
@@ -141,7 +142,7 @@ def _epoch(backend: Backend, at: Training) -> Training:
     return replace(at, theta=theta, m=m, v=v, steps=steps, epoch=at.epoch + 1, losses=(*at.losses, mean))
 
 
-def _judged(at: Training, schedule: Schedule) -> Training:
+def _apply_schedule(at: Training, schedule: Schedule) -> Training:
     """What follows from the loss of the last epoch."""
     loss, number = at.losses[-1], at.epoch - 1
     if loss < at.best:
@@ -165,3 +166,95 @@ def _plain(value: Any) -> Any:
 
 def _number(value: float | str) -> float:
     return float(value)
+
+
+RESTARTS_SCHEMA = 1
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Restarts:
+    """Where they stand: every part of a `Training`, one row per restart. It never changes."""
+
+    theta: Floats
+    m: Floats
+    v: Floats
+    best_theta: Floats
+    steps: Ints
+    epoch: Ints
+    improved: Ints
+    marked: Ints
+    cuts: Ints
+    stopped: Ints
+    """0 or 1."""
+    rate: Floats
+    best: Floats
+    loss: Floats
+    """The mean loss of the last epoch; infinite before the first."""
+
+    def __len__(self) -> int:
+        return len(self.rate)
+
+    def is_done(self, schedule: Schedule) -> bool:
+        return bool(((self.epoch >= schedule.epochs) | (self.stopped > 0)).all())
+
+    @property
+    def epochs(self) -> int:
+        """Done by the restart that is farthest; the others have stopped."""
+        return int(self.epoch.max())
+
+    def one(self, i: int) -> Training:
+        """A training that goes on as this restart does. Of its losses it knows the last one."""
+        row = {each.name: getattr(self, each.name)[i] for each in fields(self)}
+        vectors = {name: row.pop(name).copy() for name in VECTORS}
+        plain = {name: value.item() for name, value in row.items()}
+        last = plain.pop("loss")
+        losses = (last,) if plain["epoch"] else ()
+        return Training(**vectors, **(plain | {"stopped": bool(plain["stopped"]), "losses": losses}))
+
+    @classmethod
+    def of(cls, trainings: Sequence[Training]) -> Restarts:
+        """These, in this order."""
+        parts = {name: np.stack([getattr(each, name) for each in trainings]) for name in VECTORS}
+        parts |= {name: np.array([getattr(each, name) for each in trainings], np.int64) for name in COUNTS}
+        parts |= {name: np.array([getattr(each, name) for each in trainings]) for name in ("rate", "best")}
+        return cls(**parts, loss=np.array([each.losses[-1] if each.losses else np.inf for each in trainings]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, from which `from_json` makes restarts that go on in exactly the same way.
+
+        Numbers are 8 bytes each, little-endian, in base64: in digits, thousands of restarts are too long to write.
+        """
+        told = {each.name: _to_base64(getattr(self, each.name)) for each in fields(self)}
+        return {"schema": RESTARTS_SCHEMA, "restarts": len(self), "weights": self.theta.shape[1], **told}
+
+    @classmethod
+    @refusing(FernnError, "these are no restarts of fernn")
+    def from_json(cls, data: dict[str, Any]) -> Restarts:
+        if mapping(data).get("schema") != RESTARTS_SCHEMA:
+            raise FernnError(
+                f"restarts of schema {data.get('schema')!r:.40}, this fernn reads schema {RESTARTS_SCHEMA}."
+            )
+        count, size = whole(data["restarts"], 1), whole(data["weights"])
+        parts: dict[str, Any] = {}
+        for each in fields(cls):
+            kind = np.dtype("<i8") if each.name in COUNTS else np.dtype("<f8")
+            shape = (count, size) if each.name in VECTORS else (count,)
+            flat = np.frombuffer(b64decode(text(data[each.name]), validate=True), kind)
+            parts[each.name] = flat.reshape(shape).astype(kind.newbyteorder("="))
+        if any((parts[name] < -1).any() for name in COUNTS) or not np.isin(parts["stopped"], (0, 1)).all():
+            raise ValueError("the parts of these restarts do not fit together")
+        return cls(**parts)
+
+
+VECTORS = ("theta", "m", "v", "best_theta")
+COUNTS = ("steps", "epoch", "improved", "marked", "cuts", "stopped")
+
+
+def start_restarts(size: int, schedule: Schedule, seed: int, count: int) -> Restarts:
+    """Restart i has the weights that a training with the seed `seed + i` starts from."""
+    return Restarts.of([start_training(size, schedule, seed + i) for i in range(count)])
+
+
+def _to_base64(values: Any) -> str:
+    return b64encode(values.astype(values.dtype.newbyteorder("<")).tobytes()).decode()

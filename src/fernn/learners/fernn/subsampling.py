@@ -1,4 +1,4 @@
-"""Thresholds that do not hang on single traces, and what they are worth on traces they have not seen.
+"""Thresholds by subsampling: refitted on random halves, validated on the others, and rounded to the digits that matter.
 
 A structure is refitted on many random halves of the training traces, each refit exact. The mean of each threshold (the
 median of each window end) over the halves varies less from sample to sample than the one best value does. Where the
@@ -9,30 +9,33 @@ seen, averaged, is the validation error.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import nan
+from math import copysign, floor, log10, nan
 
 import numpy as np
 import numpy.typing as npt
 
-from ..network.matching import State
-from .search import Search
-from .space import Branch
-from .tasks import Classifying, Task
+from ...formula import Atom, Formula, thresholds, walk, with_thresholds
+from ..enumerative.candidates import round_significant
+from .objectives import ClassificationObjective, TrainingObjective
+from .restart_search import RestartSearch
+from .search_space import Branch
+from .template_network import NetworkState
 
 HALVES = 40
 
 
 @dataclass(frozen=True)
-class Steady:
+class SubsampledState:
     """The refitted state, the mean loss on unseen halves, and one standard error of that."""
 
-    state: State
+    state: NetworkState
     validation: float
     spread: float
 
 
-def halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt.NDArray[np.bool_]:
+def random_halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt.NDArray[np.bool_]:
     """`[count, trace]`: random halves that cut no block; every half comes with its complement."""
     rng = np.random.default_rng([seed, 77])
     names = np.unique(blocks)
@@ -45,7 +48,7 @@ def halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt
     return np.array(rows[:count])
 
 
-def whole_windows(search: Search, branch: Branch, state: State) -> State:
+def fill_window_gaps(search: RestartSearch, branch: Branch, state: NetworkState) -> NetworkState:
     """The state with the holes of its windows filled, unless they right more than a hundredth of the traces."""
     for window in branch.open_windows:
         pieces = state.spans[window, :, 0] >= 0
@@ -59,7 +62,7 @@ def whole_windows(search: Search, branch: Branch, state: State) -> State:
     return state
 
 
-def crowded(task: Classifying, state: State) -> bool:
+def classes_overlap(task: ClassificationObjective, state: NetworkState) -> bool:
     """Whether errors are more than twice as frequent among the tenth of traces nearest to the border as elsewhere."""
     order = np.argsort(task.distances(state), kind="stable")
     wrong = task.judged(state).losses[order]
@@ -70,9 +73,9 @@ def crowded(task: Classifying, state: State) -> bool:
 class Refits:
     """The thresholds and windows of a state, refitted on one half of the traces after the other."""
 
-    def __init__(self, task: Task, branch: Branch, state: State) -> None:
+    def __init__(self, task: TrainingObjective, branch: Branch, state: NetworkState) -> None:
         self.task, self.branch, self.state = task, branch, state
-        self._made: list[tuple[State, npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
+        self._made: list[tuple[NetworkState, npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
 
     def fit(self, sides: npt.NDArray[np.bool_]) -> None:
         """On these halves too."""
@@ -82,10 +85,10 @@ class Refits:
             self.task.polish(self.branch, refit, len(self._made) + 1, free=False, weights=weights * side)
             self._made.append((refit, self.task.judged(refit).losses * ~side, ~side))
 
-    def steady(self, count: int) -> Steady:
+    def steady(self, count: int) -> SubsampledState:
         """By the first `count` of the halves; where that is none, the state itself, and nothing is known of it."""
         if not count:
-            return Steady(self.state, nan, nan)
+            return SubsampledState(self.state, nan, nan)
         weights = self.task.ground.weights
         losses, seen = np.zeros(len(weights)), np.zeros(len(weights))
         for _, loss, out in self._made[:count]:
@@ -93,9 +96,61 @@ class Refits:
             seen += out
         middle = np.median([refit.spans for refit, _, _ in self._made[:count]], axis=0).astype(np.int64)
         values = np.mean([refit.value for refit, _, _ in self._made[:count]], axis=0)
-        mean = State(self.state.wiring, self.state.winners.copy(), values, middle)
+        mean = NetworkState(self.state.wiring, self.state.winners.copy(), values, middle)
         each = losses / np.maximum(seen, 1)
         counted = weights * (seen > 0)
         validation = float((counted * each).sum() / counted.sum())
         spread = float(np.sqrt((counted * (each - validation) ** 2).sum() / counted.sum() / len(weights)))
-        return Steady(mean, validation, spread)
+        return SubsampledState(mean, validation, spread)
+
+
+SHIFT = 0.003
+
+
+def round_thresholds(
+    search: RestartSearch, formula: Formula, slack: float = 0.0, is_over: Callable[[], bool] = lambda: False
+) -> Formula:
+    """The formula, looking back, with each threshold as short as leaves the training loss and half of the margin.
+
+    Thresholds in turn, left to right. None moves by more than SHIFT of the range of what its atom reads; `slack` is
+    how much the loss may grow. When the time is over, thresholds that are left stay as they are.
+    """
+    start = _loss_and_margin(search, formula)
+    if start is None:
+        return formula
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    ground = search.task.ground
+    for i, node in enumerate(atoms):
+        reach = SHIFT * ground.levels.ranges[ground.columns.sums.index(node.weights)]
+        for value in (value for digits in range(2, 16) for value in _near(node.threshold, digits)):
+            if is_over():
+                return formula
+            if abs(value - node.threshold) > reach:
+                continue
+            values = list(thresholds(formula))
+            values[i] = value
+            short = with_thresholds(formula, values)
+            now = _loss_and_margin(search, short)
+            if now is not None and now[0] <= start[0] + slack + 1e-9 and now[1] >= 0.5 * start[1]:
+                formula = short
+                break
+    return formula
+
+
+def _near(value: float, digits: int) -> list[float]:
+    """The numbers of so many digits next to a value, the nearest first: on one side of it verdicts may change."""
+    nearest = round_significant(value, digits)
+    if not value or nearest == value:
+        return [nearest]
+    place = digits - 1 - floor(log10(abs(value)))
+    other = round(nearest + copysign(10.0**-place, value - nearest), place)
+    return [nearest, other]
+
+
+def _loss_and_margin(search: RestartSearch, formula: Formula) -> tuple[float, float] | None:
+    """Loss and margin."""
+    placed = search.space.placed(formula)
+    if placed is None:
+        return None
+    found = search.task.judged(placed[1])
+    return float((found.losses * search.task.ground.weights).sum()), found.margin
