@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from fernn.cli.picture import picture
+from fernn.cli.text_plot import picture
 from fernn.data import from_arrays
 from fernn.formula import parse
 

@@ -139,7 +139,7 @@ def test_watch_in_pieces_says_what_watch_says(called, cruise):
 
 
 def test_what_was_counted_before_a_ctrl_c_is_given(called, cruise, monkeypatch):
-    monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda self, stream: stream.cases >= 10)
+    monkeypatch.setattr("fernn.cli.common_options.RowProgress.__call__", lambda self, stream: stream.cases >= 10)
     done = called("eval", RULE, "cruise.parquet", "--stream", "--piece-rows", "505", "--json", "--out", "x.csv")
     told = json.loads(done.out)
     assert done.code == 130
@@ -194,7 +194,7 @@ def test_check_says_that_a_ctrl_c_leaves_nothing_to_say(called, cruise, monkeypa
     def pressed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fernn.cli.streaming.Progress.__call__", lambda *_: True)
+    monkeypatch.setattr("fernn.cli.common_options.RowProgress.__call__", lambda *_: True)
     monkeypatch.setattr("fernn.runs.out_of_core.run_units", pressed)
     monkeypatch.setattr("fernn.engines.resolve._default", None)
     done = called("check", "cruise", *engine)

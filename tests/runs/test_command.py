@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from fernn.cli import learning, main
+from fernn.cli import learn, main
 from fernn.data import from_arrays, write_csv
 from fernn.errors import DataError
 from fernn.formula import parse
@@ -47,7 +47,7 @@ def understood(monkeypatch):
             found.append(planned | ({} if order is None else {"order": order.split(",")}))
             raise SystemExit(0)
 
-        monkeypatch.setattr(learning, "_begun", begun)
+        monkeypatch.setattr(learn, "_learn_new", begun)
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit):
             sys.modules[main.__module__]._code()

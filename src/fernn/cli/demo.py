@@ -8,13 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from .interrupt import INTERRUPTED
-from .job import carried_out
-from .learning import Out, Quiet
-from .output import as_json
-from .reading import Json
-from .report import NoReport, kept_report
-from .result import printed, told
+from .common_options import Json
+from .learn import Out, Quiet, run_with_display
+from .look import NoReport, write_run_report
+from .output import INTERRUPTED, as_json
+from .results import result_json, result_text
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def demo(
     from ..errors import DataError
     from ..runs import new_folder, plan, start_job
 
-    chosen = _chosen(name)
+    chosen = _choose_demo(name)
     reading = dict(chosen.reading)
     data, met = inspect_input(chosen.data, reading)
     if data is None:
@@ -75,21 +73,21 @@ def demo(
     job = start_job(data, planned, chosen.data, new_folder("demo") if out is None else out)
     if not json:
         typer.echo(chosen.story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
-    done = carried_out(job, quiet)
-    report = kept_report(done, met, not no_report)
+    done = run_with_display(job, quiet)
+    report = write_run_report(done, met, not no_report)
     if json:
-        typer.echo(as_json(told(done, report)))
+        typer.echo(as_json(result_json(done, report)))
     else:
-        from .picture import picture
+        from .text_plot import picture
 
-        typer.echo(printed(done, picture(done.front.picked.formula, data), report))
+        typer.echo(result_text(done, picture(done.front.picked.formula, data), report))
         typer.echo(f"\n{chosen.own}with a file of your own: fernn learn FILE --label COLUMN")
         if report is not None:
             typer.echo(f"all of it to look at, in a browser: {report}")
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
-def _chosen(name: str) -> Demo:
+def _choose_demo(name: str) -> Demo:
     from ..data import is_named
     from ..errors import UnsupportedError
 

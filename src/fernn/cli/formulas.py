@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .common_options import FormulaText, Json, StepOption, TimeUnits, UnitOption, note_windows, read_formula
 from .output import as_json, check_output
-from .reading import FormulaText, Json, Step, TimeUnits, Unit, note_windows, read_formula
 
 if TYPE_CHECKING:
     from ..formula import Formula
@@ -19,8 +19,8 @@ def export(
     to: Annotated[str, typer.Option("--to", help="c, python, latex, rtamt, breach or json.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file, instead of the screen.")] = None,
     name: Annotated[str, typer.Option(help="What the C functions are called.")] = "monitor",
-    dt: Step = None,
-    unit: Unit = None,
+    dt: StepOption = None,
+    unit: UnitOption = None,
     time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
@@ -32,7 +32,7 @@ def export(
     check_output(output)
     if to not in FORMATS:
         raise UnsupportedError(f"--to is one of {', '.join(FORMATS)}; found {to!r}")
-    rule = _given(formula, dt, unit, time_units)
+    rule = _parse_argument(formula, dt, unit, time_units)
     text = export_formula(rule, to, dt, unit, name)
     if output is not None:
         with atomic_write(output) as part:
@@ -48,13 +48,17 @@ def export(
 
 
 def simplify(
-    formula: FormulaText, dt: Step = None, unit: Unit = None, time_units: TimeUnits = False, json: Json = False
+    formula: FormulaText,
+    dt: StepOption = None,
+    unit: UnitOption = None,
+    time_units: TimeUnits = False,
+    json: Json = False,
 ) -> int:
     """Say the same with fewer words: equal robustness at every sample of every trace."""
     from ..formula import length, to_sentence
     from ..formula import simplify as simplified
 
-    rule = _given(formula, dt, unit, time_units)
+    rule = _parse_argument(formula, dt, unit, time_units)
     simpler = simplified(rule)
     if json:
         told = {"formula": str(rule), "length": length(rule), "simplified": str(simpler)}
@@ -64,7 +68,7 @@ def simplify(
     return 0
 
 
-def _given(text: str, dt: float | None, unit: str | None, time_units: bool) -> Formula:
+def _parse_argument(text: str, dt: float | None, unit: str | None, time_units: bool) -> Formula:
     """The formula of the command line, its windows in samples."""
     rule = read_formula(text, dt, time_units)
     if not time_units:

@@ -14,28 +14,18 @@ from typing import Any, NoReturn
 import typer
 
 from ..errors import LONGEST_LINE, DataError, FernnError, RunError, SignalError, UnsupportedError, excerpt
-from . import (
-    ask,
-    believing,
-    cause,
-    certify,
-    classes,
-    comparing,
-    demo,
-    formulas,
-    learning,
-    live,
-    methods,
-    params,
-    plotting,
-    recordings,
-    report,
-    studio,
-    traces,
-    watching,
-)
-from .interrupt import INTERRUPTED
-from .output import Warnings, as_json, complain
+from .check_rule import ask, believe, certify, equiv, rivals
+from .compare import compare, methods, reproduce
+from .demo import demo
+from .evaluate import evaluate, explain
+from .formulas import export, simplify
+from .learn import learn
+from .look import plot, report, studio
+from .mine import cause, params
+from .output import INTERRUPTED, Warnings, as_json, complain
+from .recordings import check, generate, sample
+from .results import classify
+from .watch import monitor, watch
 
 NUMBA_SETTINGS = Path(".numba_config.yaml")
 """Read by numba from the working folder as soon as it is imported."""
@@ -54,31 +44,31 @@ app = typer.Typer(
 )
 
 for command in (
-    learning.learn,
-    report.report,
-    methods.methods,
-    comparing.compare,
-    studio.studio,
-    demo.demo,
-    recordings.check,
-    certify.certify,
-    ask.ask,
-    believing.believe,
-    believing.rivals,
-    believing.equiv,
-    cause.cause,
-    params.params,
-    plotting.plot,
-    recordings.generate,
-    recordings.sample,
-    traces.evaluate,
-    traces.explain,
-    classes.classify,
-    live.monitor,
-    watching.watch,
-    comparing.reproduce,
-    formulas.export,
-    formulas.simplify,
+    learn,
+    report,
+    methods,
+    compare,
+    studio,
+    demo,
+    check,
+    certify,
+    ask,
+    believe,
+    rivals,
+    equiv,
+    cause,
+    params,
+    plot,
+    generate,
+    sample,
+    evaluate,
+    explain,
+    classify,
+    monitor,
+    watch,
+    reproduce,
+    export,
+    simplify,
 ):
     app.command(name={"evaluate": "eval"}.get(command.__name__, command.__name__))(command)
 
@@ -136,12 +126,12 @@ def _code() -> int:
         complain("interrupted")
         return INTERRUPTED
     except (DataError, RunError, SignalError, OSError) as error:
-        return _told(error, BAD_DATA)
+        return _print_error(error, BAD_DATA)
     except FernnError as error:
-        return _told(error, BAD_USAGE)
+        return _print_error(error, BAD_USAGE)
 
 
-def _told(error: Exception, code: int) -> int:
+def _print_error(error: Exception, code: int) -> int:
     """The error on standard error, and as JSON on standard output for those who asked for JSON."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -1,13 +1,44 @@
-"""How results leave a command: text for people, one JSON object for programs."""
+"""How results leave a command: text and tables for people, one JSON object for programs; and Ctrl-C."""
 
 from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+INTERRUPTED = 130
+"""The exit code of a command that was ended by Ctrl-C."""
+
+
+class Interrupt:
+    """While it is entered, the first Ctrl-C only sets `asked`; the second ends the process at once.
+
+    The second is left to the system, so that it works in the midst of compiled code too. What is on disk is
+    whole at every moment, so nothing is broken by it.
+    """
+
+    def __init__(self, heard: Callable[[], None]) -> None:
+        self.asked = False
+        self._heard = heard
+        self._before: Any = signal.SIG_DFL
+
+    def __enter__(self) -> Interrupt:
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before is not signal.SIG_IGN:  # a job in the background hears no Ctrl-C
+            signal.signal(signal.SIGINT, self._first)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _first(self, *_: object) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        self._heard()
 
 
 def complain(text: str) -> None:
@@ -33,7 +64,7 @@ class Warnings:
         """Says how many were not shown."""
         more = len(self._seen) - self.MOST
         if more > 0:
-            complain(f"and {counted(more, 'warning')} more of this kind")
+            complain(f"and {count_of(more, 'warning')} more of this kind")
 
 
 def check_output(path: Path | None) -> None:
@@ -87,7 +118,7 @@ def _cell(value: object) -> str:
     return short(value) if isinstance(value, float) else "" if value is None else str(value)
 
 
-def counted(number: int, thing: str) -> str:
+def count_of(number: int, thing: str) -> str:
     """`1 error`, `2 errors`."""
     return f"{number} {thing}" + ("" if number == 1 else "s")
 

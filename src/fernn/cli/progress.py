@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-from .output import complain, counted
+from .output import complain, count_of
 
 if TYPE_CHECKING:
     from ..learners import Entry, Progress
@@ -56,7 +56,7 @@ class Lines(Silent):
         if new:
             self._known |= {str(entry.formula) for entry in new}
             best = min(new, key=lambda entry: entry.train)
-            where = f"{clock(progress.seconds)}, {tried(progress)}"
+            where = f"{duration_text(progress.seconds)}, {count_text(progress)}"
             what = f"{progress.what}: " * bool(progress.what)
             self._line = f"{where}: {what}error {_error(best)} at length {best.length}: {best.formula}"
         if self._line and monotonic() - self._printed >= 1:
@@ -64,7 +64,7 @@ class Lines(Silent):
             self._line, self._printed = "", monotonic()
 
 
-class Redrawn(Silent):
+class LiveLines(Silent):
     """Lines on a terminal, drawn over and over, and gone at the end."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Redrawn(Silent):
         self._over = Event()
         self._thread = Thread(target=self._redraw, daemon=True)
 
-    def __enter__(self) -> Redrawn:
+    def __enter__(self) -> LiveLines:
         self._thread.start()
         return self
 
@@ -85,7 +85,7 @@ class Redrawn(Silent):
     def _redraw(self) -> None:
         """Leaves the cursor below the lines, so that whatever ends the process leaves a tidy screen."""
         while not self._over.is_set():
-            lines = [fitted(line, _columns() - 1) for line in self._lines()]
+            lines = [cut_to_width(line, _columns() - 1) for line in self._lines()]
             back = UP.format(self._drawn) if self._drawn else ""
             try:
                 sys.stderr.write(back + "".join(f"\r{line}{CLEAR_LINE}\n" for line in lines))
@@ -100,7 +100,7 @@ class Redrawn(Silent):
         return [self.note]
 
 
-class Bar(Redrawn):
+class Bar(LiveLines):
     """Two lines: how far, how long, and the best formula so far."""
 
     def __init__(self) -> None:
@@ -119,10 +119,10 @@ class Bar(Redrawn):
     def _lines(self) -> list[str]:
         now, progress, note = monotonic(), self._progress, self.note
         if progress is None:
-            return [f"{note or 'starting'}  {clock(now - self._start)}", ""]
+            return [f"{note or 'starting'}  {duration_text(now - self._start)}", ""]
         since, left = now - self._told, progress.seconds_left
-        text = f" {progress.share:4.0%}  {tried(progress)}  {clock(progress.seconds + since)}"
-        text += f", {clock(max(left - since, 0))} left" if isfinite(left) else ""
+        text = f" {progress.share:4.0%}  {count_text(progress)}  {duration_text(progress.seconds + since)}"
+        text += f", {duration_text(max(left - since, 0))} left" if isfinite(left) else ""
         room = max(10, min(30, _columns() - 1 - len(text)))
         done = round(room * min(max(progress.share, 0), 1))
         best = progress.front.picked
@@ -145,10 +145,10 @@ def can_redraw() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def tried(progress: Progress) -> str:
+def count_text(progress: Progress) -> str:
     """`640 restarts`, or `12.3 million formulas, 4.1 million a second`."""
     if progress.restarts < 1_000_000:
-        return counted(progress.restarts, progress.unit)
+        return count_of(progress.restarts, progress.unit)
     pace = progress.restarts / max(progress.seconds, 1e-3) / 1e6
     return f"{progress.restarts / 1e6:.1f} million {progress.unit}s, {pace:.1f} million a second"
 
@@ -158,7 +158,7 @@ def _error(entry: Entry) -> str:
     return f"{entry.train if isnan(entry.validation) else entry.validation:.4f}"
 
 
-def clock(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """`7 s`, `2 min 5 s`, `1 h 3 min`."""
     whole = int(seconds)
     if whole < 60:
@@ -166,7 +166,7 @@ def clock(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole // 60 % 60} min"
 
 
-def fitted(text: str, width: int) -> str:
+def cut_to_width(text: str, width: int) -> str:
     """The text, cut to this many columns of a terminal."""
     at = 0
     for i, letter in enumerate(text):

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .interrupt import INTERRUPTED
-from .output import as_json, check_output, complain, counted
-from .reading import FileOrFolder, Json, reads_a_file
-from .streaming import InPieces, PieceRows, followed, is_streamed
-from .where import EngineName, by_file, is_parted
+from .common_options import (
+    EngineName,
+    FileOrFolder,
+    InPieces,
+    Json,
+    PieceRows,
+    by_file,
+    is_split_by_file,
+    is_streamed,
+    reads_a_file,
+    show_rows,
+)
+from .output import INTERRUPTED, as_json, check_output, complain, count_of
 
 if TYPE_CHECKING:
     from ..data import DataCard, Problem
@@ -56,7 +64,7 @@ def check(
             typer.echo(f"{problem.severity}: {problem}")
         errors = sum(p.count for p in problems if p.severity == "error")
         others = sum(p.count for p in problems if p.severity != "error")
-        typer.echo(f"{counted(errors, 'error')}, {counted(others, 'warning')}" if problems else "no problems")
+        typer.echo(f"{count_of(errors, 'error')}, {count_of(others, 'warning')}" if problems else "no problems")
     return 0 if facts is not None else 2
 
 
@@ -71,12 +79,12 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[DataCard | No
         if not error.problems:
             raise
         return None, tuple(error.problems)
-    if is_parted(source):
+    if is_split_by_file(source):
         from ..runs.out_of_core import card_by_parts
 
         with by_file("checked") as told:
             return card_by_parts(source, rows, told=told)
-    with followed("checked") as wants_end:
+    with show_rows("checked") as wants_end:
         try:
             return summarize_stream(source, rows, wants_end)
         except Interrupted:

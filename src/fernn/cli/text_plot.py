@@ -1,19 +1,21 @@
-"""A rule against the traces, drawn in text."""
+"""Traces and rules drawn in text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formula import Atom, walk
+from ..formula import Atom, channels, walk
 from ..formula.show import duration, number, weighted_sum
 
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..formula import Formula
+    from ..mining import FaultMarks
+
 
 GOOD, BAD, BOTH, LINE, CHANGED = "o", "x", "*", "-", "#"
 MOST = 2  # pictures of one formula
@@ -106,3 +108,34 @@ def _axis(samples: int, data: Dataset, columns: int) -> str:
 
 def _label(value: float | None) -> str:
     return "" if value is None or not math.isfinite(value) else f"{value:.4g}"
+
+
+HEIGHT = 6
+CHANNELS_DRAWN = 3  # channels drawn
+DOT, FAULT, ALARM = "o", "#", "^"
+
+
+def strip(rules: Sequence[Formula], marked: FaultMarks, width: int = 80) -> str:
+    """The trace with the most faults, from shortly before the first of them, a column a sample."""
+    from ..mining.fault_costs import disjunction, holds_at_samples
+    from ..mining.fault_marks import true_runs
+
+    rule = disjunction(rules)
+    place = max(range(len(marked)), key=lambda i: len(list(true_runs(marked.faulty[i]))))
+    one = marked.subset([marked.data.cases[place]])
+    room, size = width - 11, int(one.data.lengths[0])
+    first = int(one.faulty[0].argmax())
+    low = max(0, min(first - room // 3, size - room))
+    shown = slice(low, min(low + room, size))
+    trace = one.data.values[0]
+    lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {shown.stop - 1}"]
+    for name in channels(rule)[:CHANNELS_DRAWN]:
+        row = trace[one.data.channels.index(name)][shown]
+        lines += [f"{name}:", *grid_of({DOT: row}, [], len(row), HEIGHT)]
+    lines.append(_marks("fault", one.faulty[0][shown], FAULT))
+    lines.append(_marks("rules", holds_at_samples(rule, one)[shown], ALARM))
+    return "\n".join(lines)
+
+
+def _marks(name: str, flags: Any, mark: str) -> str:
+    return f"{name:>8} |" + "".join(mark if flag else "." for flag in flags)

@@ -1,40 +1,196 @@
-"""The command that learns rules from a labelled recording."""
+"""The command `learn`: from a labelled recording to rules, with a display, with Ctrl-C, and kept in a run."""
 
 from __future__ import annotations
 
 import json as json_lib
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from .classes import printed_rules, told_rules
-from .interrupt import INTERRUPTED
-from .job import carried_out, rules_learned
-from .output import as_json, complain
-from .reading import Json, TimeUnits, note_windows, noting, read_in_samples, reads_a_file, recording
-from .report import NoReport, kept_report
-from .result import printed, told
-from .sampled import judged_by_all, sample_of
-from .space import (
+from .common_options import (
     Atoms,
     ClassWeight,
+    EngineName,
     FalseAlarmCost,
     Intervals,
+    Json,
     MissCost,
     NoSince,
     Past,
+    TimeUnits,
+    by_file,
+    collect_problems,
+    is_split_by_file,
+    is_streamed,
+    note_windows,
     one_of,
+    print_problems,
+    read_in_samples,
+    reads_a_file,
+    recording,
+    show_rows,
     space_settings,
 )
-from .streaming import is_streamed
-from .where import EngineName
+from .look import NoReport, write_run_report
+from .output import INTERRUPTED, Interrupt, as_json, complain
+from .progress import display
+from .results import result_json, result_text, rules_json, rules_text
 
 if TYPE_CHECKING:
     from ..data import Dataset, Problem
-    from ..learners import Prior
-    from ..runs import Outcome, RulesOutcome
+    from ..data.streaming.stratified_sample import StreamSample
+    from ..learners import Prior, Progress, Watch
+    from ..runs import Job, Outcome, RulesOutcome
+
+
+Done = TypeVar("Done", bound=Any)
+COMPILING = "compiling (first run only, ~20 s)"
+FAILURES = 5
+"""Failures of an engine that are told one by one."""
+STOPPING = "stopping; Ctrl-C again quits at once"
+
+
+def run_with_display(job: Job, quiet: bool) -> Outcome:
+    """Learn with a display; a run that cannot be written is told of at the end, and is no reason to stop."""
+    from .. import runs
+
+    return _run_displayed(runs.run_job, job, quiet)
+
+
+def run_rules_with_display(job: Job, quiet: bool) -> RulesOutcome:
+    """The same for rules for classes."""
+    from .. import runs
+
+    return _run_displayed(runs.run_rules_job, job, quiet)
+
+
+def _run_displayed(work: Callable[..., Done], job: Job, quiet: bool) -> Done:
+    from ..engines.resolve import announce_engine
+    from ..runs import is_method_compiled
+
+    announce_engine()  # not amid the display
+    told_off: list[str] = []
+
+    def broken(problem: OSError) -> None:
+        told_off.append(f"{problem.strerror}: {problem.filename or (job.run and job.run.folder)}")
+
+    with show_progress(quiet, is_method_compiled(job.settings["method"])) as watch:
+        done = work(job, watch, broken)
+    if not told_off:
+        return done
+    run = job.run
+    if run is not None and run.is_new and run.is_empty:
+        run.discard()
+        complain(f"warning: the run could not be kept ({told_off[-1]}). Choose another folder with --out.")
+        return replace(done, job=replace(job, run=None))
+    complain(f"warning: the run could not be written ({told_off[-1]})")
+    return done
+
+
+@contextmanager
+def show_progress(quiet: bool, is_compiled: bool) -> Iterator[Watch]:
+    """What shows the progress of a fit; after a Ctrl-C it ends the fit with the best so far."""
+    shown = display(quiet)
+    shown.note = "" if is_compiled else COMPILING
+
+    def heard() -> None:
+        shown.note = STOPPING
+
+    with _quiet_warnings(), shown, Interrupt(heard) as stop:
+
+        def watch(progress: Progress) -> None:
+            if shown.note == COMPILING:
+                shown.note = ""
+            shown.tell(progress)
+            if stop.asked:
+                stop.asked = False  # once is enough: the learner may tell of its result yet
+                raise KeyboardInterrupt
+
+        yield watch
+
+
+@contextmanager
+def _quiet_warnings() -> Iterator[None]:
+    """What a candidate's windows do at the edges is of no interest while thousands of them are tried.
+
+    That work failed on an engine, and is left out, is told at the end.
+    """
+    from ..errors import EngineWarning
+
+    met: list[str] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", EngineWarning)
+            warnings.showwarning = lambda message, *_, **__: met.append(str(message))
+            yield
+    finally:
+        for text in met[:FAILURES]:
+            complain(f"warning: {text}")
+        if len(met) > FAILURES:
+            complain(f"warning: {len(met) - FAILURES} more shares of the work failed on the engine and are left out")
+
+
+MEGABYTES = 32.0
+
+
+def draw_sample(file: str, options: dict[str, Any], megabytes: float | None, seed: int) -> StreamSample:
+    """Whole traces, the same share of each label; what there is to say of it goes to standard error."""
+    from ..data.options import suggest_command
+    from ..data.streaming import open_source
+    from ..data.streaming.stratified_sample import sample_stream
+
+    source = open_source(file, options)
+    with show_rows("sampling") as wants_end:
+        found = sample_stream(source, _bytes(megabytes, options.get("memory_limit")), seed, watch=wants_end)
+        stopped = wants_end.stop is not None and wants_end.stop.asked
+    if stopped:
+        raise KeyboardInterrupt
+    why = "is larger than memory allows" if Path(file).is_file() else "is a folder, which is read in pieces"
+    why = why if megabytes is None else "is sampled, as --sample asks"
+    if found.problems:
+        print_problems(suggest_command("check", [file], options), found.problems)
+    complain(f"{file} {why}: learning from {found}")
+    return found
+
+
+def _bytes(megabytes: float | None, limit: int | None) -> int:
+    """The size of the sample: as asked, or what learning has room for within a memory limit."""
+    most = int((megabytes or MEGABYTES) * 1e6)
+    return most if megabytes is not None or limit is None else max(min(most, limit // 4), 1)
+
+
+def judge_on_all_data(done: Outcome | RulesOutcome) -> Outcome | RulesOutcome:
+    """With the errors on all the data, where what was learned from is a sample of them."""
+    from ..data.streaming import open_source
+    from ..runs import Outcome
+    from ..runs.out_of_core import judge_on_all, judge_on_all_by_parts
+
+    sample = done.job.settings.get("sample")
+    if sample is None or not isinstance(done, Outcome):
+        return done
+    total, kept = sum(sample["met"].values()), sum(sample["kept"].values())
+    notes = [f"learned from a sample: {kept} of {total} traces of {sample['of']}"]
+    papers = {}
+    if len(done.job.data.classes) == 2:
+        source = open_source(sample["of"], sample["reading"])
+        if is_split_by_file(source):
+            with by_file("judged by all") as told:
+                found = judge_on_all_by_parts(done.front, done.job.data, source, told=told)
+        else:
+            with show_rows("judged by all") as wants_end:
+                found = judge_on_all(done.front, done.job.data, source, watch=wants_end)
+        notes += found.notes(done.front)
+        papers["all.json"] = found.to_json()
+    if done.job.run is not None:
+        done.job.run.add_notes(notes, papers)
+    return replace(done, notes=(*done.notes, *notes))
+
 
 LearnFile = Annotated[
     str | None,
@@ -131,7 +287,7 @@ def learn(
         "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
         "preset": one_of("--preset", preset, ("published",)), "share": share,
     }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None} | _set(more or [])
+    given = {name: value for name, value in given.items() if value is not None} | _parse_settings(more or [])
     met: list[Problem] = []
     if resume:
         from ..data import flags
@@ -140,19 +296,19 @@ def learn(
         named = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
         named |= {"prior": prior, "time_units": time_units or None}
         fixed |= {name for name, value in named.items() if value is not None}
-        done = _resumed(file, out, fixed, flags(options), time_limit, quiet, met)
+        done = _resume_run(file, out, fixed, flags(options), time_limit, quiet, met)
     else:
         kind = _kind(classes, order, one_class, share)
         test = 0.2 if test is None else test
-        done = _begun(
+        done = _learn_new(
             file, out, method or "fernn", given, test, prior, options, quiet, met, kind, order, sample, time_units
         )
-    done = judged_by_all(done)
-    typer.echo(_shown(done, json, met, not no_report))
+    done = judge_on_all_data(done)
+    typer.echo(_result_text(done, json, met, not no_report))
     return INTERRUPTED if done.ended == "interrupted" else 0
 
 
-def _begun(
+def _learn_new(
     file: str | None, out: Path | None, method: str, given: dict[str, Any], test: float, prior: str | None,
     options: Any, quiet: bool, met: list[Problem], kind: str | None = None, order: str | None = None,
     sample: float | None = None, time_units: bool = False,
@@ -179,7 +335,7 @@ def _begun(
         check_vacant(out)  # told before a long file is read
     taken = None
     if is_streamed(file, options, True if sample is not None else None):
-        taken = sample_of(file, options, sample, given.get("seed", 0))
+        taken = draw_sample(file, options, sample, given.get("seed", 0))
         data = taken.data
         out = out if out is not None else new_folder(data.name)
     else:
@@ -203,7 +359,7 @@ def _begun(
             job.run.own = (SAMPLE,)
             with writable(out):
                 save_sample(data, out)
-        return carried_out(job, quiet) if kind is None else rules_learned(job, quiet)
+        return run_with_display(job, quiet) if kind is None else run_rules_with_display(job, quiet)
     except Exception:
         job.run.discard()
         raise
@@ -247,7 +403,7 @@ def _tell_of_lookalikes(data: Dataset, file: str, options: Any, met: list[Proble
         complain("  " + suggest_command("learn", [file], {**options, "good": name}))
 
 
-def _resumed(
+def _resume_run(
     file: str | None, out: Path | None, fixed: set[str], read: list[str], limit: float | None, quiet: bool,
     met: list[Problem],
 ) -> Outcome | RulesOutcome:  # fmt: skip
@@ -261,7 +417,7 @@ def _resumed(
     if fixed or read:
         named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
         raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
-    job = load_job(out, file, noting(met), classes=True)
+    job = load_job(out, file, collect_problems(met), classes=True)
     assert job.run is not None
     if job.run.ended == "done" and (job.run.rules() or job.run.front()) is not None:
         complain(f"{out} is finished: nothing is left to do")
@@ -270,17 +426,17 @@ def _resumed(
     if limit is not None:
         settings = job.settings | {"learner": job.settings["learner"] | {"time_limit": limit}}
         job = replace(job, settings=settings)
-    return rules_learned(job, quiet) if job.classes else carried_out(job, quiet)
+    return run_rules_with_display(job, quiet) if job.classes else run_with_display(job, quiet)
 
 
-def _shown(done: Outcome | RulesOutcome, json: bool, met: list[Problem], with_report: bool) -> str:
+def _result_text(done: Outcome | RulesOutcome, json: bool, met: list[Problem], with_report: bool) -> str:
     """What was found, and where its report is."""
     from ..runs import RulesOutcome
 
-    report = kept_report(done, met, with_report)
+    report = write_run_report(done, met, with_report)
     if isinstance(done, RulesOutcome):
-        return as_json(told_rules(done, report)) if json else printed_rules(done, report)
-    return as_json(told(done, report)) if json else printed(done, report=report)
+        return as_json(rules_json(done, report)) if json else rules_text(done, report)
+    return as_json(result_json(done, report)) if json else result_text(done, report=report)
 
 
 def _kind(classes: str | None, order: str | None, one_class: bool, share: float | None) -> str | None:
@@ -314,7 +470,7 @@ def _runs_here() -> str:
     return f"; the latest here is {found[0]}" if found else ""
 
 
-def _set(given: list[str]) -> dict[str, Any]:
+def _parse_settings(given: list[str]) -> dict[str, Any]:
     """`depth=2` and the like, values as JSON writes them or as plain words."""
     from ..errors import UnsupportedError
 

@@ -1,4 +1,4 @@
-"""The command that watches a formula on standard input."""
+"""Commands that run a rule on what comes: `monitor` on standard input, `watch` on later recordings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,35 @@ import csv
 import json as jsonlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import as_json, complain, short
-from .reading import FormulaText, Json, Step, TimeUnits, Unit, note_windows, read_formula
+from .common_options import (
+    EngineName,
+    FormulaText,
+    InPieces,
+    Json,
+    PieceRows,
+    StepOption,
+    TimeUnits,
+    UnitOption,
+    by_file,
+    is_split_by_file,
+    is_streamed,
+    note_windows,
+    print_problems,
+    read_formula,
+    warn_of_windows,
+)
+from .common_options import show_rows as progress
+from .output import INTERRUPTED, as_json, complain, count_of, percent, short, table
 
 if TYPE_CHECKING:
+    from ..data.streaming import Source
     from ..errors import SignalError
+    from ..evaluation.drift import DriftMonitor
     from ..semantics import Monitor, Reading
 
 
@@ -25,8 +45,8 @@ def monitor(
     delimiter: Annotated[str | None, typer.Option(help="Between fields; found by looking.")] = None,
     decimal: Annotated[str, typer.Option(help=". or ,")] = ".",
     steps: Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")] = False,
-    dt: Step = None,
-    unit: Unit = None,
+    dt: StepOption = None,
+    unit: UnitOption = None,
     time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
@@ -183,3 +203,99 @@ def _number(cell: str) -> Any:
         return float(cell)
     except ValueError:
         return cell
+
+
+BLOCKS = 12
+
+
+def watch(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
+    files: Annotated[
+        list[str],
+        typer.Argument(help="New recordings, files or folders of Parquet files, the oldest first.", metavar="FILE..."),
+    ],
+    alarm: Annotated[float, typer.Option(help="Chance of a false alarm, however long one watches.")] = 0.001,
+    stream: InPieces = None,
+    piece_rows: PieceRows = None,
+    engine: EngineName = None,
+    json: Json = False,
+) -> int:
+    """Apply a learned rule to new recordings, with or without labels, and say when it no longer holds.
+
+    Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
+    than memory, are read in pieces; folders on an engine, if one is named.
+    """
+    from ..data import read_input
+    from ..data.streaming import open_source
+    from ..errors import UnsupportedError
+    from ..evaluation import evaluate_rule
+    from ..evaluation.drift import DriftMonitor
+    from ..runs import error, load_job, load_result, reading_options
+
+    if not 0 < alarm < 1:
+        raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
+    job = load_job(run, warned=print_problems)
+    if not job.data.classes:
+        raise UnsupportedError("watch follows a rule for two classes, not one for real labels")
+    found = load_result(job)
+    train, held = job.parts
+    known = train if held is None else held
+    rule = found.front.picked.formula
+    size = 0.0 if held is None else evaluate_rule(rule, train, held).size
+    followed = DriftMonitor(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
+    stopped = False
+    for file in files:
+        reading = reading_options(job.settings, file)
+        if is_streamed(file, reading, stream):
+            stopped = not _take_source(followed, open_source(file, reading, forgiving=True), piece_rows)
+        else:
+            for _ in followed.take(read_input(file, reading, print_problems, forgiving=True), file):
+                pass
+        if stopped and not followed.seen:
+            complain("interrupted before any trace was judged, so there is nothing to say of the rule")
+            return INTERRUPTED
+        if stopped:
+            complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
+            break
+    warn_of_windows([rule], known)
+    if json:
+        typer.echo(as_json(followed.to_json()))
+    else:
+        typer.echo(_drift_text(followed))
+    return INTERRUPTED if stopped else 1 if followed.alarms else 0
+
+
+def _take_source(followed: DriftMonitor, source: Source, rows: int | None) -> bool:
+    """Takes a recording in pieces; whether it came to its end before a Ctrl-C."""
+    if is_split_by_file(source):
+        with by_file(f"watched {source.path}") as told:
+            return followed.take_parts(source, rows, told=told)[1]
+    with progress(f"watched {source.path}") as wants_end:
+        for _ in followed.take_stream(source, rows, wants_end):
+            pass
+    return wants_end.stop is None or not wants_end.stop.asked
+
+
+def _drift_text(followed: DriftMonitor) -> str:
+    seen = followed.seen
+    size = max(1, -(-len(seen) // BLOCKS))
+    rows = []
+    for low in range(0, len(seen), size):
+        part = seen[low : low + size]
+        judged = [each.wrong for each in part if each.wrong is not None]
+        error = f"{sum(judged) / len(judged):.3f}" if judged else ""
+        margin = min(abs(each.robustness) for each in part)
+        rows.append([f"{low + 1}-{low + len(part)}", part[0].file, error, f"{margin:.4g}",
+                     f"{sum(each.holds for each in part) / len(part):.2f}"])  # fmt: skip
+    lines = [str(followed.formula), "", table(["traces", "from", "error", "least margin", "satisfied"], rows), ""]
+    if followed.error is not None:
+        side = "below" if followed.error <= followed.allowed else "above"
+        signal = f"the {percent(followed.allowed)} that would signal a change"
+        lines.append(f"error {percent(followed.error)}; {side} {signal}")
+    first = followed.broken_by
+    if first is not None:
+        lines.append(f"the first trace that it misjudges: {first.case} in {first.file}")
+    lines += [f"ALARM: {each}" for each in followed.alarms]
+    if not followed.alarms:
+        lines.append(f"the rule holds, as far as {count_of(len(seen), 'trace')} can tell")
+    return "\n".join(lines)

@@ -1,19 +1,25 @@
-"""The options that every command with a recording takes, and the reading itself."""
+"""Options that several commands take: how a recording is read, which rules are searched, the engine, pieces."""
 
 from __future__ import annotations
 
 import inspect as introspection
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import complain, counted
+from .output import Interrupt, complain, count_of
+from .progress import LiveLines, Silent, can_redraw, duration_text
 
 if TYPE_CHECKING:
     from ..data import Dataset, Problem
+    from ..data.streaming import Source, Stream
     from ..formula import Formula
+
 
 FormulaText = Annotated[str, typer.Argument(help='A formula, such as "G (v <= 34.3)".', metavar="FORMULA")]
 File = Annotated[
@@ -32,11 +38,13 @@ TimeUnits = Annotated[
     typer.Option("--time-units", help="Windows in the formula are in time units, not samples."),
 ]
 """Of every command that takes a formula: the only option that changes what a window means."""
-Step = Annotated[float | None, typer.Option("--dt", help="Time between samples; windows count samples all the same.")]
+StepOption = Annotated[
+    float | None, typer.Option("--dt", help="Time between samples; windows count samples all the same.")
+]
 """Of commands that take a formula and no file."""
-Unit = Annotated[str | None, typer.Option(help="Unit of the times.")]
+UnitOption = Annotated[str | None, typer.Option(help="Unit of the times.")]
 
-TOLD = 10
+MOST_WARNINGS = 10
 """Warnings about the data that are told in words."""
 READING: dict[str, Any] = {
     "label": Annotated[str, typer.Option(help="Column of the labels; '' for none.")],
@@ -95,34 +103,34 @@ def recording(file: str, options: dict[str, Any], met: list[Problem] | None = No
     """The dataset; its errors end the command, its warnings go to standard error, and to `met`."""
     from ..data import read_input
 
-    return read_input(file, options, noting(met))
+    return read_input(file, options, collect_problems(met))
 
 
-def noting(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
+def collect_problems(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
     """Says that there are warnings, and keeps them."""
 
     def told(again: str, problems: tuple[Problem, ...]) -> None:
         if met is not None:
             met.extend(problems)
-        warned(again, problems)
+        print_problems(again, problems)
 
     return told
 
 
-def warned(again: str, problems: tuple[Problem, ...]) -> None:
+def print_problems(again: str, problems: tuple[Problem, ...]) -> None:
     """The warnings in words, as `fernn check` has them; of many, the first, and by which command to see the others."""
     from ..data.checks import NAMED
 
     found = [problem for problem in problems if problem.severity != "error"]
     found.sort(key=lambda problem: problem.kind not in NAMED)
-    for problem in found[:TOLD]:
+    for problem in found[:MOST_WARNINGS]:
         complain(f"warning: {problem}")
-    if len(found) > TOLD:
+    if len(found) > MOST_WARNINGS:
         number = sum(problem.count for problem in found)
-        complain(f"{counted(number, 'warning')} about the data; to see all of them: {again}")
+        complain(f"{count_of(number, 'warning')} about the data; to see all of them: {again}")
 
 
-def judged(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:
+def read_rule_and_data(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:
     """The formula, its windows in samples, and the recording, which has all its channels."""
     from ..data.problems import unknown_channel
     from ..errors import FormulaError
@@ -198,3 +206,182 @@ def warn_of_compiling() -> None:
 
     if not is_compiled():
         complain("compiling the kernels for this machine, once: some ten seconds")
+
+
+Past = Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")]
+NoSince = Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")]
+Intervals = Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")]
+Atoms = Annotated[
+    str | None,
+    typer.Option(
+        help="Conditions: axis (v <= 3); fernn, paper: linear (2*v - w <= 3); enumerative, tree: differences."
+    ),
+]
+ClassWeight = Annotated[str | None, typer.Option(help="balanced: both classes count the same.")]
+MissCost = Annotated[float | None, typer.Option(help="Cost of a bad trace judged good (1).", min=0)]
+FalseAlarmCost = Annotated[float | None, typer.Option(help="Cost of a good trace judged bad (1).", min=0)]
+
+
+def space_settings(
+    past: bool, no_since: bool, intervals: bool, atoms: str | None, class_weight: str | None, miss_cost: float | None,
+    false_alarm_cost: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What was given of them, as settings of a method."""
+    given: dict[str, Any] = {
+        "direction": "past" if past else None, "since": False if no_since else None, "intervals": intervals or None,
+        "atoms": one_of("--atoms", atoms, ("axis", "linear", "differences")),
+        "class_weight": one_of("--class-weight", class_weight, ("balanced",)),
+        "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost,
+    }  # fmt: skip
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:
+    """The value, if it is one of these."""
+    from ..errors import UnsupportedError
+
+    if value is not None and value not in allowed:
+        raise UnsupportedError(f"{flag} is {' or '.join(allowed)}; found {value!r}")
+    return value
+
+
+EVERY = 30.0  # seconds from one line to the next where there is no terminal
+
+
+def _use_engine(name: str | None) -> str | None:
+    """Chosen for all that follows. Before any work, what may not be chosen is refused and an address is named."""
+    from ..engines.resolve import announce_engine, use
+
+    if name is not None:
+        use(name)
+    announce_engine()
+    return name
+
+
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", callback=_use_engine, metavar="NAME",
+        help="Where the work is done: local, processes, ray, dask, slurm, or an address (FERNN_ENGINE).",
+    ),
+]  # fmt: skip
+"""Taken note of as it is read; whatever the command then learns, is learned there."""
+
+
+def is_remote() -> bool:
+    """Whether work is done elsewhere than in this process."""
+    from ..engines import Local, resolve_engine
+
+    return not isinstance(resolve_engine(), Local)
+
+
+def is_split_by_file(source: Source) -> bool:
+    """Whether a recording is worked through file by file elsewhere; where only its one file prevents it, says so."""
+    if not is_remote():
+        return False
+    if len(source.files) > 1:
+        return True
+    from ..engines import resolve_engine
+
+    complain(
+        f"{source.path} is one file, which is read here, not on {resolve_engine().name}; a folder goes file by file"
+    )
+    return False
+
+
+@contextmanager
+def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many files are done, and where; without a terminal at first, every half minute, and at the end."""
+    from ..engines import resolve_engine
+
+    name, last = resolve_engine().name, -EVERY
+    with show_units(False) as doing:
+
+        def told(done: int, of: int) -> None:
+            nonlocal last
+            doing(f"files {what} on {name}", done, of)
+            if not can_redraw() and (done == of or monotonic() - last > EVERY):
+                complain(f"files {what} on {name}: {done} of {of}")
+                last = monotonic()
+
+        yield told
+
+
+@contextmanager
+def show_units(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how many units are done, of how many."""
+    from .progress import LiveLines, Silent
+
+    shown = LiveLines() if can_redraw() and not quiet else Silent()
+
+    def doing(what: str, done: int, of: int) -> None:
+        shown.note = f"{what}: {done} of {of}"
+
+    with shown:
+        yield doing
+
+
+InPieces = Annotated[
+    bool | None,
+    typer.Option("--stream/--no-stream", help="Read it in pieces; by itself where it is larger than memory."),
+]
+PieceRows = Annotated[int | None, typer.Option("--piece-rows", help="Rows at a time when it is read in pieces.", min=1)]
+
+
+def is_streamed(file: str, options: dict[str, Any], asked: bool | None) -> bool:
+    """Whether to read in pieces: if asked for, or if the file is too large for memory, or a folder."""
+    if asked is not None:
+        return asked
+    if not Path(file).exists():
+        return False
+    from ..data.streaming import is_large
+
+    return is_large(file, options.get("memory_limit"))
+
+
+class RowCounter(LiveLines):
+    """One line on a terminal: rows so far."""
+
+    def __init__(self, far: RowProgress) -> None:
+        super().__init__()
+        self._far = far
+
+    def _lines(self) -> list[str]:
+        return [str(self._far)]
+
+
+class RowProgress:
+    """What is called after each lot; true once somebody wants it to end."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._stream: Stream | None = None
+        self._start = self._told = monotonic()
+        self.stop: Interrupt | None = None
+
+    def __call__(self, stream: Stream) -> bool:
+        now = monotonic()
+        if stream is not self._stream:
+            self._stream, self._start = stream, now
+        if now - self._told > EVERY and not can_redraw():
+            complain(str(self))
+            self._told = now
+        return self.stop is not None and self.stop.asked
+
+    def __str__(self) -> str:
+        """`judged: 1,200,000 of 4,000,000 (30%) rows, 2,400 traces, 12 s`."""
+        stream, seconds = self._stream, monotonic() - self._start
+        if stream is None:
+            return f"{self._what}: nothing yet, {duration_text(seconds)}"
+        known = sum(stream.source.rows)
+        share = f" of {known:,} ({stream.rows / known:.0%})" if known else ""
+        return f"{self._what}: {stream.rows:,}{share} rows, {stream.cases:,} traces, {duration_text(seconds)}"
+
+
+@contextmanager
+def show_rows(what: str) -> Iterator[RowProgress]:
+    """Progress on standard error while it is entered; Ctrl-C asks for an end."""
+    far = RowProgress(what)
+    shown = RowCounter(far) if can_redraw() else Silent()
+    with shown, Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as far.stop:
+        yield far

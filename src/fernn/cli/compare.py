@@ -1,4 +1,4 @@
-"""The commands that compare methods: on a person's own data, and on the paper's."""
+"""Commands about methods: `methods` lists them, `compare` and `reproduce` set them side by side."""
 
 from __future__ import annotations
 
@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .interrupt import INTERRUPTED
-from .learning import Quiet
-from .output import as_json, complain, counted, table
-from .progress import Redrawn, can_redraw, clock
-from .reading import File, Json, reads_a_file, recording
-from .space import Atoms, ClassWeight, FalseAlarmCost, Intervals, MissCost, NoSince, Past, space_settings
-from .where import EngineName
+from .common_options import (
+    Atoms,
+    ClassWeight,
+    EngineName,
+    FalseAlarmCost,
+    File,
+    Intervals,
+    Json,
+    MissCost,
+    NoSince,
+    Past,
+    reads_a_file,
+    recording,
+    space_settings,
+)
+from .learn import Quiet
+from .output import INTERRUPTED, as_json, complain, count_of, table
+from .progress import LiveLines, can_redraw, duration_text
 
 if TYPE_CHECKING:
     from ..compare.running import Step
+
 
 NO_RESULT = 1
 Limit = Annotated[float | None, typer.Option(help="Seconds that a method has for a fit.", min=0)]
@@ -51,7 +63,7 @@ def reproduce(
     left_out = planned(names, quick)[1]
     for line in [] if quiet else left_out:
         complain(f"left out: {line}")
-    with _unbroken(), _shown(quiet) as watch:
+    with _guard_output(), _show_steps(quiet) as watch:
         done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, watch, keep)
     for line in (*done.failed, *done.notes):
         complain(line)
@@ -59,7 +71,9 @@ def reproduce(
         told = {name: getattr(done, name) for name in ("runs", "made", "seconds", "left_out", "failed", "notes")}
         typer.echo(as_json({"page": str(done.page), **told, "interrupted": done.interrupted}))
     else:
-        typer.echo(f"{done.made} runs made in {clock(done.seconds)}, {done.runs} in all; the page is {done.page}")
+        typer.echo(
+            f"{done.made} runs made in {duration_text(done.seconds)}, {done.runs} in all; the page is {done.page}"
+        )
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
     return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
@@ -104,7 +118,7 @@ def compare(
     data = recording(file, options)
     folder = out if out is not None else Path("comparison") / folder_name(data.name)
     known = None if baselines is None else [] if baselines == "none" else _words(baselines)
-    with _unbroken(), _shown(quiet) as watch:
+    with _guard_output(), _show_steps(quiet) as watch:
         done = put_beside(
             data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
             workers, watch, given,
@@ -116,7 +130,7 @@ def compare(
         typer.echo(as_json({"page": str(done.page), "rows": rows, "interrupted": done.interrupted}))
     else:
         typer.echo(table(done.head, done.rows()))
-        made = f"those of {splits} splits that are made" if done.interrupted else counted(splits, "split")
+        made = f"those of {splits} splits that are made" if done.interrupted else count_of(splits, "split")
         typer.echo(f"\ntest error over {made}; the page is {done.page}")
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
@@ -141,7 +155,7 @@ def _lengths(text: str) -> list[int]:
 
 
 @contextmanager
-def _unbroken() -> Iterator[None]:
+def _guard_output() -> Iterator[None]:
     """While it lasts, a process that ends too soon is an error here, not the end of this one too."""
     if not hasattr(signal, "SIGPIPE"):
         yield
@@ -154,25 +168,68 @@ def _unbroken() -> Iterator[None]:
 
 
 @contextmanager
-def _shown(quiet: bool) -> Iterator[Callable[[Step], None]]:
+def _show_steps(quiet: bool) -> Iterator[Callable[[Step], None]]:
     """One line that is drawn over and over on a terminal, a line a run elsewhere."""
     if quiet:
         yield lambda step: None
     elif can_redraw():
-        with Redrawn() as line:
+        with LiveLines() as line:
             line.note = "starting"
 
             def told(step: Step) -> None:
-                line.note = _text(step)
+                line.note = _step_text(step)
 
             yield told
     else:
-        yield lambda step: complain(_text(step))
+        yield lambda step: complain(_step_text(step))
 
 
-def _text(step: Step) -> str:
+def _step_text(step: Step) -> str:
     """`12 of 340, 35 s, 15 min 2 s left: ecg/3/fernn/4 0.038 G (hr_diff <= 5.3)`"""
     found = step.found
     said = found.get("problem") or f"{found['mcr']:.3f} {found['formula']}"
-    far = f"{step.done} of {step.total}, {clock(step.seconds)}, {clock(step.seconds_left)} left"
+    far = f"{step.done} of {step.total}, {duration_text(step.seconds)}, {duration_text(step.seconds_left)} left"
     return f"{far}: {step.unit.key} {said}"
+
+
+TOOLS = {
+    "ask": "tells formulas apart that fit equally well: a person judges traces on which they differ",
+    "cause": "finds what precedes a fault, from recordings that mark it at every sample",
+    "params": "gives all thresholds and windows of a formula that keep errors within limits",
+    "certify": "checks by other means that no formula errs less",
+}
+"""Commands that find something else than a front of formulas."""
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(help="One of them, to see its settings.", metavar="NAME")] = None,
+    json: Json = False,
+) -> int:
+    """List the ways to learn, a line each, or the settings of one."""
+    from ..runs import METHODS, method
+
+    if name is not None:
+        one = method(name)
+        if json:
+            typer.echo(as_json({"method": name, "about": one.line, "settings": one.defaults}))
+            return 0
+        typer.echo(f"{name}: {one.line}\n")
+        typer.echo(table(["setting", "default"], [[key, _text(value)] for key, value in one.defaults.items()]))
+        typer.echo(f"\nset any of them: fernn learn FILE --method {name} --set {_first(one.defaults)}")
+        return 0
+    if json:
+        typer.echo(as_json({"methods": {key: one.line for key, one in METHODS.items()}, "tools": TOOLS}))
+        return 0
+    typer.echo(table(["method", "what it does"], [[key, one.line] for key, one in METHODS.items()]))
+    typer.echo("\nfernn learn FILE --method NAME uses one; fernn methods NAME shows its settings. Besides:\n")
+    typer.echo(table(["command", "what it does"], [[f"fernn {key}", line] for key, line in TOOLS.items()]))
+    return 0
+
+
+def _text(value: object) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _first(defaults: dict[str, object]) -> str:
+    name = next(key for key, value in defaults.items() if isinstance(value, int))
+    return f"{name}={defaults[name]}"

@@ -1,0 +1,378 @@
+"""Commands that check a learned rule: `rivals`, `believe`, `equiv`, `ask`, `certify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from .common_options import (
+    EngineName,
+    File,
+    Json,
+    StepOption,
+    TimeUnits,
+    UnitOption,
+    note_windows,
+    print_problems,
+    read_formula,
+    reads_a_file,
+    recording,
+    show_units,
+    warn_of_windows,
+)
+from .learn import Quiet
+from .output import as_json, check_output, complain, count_of, table
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..evaluation import RashomonSet, Relation
+    from ..mining import Query, QuerySession
+    from ..runs import Run
+
+
+RIVALS_SHOWN = 10
+RunFolder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
+
+
+def rivals(
+    run: RunFolder,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How much more a rival may err, as a share (the run's).", min=0, max=1)
+    ] = None,
+    prove: Annotated[
+        int, typer.Option(help="Tell rivals apart on all traces of up to so many samples (needs z3).", min=0)
+    ] = 0,
+    time_limit: Annotated[float, typer.Option(help="Seconds for proofs, at most.", min=0)] = 20.0,
+    seeds: Annotated[int, typer.Option(help="Learn again from so many other seeds, for more rivals.", min=0)] = 0,
+    engine: EngineName = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
+    from ..data import suggest_command
+    from ..evaluation import rashomon_set
+    from ..runs import load_job
+    from ..runs.rivals import candidates, try_seeds
+
+    job = load_job(run, warned=print_problems)
+    assert job.run is not None
+    train, _ = job.parts
+    if seeds:
+        with show_units(quiet) as doing:
+            try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
+    found, are_all = candidates(job.run, train, tolerance)
+    judged = rashomon_set(found, job.data, are_all, prove, time_limit)
+    question = judged.decisive()
+    warn_of_windows([group.formula for group in judged.groups[:RIVALS_SHOWN]], job.data)
+    if json:
+        deciding: dict[str, Any] | None = None
+        if question is not None:
+            deciding = {"origin": question.origin, "changed": [list(at) for at in question.changed]}
+            deciding |= {"trace": question.trace.tolist(), "good": len(question.good), "bad": len(question.bad)}
+        typer.echo(as_json(judged.to_json() | {"decisive": deciding}))
+        return 0
+    typer.echo(_rivals_text(judged, prove))
+    if question is not None:
+        said = f"{len(question.good)} call it {job.data.classes[1]}, {len(question.bad)} {job.data.classes[0]}"
+        where = f"a trace made from {question.origin} ({count_of(len(question.changed), 'sample')} changed)"
+        typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {said}.")
+        typer.echo(f"next: {suggest_command('ask', [str(run)])}")
+    if not are_all:
+        further = "; --seeds 10 looks further" if job.settings["method"] == "fernn" and not seeds else ""
+        only = "only --method enumerative with --exhaust goes through all formulas of a space"
+        complain(f"there may be more: {only}{further}")
+    return 0
+
+
+def _rivals_text(found: RashomonSet, prove: int) -> str:
+    rows = []
+    for number, group in enumerate(found.groups[:RIVALS_SHOWN], 1):
+        meanings = [] if not prove else ["?" if group.meanings is None else str(group.meanings)]
+        rows.append([number, len(group.formulas), *meanings, f"{group.error:.4f}", str(group.formula)])
+    titles = ["group", "formulas", *(["meanings"] if prove else []), "error on all", "the simplest of them"]
+    lines = [found.told(), "", table(titles, rows)]
+    if len(found.groups) > RIVALS_SHOWN:
+        lines.append(f"... and {len(found.groups) - RIVALS_SHOWN} groups more (--json has all)")
+    shared = [[f"{each.share:.0%}", each.what] for each in found.atoms[:RIVALS_SHOWN]]
+    lines += ["", table(["in", "what is compared"], shared)]
+    if found.disputed:
+        disputed = [[case, f"{share:.0%}"] for case, share in found.disputed[:RIVALS_SHOWN]]
+        lines += ["", table(["disputed trace", f"groups that call it {found.data.classes[1]}"], disputed)]
+    return "\n".join(lines)
+
+
+def believe(
+    run: RunFolder,
+    shuffles: Annotated[
+        int, typer.Option(help="Learn from so many shuffles of the labels: would chance do as well?", min=0)
+    ] = 0,
+    bootstraps: Annotated[
+        int, typer.Option(help="Learn from so many drawings of the traces: is the rule stable?", min=0)
+    ] = 0,
+    folds: Annotated[int, typer.Option(help="Nested cross-validation with so many folds.", min=0)] = 0,
+    seconds: Annotated[
+        float | None, typer.Option(help="For each of these fits, at most (as long as the run took).", min=0)
+    ] = None,
+    engine: EngineName = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Say what speaks for and against the rule of a run. Exits with 1 if it should not be believed.
+
+    What is learned again is kept in the run: Ctrl-C loses nothing, and the same command goes on.
+    """
+    from ..errors import UnsupportedError
+    from ..evaluation import assess
+    from ..runs import load_job
+
+    if folds == 1:
+        raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
+    job = load_job(run, warned=print_problems)
+    with show_units(quiet) as doing:
+        found = assess(job, shuffles, bootstraps, folds, seconds, doing)
+    warn_of_windows([found.formula], job.data)
+    if json:
+        typer.echo(as_json(found.to_json()))
+    else:
+        typer.echo("\n".join([str(found.formula), "", *found.lines()]))
+        for each in found.suggestions if found.refusal else ():
+            if each.command:
+                typer.echo(f"    {each.command}")
+    return 1 if found.refusal else 0
+
+
+UNSETTLED = 4
+"""The exit code of `equiv` where neither is proved."""
+
+
+def equiv(
+    first: Annotated[str, typer.Argument(help="A formula.", metavar="F1")],
+    second: Annotated[str, typer.Argument(help="Another one.", metavar="F2")],
+    length: Annotated[
+        int | None,
+        typer.Option("--length", "-T", help="Of the longest traces to look at; else as windows need.", min=1),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds, at most.", min=0)] = 60.0,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare sums as floats, which takes long.")] = False,
+    dt: StepOption = None,
+    unit: UnitOption = None,
+    time_units: TimeUnits = False,
+    json: Json = False,
+) -> int:
+    """Whether two formulas say the same of every trace up to a length; else the shortest trace that shows it.
+
+    Exits with 0 if they do, with 1 if not, and with 4 where that is not settled: if they are the same up to rounding
+    only, or were compared on shorter traces than windows reach. Needs fernn[verify], unless a law tells.
+    """
+    from ..evaluation import relate
+
+    one, other = (read_formula(text, dt, time_units) for text in (first, second))
+    if not time_units:
+        note_windows([one, other], dt, unit)
+    found = relate(one, other, length, time_limit=time_limit, exact=exact)
+    if json:
+        told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
+        typer.echo(as_json(told | found.to_json()))
+    else:
+        typer.echo(_relation_text(found))
+    if found.only_first is not None or found.only_second is not None:
+        return 1
+    return 0 if found.is_equivalent and found.is_covered else UNSETTLED
+
+
+def _relation_text(found: Relation) -> str:
+    lines = [str(found), *found.caveats]
+    if found.rounded is not None:
+        lines += ["", "rounding makes their verdicts differ here:"]
+        rows = [[sample, *map(repr, values)] for sample, values in enumerate(found.rounded.T.tolist())]
+        lines.append(table(["sample", *found.channels], rows))
+    for trace, holds, fails in (
+        (found.only_first, found.first, found.second),
+        (found.only_second, found.second, found.first),
+    ):
+        if trace is not None:
+            lines += ["", f"satisfies {holds}, violates {fails}:"]
+            rows = [[sample, *map(repr, values)] for sample, values in enumerate(trace.T.tolist())]
+            lines.append(table(["sample", *found.channels], rows))
+    return "\n".join(lines)
+
+
+QUESTIONS_SHOWN = 3
+"""Formulas told of each side."""
+KEYS = "g good, b bad, enter cannot say, u take the last answer back, q stop"
+
+
+def ask(
+    run: Annotated[str, typer.Argument(help="The folder of a run.", metavar="RUN")],
+    pool: Annotated[str | None, typer.Option(help="A file of traces that nobody has judged, to ask about.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How much worse than the best a rule may be; as in the run.", min=0)
+    ] = None,
+    most: Annotated[int, typer.Option(help="Questions, at most.", min=1)] = 50,
+    back: Annotated[bool, typer.Option("--back", help="First take back the last answer given.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Forget the answers given before.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the judged traces, .csv.")] = None,
+    json: Json = False,
+) -> int:
+    """Tell rules apart that fit the data equally well: you judge traces on which they differ.
+
+    Answers come from the terminal or, one a line, from standard input. They are kept in the run; the command goes on
+    where it was left.
+    """
+    from ..data import write_csv
+    from ..mining import QueryAnswer, QuerySession
+    from ..runs import load_job, reading_options
+    from ..runs.rivals import append_answer, candidates, load_transcript, remove_last_answer, save_answers
+
+    check_output(output)
+    job = load_job(run, warned=print_problems)
+    found, (train, _) = job.run, job.parts
+    assert found is not None
+    unjudged = None if pool is None else recording(pool, reading_options(found.settings, pool) | {"label": None})
+    if anew:
+        (found.folder / "asked.jsonl").unlink(missing_ok=True)
+    if back:
+        remove_last_answer(found)
+    rules, are_all = candidates(found, train, tolerance)
+    session = QuerySession(rules, train, unjudged, load_transcript(found))
+
+    def answer(question: Query) -> bool | Literal["back"] | None:
+        if not json:
+            typer.echo(_question_text(question, session, train))
+        word = _read_answer(json, train.classes)
+        if word in ("q", None):
+            raise KeyboardInterrupt
+        if word == "u":
+            remove_last_answer(found)
+            return "back"
+        said = {"g": True, "b": False}.get(word or "")
+        append_answer(found, QueryAnswer(question, said))
+        return said
+
+    asked = session.run(answer, most)
+    where = save_answers(found, asked)
+    warn_of_windows([asked.formula], train)
+    if not are_all:
+        complain("there may be other rules that fit as well: only those that this run kept were asked about")
+    judged = asked.traces(train)
+    if output is not None and judged is not None:
+        write_csv(judged, output)
+    if json:
+        told: dict[str, Any] = {"formula": str(asked.formula), "left": [str(f) for f in asked.left]}
+        told |= {"ended": asked.ended, "proved": asked.is_proved, "questions": len(asked.transcript)}
+        typer.echo(as_json(told | {"disagreements": asked.disagreements, "kept": str(where)}))
+    else:
+        typer.echo(_answers_text(asked, found, train, where))
+    return 0
+
+
+def _read_answer(quiet: bool, classes: tuple[str, ...]) -> str | None:
+    """One of g, b, u, q, or nothing for `cannot say`; None at the end of input."""
+    while True:
+        try:
+            word = input("" if quiet else f"{classes[1]} or {classes[0]}? ({KEYS}) ").strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            return None
+        names = {classes[1].lower(): "g", classes[0].lower(): "b", "good": "g", "bad": "b", "?": ""}
+        if names.get(word, word) in ("g", "b", "u", "q", ""):
+            return names.get(word, word)
+        complain(f"found {word!r}; answer with {KEYS}")
+
+
+def _question_text(question: Query, session: QuerySession, data: Dataset) -> str:
+    """The trace, and what the rules say of it."""
+    from ..formula import Atom, walk
+    from .text_plot import trace_picture
+
+    left = session.left
+    number = len(session.answers) + 1
+    bad, good = data.classes
+    head = f"\n{count_of(len(left), 'rule')} left. Question {number}: is this run {good} or {bad}?"
+    made = f"made from {question.origin}, {count_of(len(question.changed), 'sample')} changed"
+    lines = [head, made if question.is_made else f"recorded: {question.origin}", ""]
+    read: dict[str, list[float]] = {}
+    for formula in left:
+        for node in walk(formula):
+            if isinstance(node, Atom) and len(node.weights) == 1:
+                read.setdefault(node.weights[0][0], []).append(node.threshold / node.weights[0][1])
+    moved = [data.channels[channel] for channel, _ in question.changed]
+    for name in list(dict.fromkeys([*moved, *(read or data.channels)]))[:2]:
+        row = data.channels.index(name)
+        changed = [sample for channel, sample in question.changed if channel == row]
+        lines += [trace_picture(question.trace[row], changed, name, sorted(set(read.get(name, []))), data), ""]
+    for verdict, formulas in ((good, question.good), (bad, question.bad)):
+        lines += [f"{verdict}, say:", *(f"    {formula}" for formula in formulas[:QUESTIONS_SHOWN])]
+        lines += [f"    and {len(formulas) - QUESTIONS_SHOWN} more"] * (len(formulas) > QUESTIONS_SHOWN)
+    return "\n".join(lines)
+
+
+def _answers_text(asked: Any, run: Run, data: Dataset, where: Path) -> str:
+    from ..data import suggest_command
+    from ..formula import to_sentence
+    from ..runs import reading_options
+
+    reasons = {
+        "decided": "one rule is left" if len(asked.left) == 1 else "the rules left judge all such traces alike",
+        "stopped": f"{count_of(len(asked.left), 'rule')} left",
+        "undecided": f"{count_of(len(asked.left), 'rule')} left; no trace was found that tells them apart",
+    }
+    lines = ["", f"{reasons[asked.ended]}, after {count_of(len(asked.transcript), 'question')}:"]
+    lines += [f"    {formula}" for formula in asked.left[:10]]
+    if asked.disagreements:
+        lines.append(f"no rule agrees with all answers; these disagree with {asked.disagreements}")
+    lines += ["", to_sentence(asked.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
+    file = str(run.settings["file"])
+    following = suggest_command("eval", [str(asked.formula), file], reading_options(run.settings, file))
+    return "\n".join([*lines, f"  {following}"])
+
+
+@reads_a_file
+def certify(
+    certificate: Annotated[str, typer.Argument(help="A certificate.json, or the folder of a run.", metavar="CERT")],
+    file: File,
+    samples: Annotated[int, typer.Option(help="Formulas drawn from spaces too large to go through.", min=1)] = 20_000,
+    seed: Annotated[int, typer.Option(help="Of the draw.", min=0)] = 0,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Check that no formula of a certificate's space makes fewer errors on the data than it says.
+
+    Spaces of up to 200,000 formulas (20,000 of a template) are checked whole: then the certificate stands or is wrong.
+    Of larger ones formulas are drawn at random: then it is wrong or not refuted, which is no proof. The file is read
+    as it was for learning, unless reading options are given.
+    """
+    from ..data import flags
+    from ..learners.enumerative.audit import audit
+    from ..learners.enumerative.certificate import describe_space
+    from ..runs.job import read_certificate, select_certified
+
+    proof = read_certificate(certificate)
+    if not flags(options):
+        options = proof.content.get("reading") or options
+    data = recording(file, options)
+    part = select_certified(proof, data)
+    found = audit(proof, part, samples, seed)
+    if json:
+        told: dict[str, Any] = {"verdict": found.verdict, "stands": found.stands, "statement": proof.statement}
+        told |= {"space": describe_space(proof.content), "cases": len(part), "of": len(data)}
+        told |= {"looked_at": found.looked_at, "all": found.whole, "formulas": found.size}
+        typer.echo(as_json({**told, "problems": list(found.problems)}))
+    else:
+        typer.echo(f"It says: {proof.statement}")
+        typer.echo(f"about: {describe_space(proof.content)}")
+        typer.echo(f"data: {len(part)} of the {len(data)} traces of {data.name}{_how(options)}")
+        for problem in found.problems:
+            typer.echo(f"wrong: {problem}")
+        if not found.problems:
+            typer.echo(found.sentence)
+    return 1 if found.problems else 0
+
+
+def _how(options: Any) -> str:
+    """The options that the file is read with, where they are not the usual ones."""
+    from ..data import flags
+
+    words = flags(options or {})
+    return f", read with {' '.join(words)}" if words else ""

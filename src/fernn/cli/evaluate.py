@@ -1,0 +1,421 @@
+"""Commands that judge recorded traces: `eval`, also of data read in pieces, and `explain`."""
+
+from __future__ import annotations
+
+import csv
+import json as json_lib
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from ..errors import UnsupportedError
+from .common_options import (
+    EngineName,
+    File,
+    FileOrFolder,
+    FormulaText,
+    InPieces,
+    Json,
+    PieceRows,
+    TimeUnits,
+    by_file,
+    is_split_by_file,
+    is_streamed,
+    note_windows,
+    print_problems,
+    read_formula,
+    read_rule_and_data,
+    reads_a_file,
+    show_rows,
+    warn_of_compiling,
+)
+from .output import INTERRUPTED, as_json, check_output, complain, short, table
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..data.streaming import Source
+    from ..formula import Formula
+    from ..runs.out_of_core import PartitionedVerdicts
+    from ..semantics import Deciding, Score
+    from ..semantics.parts import Rows
+    from ..semantics.tally import Judged
+
+
+Write = Callable[[Sequence[str], Any, Any, Sequence[str] | None], None]
+"""Takes cases, robustness, verdicts and labels of some traces."""
+
+
+class Spool:
+    """Judged traces on disk until all have come, so that a list of any length takes little memory.
+
+    Only then is it known which of the labels are classes, and that no later row is an error.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+
+    def take(self, cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
+        words = labels if labels is not None else [None] * len(cases)
+        for row in zip(cases, (values + 0.0).tolist(), holds.tolist(), words, strict=True):
+            self._file.write(f"{json_lib.dumps(row)}\n")
+
+    def rows(self, judged: Judged) -> Iterator[dict[str, Any]]:
+        """All traces, in their order; labels are classes."""
+        self._file.seek(0)
+        for line in self._file:
+            case, value, holds, label = json_lib.loads(line)
+            row = {"case": case, "robustness": value, "satisfied": holds}
+            yield row | ({"label": judged.of[label or ""]} if judged.classes else {})
+
+
+@contextmanager
+def rows_to(out: Path | None) -> Iterator[Write]:
+    """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
+    from ..data.atomic_write import atomic_write
+    from ..data.readers.dialect import escape_cell
+
+    if out is None:
+        yield lambda *_: None
+        return
+    with atomic_write(out) as part, open(part, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["case", "robustness", "satisfied", "label"])
+
+        def write(cases: Sequence[str], values: Any, holds: Any, labels: Sequence[str] | None) -> None:
+            words = map(escape_cell, labels) if labels is not None else [""] * len(cases)
+            numbers = (map(repr, (values + 0.0).tolist()), holds.astype(int).tolist())
+            writer.writerows(zip(map(escape_cell, cases), *numbers, words, strict=True))
+
+        yield write
+
+
+def score_json(found: Score) -> dict[str, object]:
+    return {
+        "mcr": found.mcr, "traces": found.count, "true_good": found.true_good, "false_good": found.false_good,
+        "true_bad": found.true_bad, "false_bad": found.false_bad,
+    }  # fmt: skip
+
+
+def counts_text(found: Score, classes: tuple[str, ...]) -> str:
+    """The error rate, and what it is made of."""
+    bad, good = classes
+    return (
+        f"MCR {found.mcr:.4f}: {found.false_bad} {good!r} traces violate the rule, "
+        f"{found.false_good} {bad!r} traces satisfy it"
+    )
+
+
+def parse_at(at: str, rule: Formula) -> Any:
+    """Where to judge, from the word of the command line."""
+    from ..formula import direction
+
+    if at.lstrip("-").isdigit():
+        return int(at)
+    if at not in ("verdict", "first", "last"):
+        raise UnsupportedError(f"--at is verdict, first, last or the number of a sample; found {at!r}")
+    if at == "verdict" and direction(rule) == "mixed":
+        raise UnsupportedError(f"{rule} looks both back and ahead: pass --at first, last or the number of a sample")
+    return at
+
+
+def evaluate_in_pieces(
+    text: str, file: str, at: str, time_units: bool, json: bool, options: dict[str, Any], rows: int | None,
+    out: Path | None,
+) -> int:  # fmt: skip
+    """`eval` in pieces. Counts are of all traces; JSON lists all of them, text those that are wrong or close."""
+    from ..data.options import suggest_command
+    from ..data.streaming import Stream, open_source
+    from ..semantics.chunks import check_step, settled, step_of, verdicts
+    from ..semantics.tally import Tally
+
+    if not time_units:
+        note_windows([read_formula(text)], options.get("dt"), options.get("unit"))
+    source = open_source(file, options)
+    dt = step_of(source) if time_units else None
+    rule = read_formula(text, dt, time_units, source.name)
+    where = parse_at(at, rule)
+    warn_of_compiling()
+    spool = Spool() if json else None
+    if is_split_by_file(source):
+        came = _judge_on_engine(rule, source, where, rows, dt, out, spool)
+        if came.problems:
+            print_problems(suggest_command("check", [file], options), came.problems)
+        seen = RowsRead(came.ending.dt, came.ending.unit, came.rows, came.complete)
+        return _print_verdicts(rule, came.judged, seen, at, spool)
+    tally = Tally()
+    stream = Stream(source, rows)
+    with rows_to(out) as write, show_rows("judged") as wants_end:
+        for found in verdicts(rule, stream, where):
+            tally += found.tally
+            for take in (write, *([] if spool is None else [spool.take])):
+                take(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
+            if wants_end(stream):
+                break
+    if dt is not None and stream.is_over:
+        check_step(stream.ending, dt)
+    if problems := stream.problems():
+        print_problems(suggest_command("check", [file], options), problems)
+    seen = RowsRead(stream.dt, stream.unit, stream.rows, stream.is_over)
+    return _print_verdicts(rule, settled(tally, source), seen, at, spool)
+
+
+class RowsRead(NamedTuple):
+    """What is known of the rows besides the verdicts."""
+
+    dt: float | None
+    unit: str | None
+    rows: int
+    is_over: bool = True
+
+
+def _judge_on_engine(
+    rule: Formula, source: Source, where: Any, rows: int | None, dt: float | None, out: Path | None,
+    spool: Spool | None,
+) -> PartitionedVerdicts:  # fmt: skip
+    """File by file, on the engine that is chosen."""
+    from ..runs.out_of_core import judge_by_parts
+    from ..semantics.chunks import check_step
+
+    with rows_to(out) as write, by_file("judged") as told:
+        takers = [*([] if out is None else [write]), *([] if spool is None else [spool.take])]
+
+        def each(lot: Rows) -> None:
+            for take in takers:
+                take(*lot)
+
+        came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
+    if dt is not None and came.complete:
+        check_step(came.ending, dt)
+    return came
+
+
+def _print_verdicts(rule: Formula, told: Judged, seen: RowsRead, at: str, spool: Spool | None) -> int:
+    """Prints it, as JSON where there is a spool; the exit code."""
+    _tell_empty(rule, told)
+    nothing = not seen.is_over and not told.tally.traces
+    if spool is not None:
+        _print_json(told, seen, rule, at, spool)
+    elif not nothing:
+        _print(told, seen, rule, at)
+    if nothing:
+        complain("interrupted before any trace was judged, so there is nothing to say of the rule")
+        return INTERRUPTED
+    if not seen.is_over:
+        complain("interrupted: all of the above is of the rows read so far")
+        return INTERRUPTED
+    return 0 if told.tally.satisfied == told.tally.traces else 1
+
+
+def _tell_empty(rule: Formula, told: Judged) -> None:
+    from ..formula.nodes import FUTURE, PAST, walk
+
+    late = any(node.over.start > 0 for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
+    if told.tally.infinite and late:
+        complain(
+            f"warning: for {told.tally.infinite} of {told.tally.traces} traces an empty window decides the verdict: "
+            "the trace ends before the window starts, which counts as violated for F, O, U, S and as satisfied for G, H"
+        )
+
+
+def _sentence(rule: Formula, seen: RowsRead, at: str) -> str:
+    from ..formula import to_sentence
+
+    return to_sentence(rule, seen.dt, seen.unit) if at == "verdict" else f"Judged at: {at}."
+
+
+def _print_json(told: Judged, seen: RowsRead, rule: Formula, at: str, spool: Spool) -> None:
+    """One JSON object, of which one trace at a time is in memory."""
+    tally, score = told.tally, told.score
+    about = {
+        "formula": str(rule), "sentence": _sentence(rule, seen, at), "satisfied": tally.satisfied, "streamed": True,
+        "complete": seen.is_over, "count": tally.traces, "samples": tally.samples,
+    } | ({"score": score_json(score)} if score else {})  # fmt: skip
+    sys.stdout.write(f'{as_json(about)[:-1]}, "traces": [')
+    for i, row in enumerate(spool.rows(told)):
+        sys.stdout.write(", " * (i > 0) + as_json(row))
+    sys.stdout.write("]}\n")
+    sys.stdout.flush()
+
+
+def _print(told: Judged, seen: RowsRead, rule: Formula, at: str) -> None:
+    tally, score = told.tally, told.score
+    typer.echo(f"{rule}\n{_sentence(rule, seen, at)}\n")
+    labelled = bool(told.classes)
+    lines = [
+        [t.case, t.robustness, "satisfied" if t.satisfied else "violated"]
+        + ([t.label, "wrong" if told.is_wrong_class(t) else ""] if labelled else [])
+        for t in told.shown()
+    ]
+    typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labelled else [])], lines))
+    if tally.traces > len(lines):
+        first = "wrong verdicts first, then " if score else ""
+        typer.echo(f"({first}the closest calls; --out FILE.csv writes all {tally.traces} traces)")
+    typer.echo(f"\nsatisfied by {tally.satisfied} of {tally.traces} traces")
+    if score:
+        typer.echo(counts_text(score, told.classes))
+    typer.echo(f"read in pieces: {seen.rows:,} rows, {tally.samples:,} samples")
+    sys.stdout.flush()
+
+
+At = Annotated[str, typer.Option(help="verdict, first, last, or the number of a sample.")]
+TRACES_SHOWN = 20
+
+
+@reads_a_file
+def evaluate(
+    formula: FormulaText,
+    file: FileOrFolder,
+    at: At = "verdict",
+    every: Annotated[bool, typer.Option("--all", help="List every trace, not only the first ones.")] = False,
+    time_units: TimeUnits = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Write every trace to this CSV file.")] = None,
+    stream: InPieces = None,
+    piece_rows: PieceRows = None,
+    engine: EngineName = None,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Robustness and verdict of every trace; the error rate where there are labels. Exits with 1 if any violates.
+
+    A folder of Parquet files, and a file larger than memory, is read in pieces. Ctrl-C then gives what was counted.
+    """
+    check_output(out)
+    if is_streamed(file, options, stream):
+        if every:
+            raise UnsupportedError(
+                "--all lists all traces on the screen; of data read in pieces, --out FILE.csv has them"
+            )
+        return evaluate_in_pieces(formula, file, at, time_units, json, options, piece_rows, out)
+    rule, data = read_rule_and_data(formula, file, options, time_units)
+    import numpy as np
+
+    from ..data import suggest_command
+    from ..formula import to_sentence
+    from ..semantics.robustness import robustness, satisfied
+    from ..semantics.score import counted
+
+    where = parse_at(at, rule)
+    values = robustness(rule, data, at=where)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to say, the line above has said
+        verdicts = satisfied(rule, data, at=where)
+    labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
+    found = counted(verdicts, data.positive) if len(data.classes) == 2 else None
+    if out is not None:
+        with rows_to(out) as write:
+            write(data.cases, values, verdicts, labels)
+    sentence = to_sentence(rule, data.dt, data.time_unit) if at == "verdict" else f"Judged at: {at}."
+    if json:
+        rows = [
+            {"case": case, "robustness": value, "satisfied": verdict} | ({"label": labels[i]} if labels else {})
+            for i, (case, value, verdict) in enumerate(zip(data.cases, values, verdicts, strict=True))
+        ]
+        told = {"formula": str(rule), "sentence": sentence, "satisfied": int(verdicts.sum()), "traces": rows}
+        typer.echo(as_json(told | ({"score": score_json(found)} if found else {})))
+    else:
+        typer.echo(f"{rule}\n{sentence}\n")
+        wrong = verdicts != data.positive if found else np.zeros(len(data), bool)
+        shown = (
+            range(len(data)) if every or len(data) <= TRACES_SHOWN else np.lexsort((abs(values), ~wrong))[:TRACES_SHOWN]
+        )
+        lines = [
+            [data.cases[i], float(values[i]), "satisfied" if verdicts[i] else "violated"]
+            + ([labels[i], "wrong" if wrong[i] else ""] if labels else [])
+            for i in shown
+        ]
+        typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labels else [])], lines))
+        if len(data) > len(lines):
+            first = "wrong verdicts first, then " if found else ""
+            typer.echo(f"({first}the closest calls; --all lists all {len(data)} traces)")
+        typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
+        if found:
+            typer.echo(counts_text(found, data.classes))
+        case = lines[0][0] if wrong.any() else data.cases[int(values.argmin())]
+        asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else [])]
+        why = suggest_command("explain", [formula, file], options, ["--case", str(case), *asked])
+        typer.echo(f"why? {why}")
+    return 0 if verdicts.all() else 1
+
+
+@reads_a_file
+def explain(
+    formula: FormulaText,
+    file: File,
+    case: Annotated[str, typer.Option("--case", help="The id of the trace.")],
+    at: At = "verdict",
+    time_units: TimeUnits = False,
+    json: Json = False,
+    options: Any = None,
+) -> int:
+    """Why a trace satisfies or violates a formula: the sample that decides, and the way to it."""
+    rule, data = read_rule_and_data(formula, file, options, time_units)
+    from ..formula import to_sentence
+    from ..semantics import deciding, satisfied, signals
+
+    one = data.subset([_place(data, case)])
+    where = parse_at(at, rule)
+    verdict = bool(satisfied(rule, one, at=where)[0])
+    (found,) = deciding(rule, one, at=where)
+    parts = {part: values[0] for part, values in signals(rule, one).items()}
+    if json:
+        told: dict[str, object] = {"formula": str(rule), "case": one.cases[0], "satisfied": verdict}
+        typer.echo(as_json(told | _witness_json(found, parts, one)))
+    else:
+        word = "satisfies" if verdict else "violates"
+        typer.echo(f"case {one.cases[0]} {word} {rule}\n{to_sentence(rule, data.dt, data.time_unit)}\n")
+        if found is None:
+            typer.echo("an empty window or a constant decides: no sample does")
+        else:
+            path = [["  " * i + str(part), t, float(parts[part][t])] for i, (part, t) in enumerate(found.path)]
+            typer.echo(table(["formula", "sample", "robustness"], path))
+            typer.echo(
+                f"\ndecided at {_moment(found.sample, data)}: {_readings(found, one)}, "
+                f"robustness {short(found.robustness)}"
+            )
+    return 0 if verdict else 1
+
+
+def _place(data: Dataset, case: str) -> int:
+    from difflib import get_close_matches
+
+    from ..errors import DataError
+
+    if case in data.cases:
+        return data.cases.index(case)
+    close = get_close_matches(case, data.cases, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; there are {len(data)}, from {data.cases[0]!r} on"
+    raise DataError(f"{data.name} has no case {case!r}{hint}")
+
+
+def _moment(sample: int, data: Dataset) -> str:
+    from ..formula.show import duration
+
+    if data.dt is None:
+        return f"sample {sample}"
+    return f"sample {sample} ({duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
+
+
+def _readings(found: Deciding, one: Dataset) -> str:
+    trace = one.trace(0)
+    return ", ".join(
+        f"{name} = {short(float(trace[one.channels.index(name)][found.sample]))}" for name in found.channels
+    )
+
+
+def _witness_json(found: Deciding | None, parts: Any, one: Dataset) -> dict[str, object]:
+    if found is None:
+        return {"deciding": None}
+    trace = one.trace(0)
+    path = [{"formula": str(part), "sample": t, "robustness": float(parts[part][t])} for part, t in found.path]
+    readings = {name: float(trace[one.channels.index(name)][found.sample]) for name in found.channels}
+    return {
+        "robustness": found.robustness,
+        "deciding": {"atom": str(found.atom), "sample": found.sample, "readings": readings},
+        "path": path,
+    }
