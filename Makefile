@@ -64,8 +64,8 @@ test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
 check: $(VENV)/.check
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench reproduction
+	$(BIN)/ruff format --check src tests bench reproduction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -104,7 +104,7 @@ $(VENV)/.plot: pyproject.toml | $(BIN)/python
 
 # With FERNN_DATA on the paper's recordings, without it on the simulated train. Goes on where it was interrupted.
 reproduce: $(VENV)/.plot
-	$(BIN)/fernn reproduce $(ARGS)
+	$(BIN)/python -m reproduction $(ARGS)
 
 # Real pages in chromium, which has to be there.
 screenshots: $(VENV)/.test

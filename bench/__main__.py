@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from fernn.compare.surroundings import source, surroundings
+from fernn.evaluation.comparison import describe_environment, source_hash
 
 from .call import call
 from .offline import Row, beside_copy, measured
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _measured(quick: bool) -> Results:
-    start, load, before = perf_counter(), os.getloadavg()[0], source(ROOMS)
+    start, load, before = perf_counter(), os.getloadavg()[0], source_hash(ROOMS)
     peers, absent = installed()
     _say(f"beside {', '.join(peers)}; absent: {', '.join(absent) or 'none'}")
     watched = [live(formula, 0.5 if quick else 1.5) for formula in FORMULAS]
@@ -59,11 +59,11 @@ def _measured(quick: bool) -> Results:
     _say("one thread")
     alone = _alone(quick)
     command = "python -m bench" + " --quick" * quick
-    if source(ROOMS) != before:
+    if source_hash(ROOMS) != before:
         _say("fernn's source changed during the run: measure again")
     return Results(
-        command, perf_counter() - start, surroundings(PACKAGES), (load, os.getloadavg()[0]), (before, source(ROOMS)),
-        rows, alone, watched, absent, call(0.5),
+        command, perf_counter() - start, describe_environment(PACKAGES), (load, os.getloadavg()[0]),
+        (before, source_hash(ROOMS)), rows, alone, watched, absent, call(0.5),
     )  # fmt: skip
 
 

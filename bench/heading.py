@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from .store import Store
 
@@ -39,4 +39,4 @@ def heading(title: str, target: str, store: Store, aims: Iterable[Aim]) -> Itera
         yield "**Some of these figures belong to an earlier version of the source.**"
     yield "## Aims"
     lines = ((aim.text, aim.wanted, aim.measured, "met" if aim.met else f"**{aim.verdict}**") for aim in aims)
-    yield table(("", "aim", "measured", ""), lines)
+    yield markdown_table(("", "aim", "measured", ""), lines)

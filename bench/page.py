@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from .aims import BATCH, Aim, aims
 from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
@@ -44,7 +44,7 @@ def _sections(results: Results) -> Iterator[str]:
             "called in C, without a look at formula or channels. Where a copy takes no more than a few microseconds "
             "the call decides, not the work: 100 x 100 samples are copied in little more than one."
         )
-        yield table(results.call, [[_number(seconds * 1e6) for seconds in results.call.values()]])
+        yield markdown_table(results.call, [[_number(seconds * 1e6) for seconds in results.call.values()]])
     yield "## Whole signal, at every sample"
     yield (
         "Milliseconds for the whole batch, float32, `X[case, channel, time]`, uniform random numbers; in "
@@ -88,7 +88,7 @@ def _aims(found: Sequence[Aim]) -> str:
          aim.met if aim.met == "met" else f"**{aim.met}**")
         for aim in found
     )  # fmt: skip
-    return table(head, lines)
+    return markdown_table(head, lines)
 
 
 def _offline(rows: Sequence[Row]) -> str:
@@ -101,7 +101,7 @@ def _offline(rows: Sequence[Row]) -> str:
         )
         for row in rows
     )  # fmt: skip
-    return table(head, lines)
+    return markdown_table(head, lines)
 
 
 def _peer(row: Row, name: str) -> str:
@@ -116,7 +116,7 @@ def _alone(rows: Sequence[Row]) -> str:
          _number(row.times(FRESH_COPY)))
         for row in rows
     )  # fmt: skip
-    return table(("formula", "traces x samples", "fernn, ms", "of copy, prepared", "of copy, fresh"), lines)
+    return markdown_table(("formula", "traces x samples", "fernn, ms", "of copy, prepared", "of copy, fresh"), lines)
 
 
 def _live(found: Sequence[Live]) -> str:
@@ -125,13 +125,13 @@ def _live(found: Sequence[Live]) -> str:
          _number(each.times))
         for each in found
     )  # fmt: skip
-    return table(("formula", "fernn", "rtamt", "times"), lines)
+    return markdown_table(("formula", "fernn", "rtamt", "times"), lines)
 
 
 def _ways(rows: Sequence[Row]) -> str:
     named = ("numpy", "torch", "jax")
     lines = ((f"`{row.task.formula}`", row.task.shape, *(row.way.get(name, "-") for name in named)) for row in rows)
-    return table(("formula", "traces x samples", *named), lines)
+    return markdown_table(("formula", "traces x samples", *named), lines)
 
 
 def _reasons(results: Results) -> str:
@@ -141,7 +141,7 @@ def _reasons(results: Results) -> str:
         for name, reason in row.reason.items():
             kept.setdefault((name, str(row.task.formula), reason), []).append(row.task.shape)
     lines += [(name, f"`{formula}` on {', '.join(shapes)}", reason) for (name, formula, reason), shapes in kept.items()]
-    return table(("who", "what", "why"), lines) if lines else "Everyone did everything."
+    return markdown_table(("who", "what", "why"), lines) if lines else "Everyone did everything."
 
 
 def _ms(seconds: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from fernn.compare.surroundings import source, surroundings
+from fernn.evaluation.comparison import describe_environment, source_hash
 
 from .child import answer, asked
 from .store import Store
@@ -58,7 +58,7 @@ def main(bench: Bench) -> int:
     wanted = chosen.only.split(",")
     if unknown := [part for part in wanted if part not in bench.parts]:
         parser.error(f"no part {unknown[0]!r}; there are {', '.join(bench.parts)}")
-    store = Store.opened(bench.plain, source(bench.rooms), surroundings(bench.packages))
+    store = Store.opened(bench.plain, source_hash(bench.rooms), describe_environment(bench.packages))
     failed = 0
     if not chosen.page:
         if bench.first is not None:
@@ -67,7 +67,7 @@ def main(bench: Bench) -> int:
             if chosen.again:
                 store.forget(part)
             failed += measure(bench, part, store, chosen.thorough)
-            if source(bench.rooms) != store.source:
+            if source_hash(bench.rooms) != store.source:
                 say("fernn's source changed during the run, which ends here: run it again")
                 failed += 1
                 break
@@ -82,7 +82,7 @@ def measure(bench: Bench, part: str, store: Store, thorough: bool) -> int:
     for group in bench.parts[part].units(thorough):
         units = [unit for unit in group if not store.has(part, unit)]
         for unit, found in asked(part, units, bench.module):
-            if source(bench.rooms) != store.source:
+            if source_hash(bench.rooms) != store.source:
                 return failed  # of which version this figure is, nobody knows
             if problem := found.get("problem"):
                 say(f"{part} {unit}: not measured: {problem}")

@@ -7,13 +7,14 @@ import sys
 
 import pytest
 
-import fernn.evaluation
+import fernn.evaluation.comparison
 import fernn.mining
 
 PACKAGES = {
     "fernn.asking": fernn.mining,
     "fernn.belief": fernn.evaluation,
     "fernn.causes": fernn.mining,
+    "fernn.planted": fernn.mining,
     "fernn.regions": fernn.mining,
 }
 
@@ -29,6 +30,12 @@ def test_a_package_can_be_imported_by_its_former_name_with_a_warning(former):
     assert all(getattr(module, name) is getattr(now, name) for name in now.__all__)
     with pytest.raises(AttributeError):
         _ = module.nothing
+
+
+def test_a_comparison_is_found_by_its_former_name():
+    with pytest.warns(DeprecationWarning, match="fernn.compare.own is now called fernn.evaluation.comparison"):
+        from fernn.compare.own import compare
+    assert compare is fernn.evaluation.comparison.compare
 
 
 def test_the_warning_names_the_line_that_imports():

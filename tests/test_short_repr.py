@@ -17,10 +17,10 @@ from fernn.plain import short_repr
 ROOMS = (
     "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".evaluation",
     ".runs",
-    ".mining", ".verify", ".planted", ".engines", ".learners.enumerative.certificate",
+    ".mining", ".verify", ".engines", ".learners.enumerative.certificate",
     ".learners.enumerative.enumeration", ".learners.enumerative.audit",
     ".evaluation.drift",
-    ".compare.own", ".compare.running", ".semantics.tally",
+    ".evaluation.comparison", ".evaluation.trial_runs", ".semantics.tally",
 )  # fmt: skip
 FORMULA = parse(" & ".join(f"G (channel{i} <= {i})" for i in range(40)))
 HUGE = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from ..heading import Aim, heading
 from ..store import Store
@@ -53,8 +53,8 @@ def _sections(store: Store) -> Iterator[str]:
     yield from heading("Are the promises kept?", "bench-belief", store, aims(store))
     yield "## Rivals of planted formulas"
     yield (
-        f"{len(rivals.SEEDS)} formulas planted by `fernn.planted.task`, FERNN with {rivals.LIMIT:g} s each; where its "
-        f"best rule still errs in training, {rivals.MORE} other seeds (`fernn rivals --seeds`). `data`: "
+        f"{len(rivals.SEEDS)} formulas planted by `mining.plant_formula`, FERNN with {rivals.LIMIT:g} s each; where its"
+        f" best rule still errs in training, {rivals.MORE} other seeds (`fernn rivals --seeds`). `data`: "
         "some rival judges all training traces as the planted formula does. `apart`: on how many of 2000 fresh "
         "traces the nearest rival differs from it."
     )
@@ -63,14 +63,14 @@ def _sections(store: Store) -> Iterator[str]:
          f"{each['on_fresh']:.4f}", f"{each['seconds']:.1f}")
         for unit, each in store.found("rivals").items()
     ]  # fmt: skip
-    yield table(("seed", "planted", "rivals", "groups", "data", "apart", "seconds"), rows)
+    yield markdown_table(("seed", "planted", "rivals", "groups", "data", "apart", "seconds"), rows)
     yield "## Verdicts that may be `cannot say`"
     yield "Learned on a third of the traces, calibrated on a third, tested on a third; drawn anew each time."
     parts = [
         (unit, f"{each['coverage']:.4f} ± {each['error']:.4f}", f"{each['unsaid']:.3f}", f"{each['wrong']:.3f}")
         for unit, each in store.found("coverage").items()
     ]
-    yield table(("data / alpha", "coverage", "cannot say", "wrong"), parts)
+    yield markdown_table(("data / alpha", "coverage", "cannot say", "wrong"), parts)
     yield "## Nested cross-validation"
     yield (
         "Many drawings of each setup; 5 folds of an exact search up to length 2, where nothing else "
@@ -83,7 +83,7 @@ def _sections(store: Store) -> Iterator[str]:
          str(each["counted"]))
         for unit, each in store.found("nested").items()
     ]  # fmt: skip
-    yield table(("setup", "true error", "held", "mean width", "counted"), lines)
+    yield markdown_table(("setup", "true error", "held", "mean width", "counted"), lines)
     yield "## Shuffled labels"
     told = [each for unit, each in store.found("shuffling").items() if "as it is" not in unit]
     real = store.found("shuffling").get("ecg, as it is/0")
@@ -102,4 +102,4 @@ def _sections(store: Store) -> Iterator[str]:
         (unit, f"{each['raised']:.2f}", "-" if each["after"] is None else f"{each['after']:g}")
         for unit, each in store.found("watching").items()
     ]
-    yield table(("", "share of streams with an alarm", "after so many traces (median)"), seen)
+    yield markdown_table(("", "share of streams with an alarm", "after so many traces (median)"), seen)

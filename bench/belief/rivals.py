@@ -13,7 +13,7 @@ from fernn.evaluation import rashomon_set
 from fernn.formula import direction
 from fernn.learners import Fernn
 from fernn.learners.recipe import recipe
-from fernn.planted import task
+from fernn.mining import plant_formula
 from fernn.runs import Run, plan
 from fernn.runs.job import Job
 from fernn.runs.rivals import candidates, try_seeds
@@ -35,7 +35,7 @@ def units(thorough: bool) -> Iterator[list[str]]:
 
 
 def measured(unit: str) -> Found:
-    made = task(int(unit))
+    made = plant_formula(int(unit))
     learner = Fernn(
         max_length=6, intervals=made.has_intervals, direction=direction(made.formula), seed=0, time_limit=LIMIT
     )  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from ..fernn.accuracy import DATA, LENGTHS, SPLITS
 from ..heading import Aim, heading
@@ -85,7 +85,7 @@ def _exhausted(store: Store) -> Iterator[str]:
         "as the best formula."
     )
     head = ("", "traces x samples", "atoms", "seconds", "formulas", "merged", "bounded", "scored", "errors", "ways")
-    yield table(head, (
+    yield markdown_table(head, (
         (unit.replace("/", ", "), f"{f['traces']} x {f['samples']}", str(f["atoms"]), f"{f['seconds']:.2f}",
          f"{f['generated']:,}", f"{f['merged']:,}", f"{f['bounded']:,}", f"{f['scored']:,}",
          f"{f['error']:g}", f"{f['rivals']}{'' if f['complete'] else ' or more'}")
@@ -126,7 +126,7 @@ def _ltlf(store: Store) -> Iterator[str]:
     ours = np.array([f["seconds"] for f in found])
     theirs = np.array([_beside(f) for f in found])
     sure = sum(f["smallest"] for f in found)
-    yield table(("", "fernn", "Scarlet"), [
+    yield markdown_table(("", "fernn", "Scarlet"), [
         ("median", f"{np.median(ours) * 1e3:.1f} ms", f"{np.median(theirs) * 1e3:.0f} ms"),
         ("slowest", f"{ours.max():.2f} s", "gave up" if len(solved) < len(found) else f"{theirs.max():.1f} s"),
         ("proved smallest", f"{sure} of {len(found)}", "-"),
@@ -159,7 +159,7 @@ def _accuracy(store: Store) -> Iterator[str]:
             seconds = [row["seconds"]["6"] if isinstance(row["seconds"], dict) else row["seconds"] for row in rows]
             pick = _mean([row["picked"]["mcr"] for row in rows])
             lines.append((f"{name}, {method}", *cells, pick, train, f"{np.mean(seconds):.1f}"))
-    yield table(("", *(f"length {length}" for length in LENGTHS), "picked", "train", "seconds"), lines)
+    yield markdown_table(("", *(f"length {length}" for length in LENGTHS), "picked", "train", "seconds"), lines)
     if missing := [name for name in DATA if not store.found("accuracy", f"{name}/")]:
         yield f"Not measured, because `FERNN_DATA` does not hold them: {', '.join(missing)}."
 

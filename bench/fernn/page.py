@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from ..heading import heading
 from ..store import Store
@@ -61,13 +61,13 @@ def _accuracy(store: Store) -> Iterator[str]:
                  f"{seconds(found).mean():.1f}", f"{peak(found) / 1e6:.0f} MB")
             )  # fmt: skip
         lines.append((f"{name}, paper", *(f"{mcr:.2f}" for mcr in PAPER[name]), "", "", "", ""))
-    yield table(head, lines)
+    yield markdown_table(head, lines)
     if missing := [name for name in DATA if not splits(store, name)]:
         yield f"Not measured, because `FERNN_DATA` does not hold them: {', '.join(missing)}."
     if any(splits(store, name) for name in DATA):
         yield "Picked on the first split:"
         first = ((name, splits(store, name)[:1]) for name in DATA)
-        yield table(
+        yield markdown_table(
             ("", "formula", "test error"),
             (
                 (name, f"`{one[0]['picked']['formula']}`", f"{one[0]['picked']['mcr']:.4f}")
@@ -88,7 +88,7 @@ def _bounds(store: Store) -> Iterator[str]:
         "network found `G[1,3] (x >= 0.42)`, with an error of 0.08."
     )
     lines = ((unit, f"`{each['formula']}`", f"{each['mcr']:.4f}") for unit, each in found.items())
-    yield table(("seed", "formula", "error"), lines)
+    yield markdown_table(("seed", "formula", "error"), lines)
 
 
 def _planted(store: Store) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _planted(store: Store) -> Iterator[str]:
         return
     yield "## Planted formulas"
     yield (
-        "`fernn.planted.task(seed)`: a random formula of length 3 to 6 labels 500 random traces; with *flipped*, a "
+        "`mining.plant_formula(seed)`: a random formula of length 3 to 6 labels 500 random traces; with *flipped*, a "
         "tenth of these labels is then turned over. The learner is told which way the formula looks and whether it has "
         f"windows. Recovered is an error of at most {RECOVERED:g} against the clean labels of 2000 fresh traces, by "
         "the formula of least validation error on the front, or by the picked one."
@@ -106,14 +106,14 @@ def _planted(store: Store) -> Iterator[str]:
         counts = [recovered(store, kind, entry) for entry in ("best", "picked")]
         took = np.mean([each["seconds"] for each in store.found("planted", f"{kind}/").values()] or [0.0])
         lines.append((kind, *(f"{right} of {tried}" for right, tried in counts), f"{took:.1f}"))
-    yield table(("labels", "recovered, least validation error", "recovered, picked", "seconds, mean"), lines)
+    yield markdown_table(("labels", "recovered, least validation error", "recovered, picked", "seconds, mean"), lines)
     lost = [
         (unit, each) for unit, each in store.found("planted").items()
         if max(each["best"]["mcr"], each["picked"]["mcr"]) > RECOVERED
     ]  # fmt: skip
     if lost:
         yield "Not recovered by one of the two or by both:"
-        yield table(
+        yield markdown_table(
             ("", "planted", "least validation error", "", "picked", ""),
             (
                 (unit, f"`{each['planted']}`", f"`{each['best']['formula']}`", f"{each['best']['mcr']:.4f}",
@@ -149,7 +149,7 @@ def _speed(store: Store) -> Iterator[str]:
             f"time of {WHOLE} is extrapolated from them."
         )
         head = ("", "default, seconds", "epochs run", "seconds", f"{WHOLE} epochs, seconds", "times ours")
-        yield table(head, lines)
+        yield markdown_table(head, lines)
     if compiled := store.found("compiling").get("first"):
         first, second = compiled["first"], compiled["second"]
         yield (

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from fernn.formula import direction, length
 from fernn.learners import Fernn
-from fernn.planted import task
+from fernn.mining import plant_formula
 from fernn.semantics import score
 
 from ..store import Found
@@ -26,7 +26,7 @@ def units(thorough: bool) -> Iterator[list[str]]:
 def measured(unit: str) -> Found:
     """The learner knows which way the formula looks and whether it has windows, nothing else."""
     kind, seed = unit.split("/")
-    made = task(int(seed), flip=FLIPS[kind])
+    made = plant_formula(int(seed), flip=FLIPS[kind])
     way = direction(made.formula)
     learner = Fernn(max_length=6, intervals=made.has_intervals, direction=way, seed=int(seed))  # type: ignore[arg-type]
     start = perf_counter()

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from time import perf_counter, process_time
 
 import numpy as np
+from reproduction.paper_numbers import PRINTED
 
 from fernn import parse
-from fernn.compare.reported import PRINTED
 from fernn.data import Dataset, load, split
 from fernn.formula import Implies
 from fernn.learners import Entry

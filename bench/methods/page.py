@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from ..fernn.accuracy import DATA, SPLITS
 from ..fernn.planted import FLIPS, RECOVERED
@@ -74,19 +74,23 @@ def _sections(store: Store) -> Iterator[str]:
         "alone where that errs less, judged on the same test traces."
     )
     head = ("", *DATA)
-    yield table(head, _rows(store, lambda found: _mean(_mcr(found))))
+    yield markdown_table(head, _rows(store, lambda found: _mean(_mcr(found))))
     yield "Picked:"
-    yield table(head, _rows(store, lambda found: _mean(_mcr(found, "picked")), extra=False))
+    yield markdown_table(head, _rows(store, lambda found: _mean(_mcr(found, "picked")), extra=False))
     yield "Seconds a fit (of processor time, on two cores), validation included:"
-    yield table(head, _rows(store, lambda found: f"{_took(found, 'seconds'):.1f} ({_took(found, 'cpu'):.1f})", False))
+    yield markdown_table(
+        head, _rows(store, lambda found: f"{_took(found, 'seconds'):.1f} ({_took(found, 'cpu'):.1f})", False)
+    )
     yield "Length of the formula, mean:"
-    yield table(head, _rows(store, lambda found: f"{np.mean([f['accurate']['length'] for f in found]):.1f}", False))
+    yield markdown_table(
+        head, _rows(store, lambda found: f"{np.mean([f['accurate']['length'] for f in found]):.1f}", False)
+    )
     yield "Formulas of the first split:"
     lines = [
         (f"{method}, {name}", f"`{found[0]['accurate']['formula']}`", f"{found[0]['accurate']['mcr']:.4f}")
         for method in COMPARED for name in DATA if (found := _of(store, method, name))
     ]  # fmt: skip
-    yield table(("", "formula", "test error"), lines)
+    yield markdown_table(("", "formula", "test error"), lines)
     yield "The settings: " + "; ".join(f"*{method}* {text}" for method, text in SETTINGS.items()) + "."
     yield from _planted(store)
 
@@ -106,8 +110,8 @@ def _planted(store: Store) -> Iterator[str]:
         return
     yield "## Planted formulas"
     yield (
-        f"`fernn.planted.task(seed)`, {len(SEEDS)} seeds: a random formula of length 3 to 6 labels 500 random traces; "
-        f"with *flipped*, a tenth of the labels is turned over. A fit may take {LIMIT:g} s. The error is against the "
+        f"`mining.plant_formula(seed)`, {len(SEEDS)} seeds: a random formula of length 3 to 6 labels 500 random traces;"
+        f" with *flipped*, a tenth of the labels is turned over. A fit may take {LIMIT:g} s. The error is against the "
         f"clean labels of 2000 fresh traces; recovered is one of at most {RECOVERED:g}. The exact search goes up to "
         "length 4 here; the lattice method, which looks ahead, gets past tasks reversed."
     )
@@ -118,7 +122,7 @@ def _planted(store: Store) -> Iterator[str]:
         for kind in FLIPS for method in LEARNERS
         if (found := list(store.found("planted", f"{kind}/{method}/").values()))
     ]  # fmt: skip
-    yield table(("", "error, mean", "median", "recovered", "seconds"), lines)
+    yield markdown_table(("", "error, mean", "median", "recovered", "seconds"), lines)
 
 
 def _into_learners(store: Store) -> None:
@@ -136,7 +140,7 @@ def _into_learners(store: Store) -> None:
     head = ("method", "when", *DATA, "planted")
     text = LEARNERS_PAGE.read_text()
     before, rest = text.split(BEGIN)
-    LEARNERS_PAGE.write_text(f"{before}{BEGIN}\n\n{table(head, lines)}\n\n{END}{rest.split(END)[1]}")
+    LEARNERS_PAGE.write_text(f"{before}{BEGIN}\n\n{markdown_table(head, lines)}\n\n{END}{rest.split(END)[1]}")
 
 
 def _mean(found: np.ndarray) -> str:

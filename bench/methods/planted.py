@@ -10,7 +10,7 @@ import numpy as np
 from fernn.data import Dataset
 from fernn.formula import direction, length
 from fernn.learners import Enumerative, Fernn, Lattice, Learner, Tree
-from fernn.planted import Planted, task
+from fernn.mining import PlantedProblem, plant_formula
 from fernn.semantics import score
 
 from ..fernn.planted import FLIPS, RECOVERED
@@ -20,7 +20,7 @@ from .compared import accurate
 SEEDS = range(10)
 LIMIT = 10.0
 """Seconds a fit may take."""
-LEARNERS: dict[str, Callable[[Planted, int], Learner]] = {
+LEARNERS: dict[str, Callable[[PlantedProblem, int], Learner]] = {
     "fernn": lambda made, seed: Fernn(
         max_length=6, intervals=made.has_intervals, direction=_way(made), seed=seed, time_limit=LIMIT
     ),
@@ -34,7 +34,7 @@ LEARNERS: dict[str, Callable[[Planted, int], Learner]] = {
 }  # fmt: skip
 
 
-def _way(made: Planted) -> str:
+def _way(made: PlantedProblem) -> str:
     return direction(made.formula)  # type: ignore[return-value]
 
 
@@ -47,7 +47,7 @@ def units(thorough: bool) -> Iterator[list[str]]:
 
 def measured(unit: str) -> Found:
     kind, method, seed = unit.split("/")
-    made = task(int(seed), flip=FLIPS[kind])
+    made = plant_formula(int(seed), flip=FLIPS[kind])
     turned = method == "lattice" and _way(made) == "past"  # it looks ahead: a past rule is one of the reversed trace
     train, fresh = (_reversed(data) if turned else data for data in (made.train, made.fresh))
     start = perf_counter()

@@ -41,9 +41,9 @@ def network(size: Size) -> Any:
 @lru_cache(maxsize=8)
 def planted(traces: int, samples: int, channels: int) -> Any:
     """Traces labelled by a formula of length 3, a tenth of them wrongly."""
-    from fernn.planted import task
+    from fernn.mining import plant_formula
 
-    return task(7, traces, samples, channels, length=3, intervals=False, flip=0.1, way="future").train
+    return plant_formula(7, traces, samples, channels, length=3, intervals=False, flip=0.1, way="future").train
 
 
 def pace(run: Callable[[Any, int], Any], at: Any, size: Size, seconds: float) -> dict[str, Any]:

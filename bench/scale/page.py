@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from fernn.compare.markdown import table
+from fernn.evaluation.comparison import markdown_table
 
 from ..heading import Aim, heading
 from ..store import Found, Store
@@ -55,7 +55,7 @@ def _sections(store: Store) -> Iterator[str]:
         [each, f"{found[f'{each} 1']['seconds']:.2f}", f"{found[f'{each} 2']['seconds']:.2f}", f"{gain:.2f}"]
         for each, gain in workers.gains(found).items()
     ]
-    yield table(["engine and work", "one worker, s", "two, s", "times"], rows)
+    yield markdown_table(["engine and work", "one worker, s", "two, s", "times"], rows)
     yield from _streams()
     yield from _exact_card()
     yield from _fernn_card()
@@ -79,7 +79,7 @@ def _streams() -> Iterator[str]:
          f"{each['peak'] / 1e6:.0f}"]
         for each in told["results"]
     ]  # fmt: skip
-    yield table(
+    yield markdown_table(
         [
             "channels",
             "samples a trace",
@@ -108,7 +108,7 @@ def _exact_card() -> Iterator[str]:
         for name, each in told["parts"].items()
         if "times" in each and each["same"]
     ]
-    yield table(["", "two cores", "card", "times"], rows)
+    yield markdown_table(["", "two cores", "card", "times"], rows)
 
 
 def _fernn_card() -> Iterator[str]:
@@ -127,7 +127,7 @@ def _fernn_card() -> Iterator[str]:
         cores = max(each["rate"] for each in mine if each["what"].startswith("two"))
         card = {each["restarts"]: each for each in mine if each["what"] == "card" and "rate" in each}
         rows.append([size, f"{cores / 1e9:.3f}", *(_times(card.get(count)) for count in RESTARTS)])
-    yield table(["", "two cores", *(f"{count:,} restarts" for count in RESTARTS)], rows)
+    yield markdown_table(["", "two cores", *(f"{count:,} restarts" for count in RESTARTS)], rows)
 
 
 RESTARTS = (64, 512, 4096, 16384)
@@ -208,7 +208,7 @@ def _growth(found: dict[str, Found], picture: str) -> Iterator[str]:
                 over_all, last = growth.exponent(sizes, values)
                 cells.append(f"{over_all:.2f} ({last:.2f})")
         rows.append([said, *cells])
-    yield table(["", *growth.AXES], rows)
+    yield markdown_table(["", *growth.AXES], rows)
     yield f"![time against size, both logarithmic]({picture})"
 
 
@@ -231,7 +231,7 @@ def _sizes(found: dict[str, Found]) -> str:
                         f"{peak:,.0f}",
                     ]
                 )
-    return table(["", "", "from", "s", "to", "s", "MB there"], rows)
+    return markdown_table(["", "", "from", "s", "to", "s", "MB there"], rows)
 
 
 def drawn(found: dict[str, Found]) -> None:

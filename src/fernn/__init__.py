@@ -99,6 +99,9 @@ _RENAMED = {
     "fernn.asking": "fernn.mining",
     "fernn.belief": "fernn.evaluation",
     "fernn.causes": "fernn.mining",
+    "fernn.compare": "fernn.evaluation",
+    "fernn.compare.own": "fernn.evaluation.comparison",
+    "fernn.planted": "fernn.mining",
     "fernn.regions": "fernn.mining",
 }
 
@@ -108,7 +111,7 @@ class _FormerPackages:
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, cls) if name in _RENAMED else None  # type: ignore[arg-type]
+        return ModuleSpec(name, cls, is_package=True) if name in _RENAMED else None  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:
@@ -118,7 +121,8 @@ class _FormerPackages:
     def exec_module(module: ModuleType) -> None:
         now = import_module(_RENAMED[module.__name__])
         warn(f"{module.__name__} is now called {now.__name__}", DeprecationWarning, stacklevel=2)
-        module.__dict__["__getattr__"] = lambda name: getattr(now, now.FORMER_NAMES.get(name, name))
+        former: dict[str, str] = getattr(now, "FORMER_NAMES", {})
+        module.__dict__["__getattr__"] = lambda name: getattr(now, former.get(name) or name)
 
 
 sys.meta_path.append(_FormerPackages)

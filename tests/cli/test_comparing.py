@@ -75,10 +75,12 @@ def test_compare_and_learn_have_the_same_options_of_learning():
 
 
 def test_a_setting_is_named_as_it_is_typed_and_read_back():
-    from fernn.compare.methods import compared, named
+    from fernn.evaluation.trials import find_method, name_with_settings
     from fernn.learners import Enumerative, Fernn
 
     given = {"direction": "past", "since": False, "intervals": True, "class_weight": "balanced", "miss_cost": 2.5}
-    made = compared(named("exact", given | {"atoms": "differences"})).make(3, 1, 5.0)
+    made = find_method(name_with_settings("exact", given | {"atoms": "differences"})).make(3, 1, 5.0)
     assert made == Enumerative(max_length=3, seed=1, time_limit=5.0, atoms="differences", **given)
-    assert compared(named("fernn", {"atoms": "linear"})).make(3, 0, 1.0) == Fernn(3, time_limit=1.0, atoms="linear")
+    assert find_method(name_with_settings("fernn", {"atoms": "linear"})).make(3, 0, 1.0) == Fernn(
+        3, time_limit=1.0, atoms="linear"
+    )

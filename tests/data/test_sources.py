@@ -5,7 +5,7 @@ import pytest
 
 from fernn.data import SOURCES, data_card, is_named, load, paper_split, save
 from fernn.errors import DataError, UnsupportedError
-from fernn.planted import task
+from fernn.mining import plant_formula
 
 
 def errors(data, threshold):
@@ -34,7 +34,7 @@ def test_an_option_that_a_source_does_not_have_is_refused_with_those_it_has(tmp_
                 load("ItalyPowerDemand", **wrong)
 
 
-@pytest.mark.parametrize("make", [SOURCES["cruise"], SOURCES["wander"], task])
+@pytest.mark.parametrize("make", [SOURCES["cruise"], SOURCES["wander"], plant_formula])
 @pytest.mark.parametrize(
     "wrong",
     [{"cases": 2.5}, {"cases": 0}, {"cases": True}, {"cases": "2"}, {"seed": -1}, {"seed": 0.5}, {"seed": None}],

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fernn.compare.ledger import Ledger
-from fernn.compare.unit import Unit
 from fernn.data import from_arrays, load, read, write_csv
 from fernn.data.readers.dialect import escape_cell, unescape_cell
 from fernn.data.streaming import Stream, open_source
+from fernn.evaluation.trial_runs import TrialLog
+from fernn.evaluation.trials import Trial
 
 RUN = tuple("=+-@\t\r")
 NAMES = ["=cmd|' /C calc'!A0", "+1+cmd()", "-2+3", "@SUM(A1)", "'=x", "''=x", "'plain", "-1", "+2.5e3", "=", "a;=cmd()"]
@@ -82,8 +82,8 @@ def test_eval_writes_no_cell_that_is_run(tmp_path, monkeypatch, stream):
 
 
 def test_the_table_of_a_comparison_has_no_cell_that_is_run(tmp_path):
-    ledger = Ledger.opened(tmp_path / "c", "x")
-    ledger.put(Unit("=data()", "0", "exact", 1), {"mcr": 0.5, "formula": "-x >= 1", "settings": json.dumps({})})
+    ledger = TrialLog.opened(tmp_path / "c", "x")
+    ledger.put(Trial("=data()", "0", "exact", 1), {"mcr": 0.5, "formula": "-x >= 1", "settings": json.dumps({})})
     (row,) = csv.DictReader(io.StringIO(ledger.write_table().read_text()))
     assert (row["data"], row["formula"]) == ("'=data()", "'-x >= 1")
     assert row["mcr"] == "0.5"

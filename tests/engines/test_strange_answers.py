@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from fernn import parse
-from fernn.compare.own import compare
 from fernn.data import load, write_csv
 from fernn.data.streaming import open_source
 from fernn.engines import Unit, resolve_engine, run_units, use
 from fernn.errors import EngineError, EngineWarning, FernnError
+from fernn.evaluation.comparison import compare
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.nested_cv import nested_cv
 from fernn.evaluation.permutation_test import permutation_test

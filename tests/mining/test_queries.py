@@ -9,9 +9,8 @@ import fernn
 from brute import noisy
 from fernn.data import from_arrays
 from fernn.errors import DataError, UnsupportedError
-from fernn.mining import QueryAnswer, QuerySession, ask
+from fernn.mining import QueryAnswer, QuerySession, ask, plant_formula
 from fernn.mining.queries import ChannelValues, differing_samples, separate
-from fernn.planted import task
 from strategies import FUTURE, PAST, formulas
 
 RULES = [
@@ -56,7 +55,7 @@ def test_a_made_trace_satisfies_one_and_not_the_other(data, operators, seed):
 
 
 def test_simple_rules_are_told_apart_by_one_sample():
-    data = task(3, cases=50).train
+    data = plant_formula(3, cases=50).train
     name = data.channels[0]
     f, g = (fernn.parse(f'G ("{name}" <= {level})') for level in (0.6, 0.9))
     asked = QuerySession([f, g], data).next()

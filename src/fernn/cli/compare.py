@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import UnsupportedError
 from .common_options import (
     Atoms,
     ClassWeight,
@@ -30,7 +33,7 @@ from .output import INTERRUPTED, as_json, complain, count_of, table
 from .progress import LiveLines, can_redraw, duration_text
 
 if TYPE_CHECKING:
-    from ..compare.running import Step
+    from ..evaluation.trial_runs import TrialProgress
 
 
 NO_RESULT = 1
@@ -53,18 +56,16 @@ def reproduce(
 ) -> int:
     """Make the experiments of the paper again, its numbers beside ours.
 
-    Goes on where it was interrupted. Without the paper's recordings (FERNN_DATA) it runs on simulated ones.
+    Needs a clone of the repository. Goes on where it was interrupted. Without the paper's recordings (FERNN_DATA) it
+    runs on simulated ones.
     """
-    from ..compare.experiments import planned
-    from ..compare.reproduction import LIMIT
-    from ..compare.reproduction import reproduce as make_again
-
+    made = _reproduction()
     names = list(experiment or [])
-    left_out = planned(names, quick)[1]
+    left_out = made.plan_trials(names, quick)[1]
     for line in [] if quiet else left_out:
         complain(f"left out: {line}")
     with _guard_output(), _show_steps(quiet) as watch:
-        done = make_again(out, names, quick, LIMIT if limit is None else limit, workers, watch, keep)
+        done = made.reproduce(out, names, quick, made.LIMIT if limit is None else limit, workers, watch, keep)
     for line in (*done.failed, *done.notes):
         complain(line)
     if json:
@@ -77,6 +78,19 @@ def reproduce(
         if done.interrupted:
             typer.echo("interrupted; the same command goes on")
     return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
+
+
+def _reproduction() -> Any:
+    """The package beside the source of a clone, which is not installed with fernn."""
+    root = Path(__file__).resolve().parents[3]
+    if "reproduction" not in sys.modules and not (root / "reproduction" / "runner.py").is_file():
+        raise UnsupportedError(
+            "the paper's comparison is not part of the installed package. Clone the repository of fernn, and run "
+            "make reproduce there, or python -m reproduction."
+        )
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    return import_module("reproduction.runner")
 
 
 @reads_a_file
@@ -106,14 +120,15 @@ def compare(
     Goes on where it was interrupted. The options of learning are for all methods; if none are named, methods that do
     not have them are left out.
     """
-    from ..compare.methods import lacking
-    from ..compare.own import LIMIT, PLAIN
-    from ..compare.own import compare as put_beside
+    from ..evaluation.comparison import DEFAULT_METHODS, LIMIT
+    from ..evaluation.comparison import compare as put_beside
+    from ..evaluation.trials import missing_settings
+    from ..report import draw_comparison
     from ..runs.run import folder_name
 
     given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
     if not methods:
-        for line in lacking(PLAIN, given).values():
+        for line in missing_settings(DEFAULT_METHODS, given).values():
             complain(f"left out: {line}")
     data = recording(file, options)
     folder = out if out is not None else Path("comparison") / folder_name(data.name)
@@ -121,7 +136,7 @@ def compare(
     with _guard_output(), _show_steps(quiet) as watch:
         done = put_beside(
             data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
-            workers, watch, given,
+            workers, watch, given, draw_comparison,
         )  # fmt: skip
     for line in done.failed:
         complain(line)
@@ -143,8 +158,6 @@ def _words(text: str) -> list[str]:
 
 def _lengths(text: str) -> list[int]:
     """`2-6` or `2,4,6`."""
-    from ..errors import UnsupportedError
-
     found: list[int] = []
     for word in _words(text):
         low, dash, high = word.partition("-")
@@ -168,7 +181,7 @@ def _guard_output() -> Iterator[None]:
 
 
 @contextmanager
-def _show_steps(quiet: bool) -> Iterator[Callable[[Step], None]]:
+def _show_steps(quiet: bool) -> Iterator[Callable[[TrialProgress], None]]:
     """One line that is drawn over and over on a terminal, a line a run elsewhere."""
     if quiet:
         yield lambda step: None
@@ -176,7 +189,7 @@ def _show_steps(quiet: bool) -> Iterator[Callable[[Step], None]]:
         with LiveLines() as line:
             line.note = "starting"
 
-            def told(step: Step) -> None:
+            def told(step: TrialProgress) -> None:
                 line.note = _step_text(step)
 
             yield told
@@ -184,7 +197,7 @@ def _show_steps(quiet: bool) -> Iterator[Callable[[Step], None]]:
         yield lambda step: complain(_step_text(step))
 
 
-def _step_text(step: Step) -> str:
+def _step_text(step: TrialProgress) -> str:
     """`12 of 340, 35 s, 15 min 2 s left: ecg/3/fernn/4 0.038 G (hr_diff <= 5.3)`"""
     found = step.found
     said = found.get("problem") or f"{found['mcr']:.3f} {found['formula']}"

@@ -6,6 +6,6 @@ page     the report: one HTML file
 web      what runs in a browser
 """
 
-from .plots import against, bars, confusion, curves, front, lanes, region, save
+from .plots import against, bars, confusion, curves, draw_comparison, front, lanes, region, save
 
-__all__ = ["against", "bars", "confusion", "curves", "front", "lanes", "region", "save"]
+__all__ = ["against", "bars", "confusion", "curves", "draw_comparison", "front", "lanes", "region", "save"]

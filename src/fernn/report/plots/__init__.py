@@ -7,14 +7,15 @@ curves      how the error fell while learning went on
 confusion   labels against verdicts
 region      all values of open numbers that keep to their limits
 bars        methods beside each other, with what a paper reports
+draw_comparison   errors and seconds of a comparison, as files
 save        a picture as a PNG or SVG file
 """
 
 from .front_plot import curves, front
 from .region_plot import region
-from .score_plot import bars, confusion
+from .score_plot import bars, confusion, draw_comparison
 from .style import save
 from .subformula_plot import lanes
 from .trace_plot import against
 
-__all__ = ["against", "bars", "confusion", "curves", "front", "lanes", "region", "save"]
+__all__ = ["against", "bars", "confusion", "curves", "draw_comparison", "front", "lanes", "region", "save"]

@@ -8,17 +8,20 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ...data import Dataset
+from ...data.atomic_write import remove_link
 from ...errors import UnsupportedError
 from ...formula import Formula
 from ...semantics import Score
 from ...semantics.score import score
 from .plot_inputs import Plottable, rule_in
-from .style import BAD, GOOD, MARKERS, METHODS, QUIET, SMALL, TEXT, figure, finish, percent, tidy
+from .style import BAD, GOOD, MARKERS, METHODS, QUIET, SMALL, TEXT, figure, finish, percent, save, tidy
 from .trace_plot import count_traces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ...evaluation.comparison import Comparison
 
 
 DENSEST = 0.55  # of a cell that has all traces of its class; black words can be read on it
@@ -197,3 +200,18 @@ def _methods_legend(methods: list[str], has_marks: bool) -> list[tuple[Any, str]
 
     rows = [(Line2D([], [], linestyle="none", markersize=5, **_look(i)), name) for i, name in enumerate(methods)]
     return [*rows, (Line2D([], [], color=QUIET, **HOLLOW), "as reported")] if has_marks else rows
+
+
+def draw_comparison(found: Comparison) -> list[str]:
+    """Errors and seconds of the methods of a comparison, in files beside its page; what could not be drawn, and why."""
+    errors, times = found.spreads()
+    folder = found.page.parent / "figures"
+    try:
+        for name, values, what in (("errors", errors, "test error"), ("seconds", times, "seconds")):
+            if values:
+                for path in (folder, folder / f"{name}.png"):
+                    remove_link(path)  # others may have made the folder
+                save(bars(values, what, log=name == "seconds", xlabel="length"), folder / f"{name}.png")
+    except UnsupportedError as missing:
+        return [f"no figures: {missing}"]
+    return []

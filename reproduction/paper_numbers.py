@@ -43,7 +43,7 @@ PRINTED: dict[str, dict[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class PaperNumber:
     """One number. `method` is named as in `methods.METHODS`; `seconds` and `formula` where they are printed."""
 
     table: str
@@ -61,22 +61,22 @@ class Reported:
 
 
 @cache
-def reported() -> tuple[Reported, ...]:
+def paper_numbers() -> tuple[PaperNumber, ...]:
     """All of them, table by table."""
     return (*_stopping(), *_quantisation(), *_since(), *_free(), *_best(), *_continuous(), *_bounds())
 
 
-def in_paper(method: str, data: str, length: int, table: str = "") -> Reported | None:
+def in_paper(method: str, data: str, length: int, table: str = "") -> PaperNumber | None:
     """What the paper has there: in this table, or in the first that has it."""
-    for each in reported():
+    for each in paper_numbers():
         if (each.method, each.data, each.length) == (method, data, length) and table in ("", each.table):
             return each
     return None
 
 
-def best(data: str, length: int, formulas_only: bool = False) -> Reported | None:
+def best(data: str, length: int, formulas_only: bool = False) -> PaperNumber | None:
     """The least error that the paper reports there for any method; perhaps of those only whose result is a formula."""
-    there = [each for each in reported() if (each.data, each.length) == (data, length) and each.table != "free"]
+    there = [each for each in paper_numbers() if (each.data, each.length) == (data, length) and each.table != "free"]
     there = [each for each in there if not isnan(each.mcr)]
     if formulas_only:
         there = [each for each in there if each.method != "paper, unquantised"]
@@ -92,59 +92,59 @@ def _name(data: str) -> str:
     return data.replace("_", " ")
 
 
-def _stopping() -> Iterator[Reported]:
+def _stopping() -> Iterator[PaperNumber]:
     for row in _rows("early_stopping"):
         for method, key in (("paper", "no_es"), ("paper, early stopping", "es")):
-            yield Reported(
+            yield PaperNumber(
                 "stopping", row["dataset"], method, int(row["length"]), float(row[f"mcr_{key}"]),
                 float(row[f"seconds_{key}"]),
             )  # fmt: skip
 
 
-def _quantisation() -> Iterator[Reported]:
+def _quantisation() -> Iterator[PaperNumber]:
     methods = {"quantized": "paper", "unquantized": "paper, unquantised"}
     for row in _rows("quantization"):
         for length in LENGTHS:
-            yield Reported(
+            yield PaperNumber(
                 "quantised", _name(row["dataset"]), methods[row["weights"]], length, float(row[f"length_{length}"])
             )
 
 
-def _since() -> Iterator[Reported]:
+def _since() -> Iterator[PaperNumber]:
     for row in _rows("without_since"):
-        yield Reported(
+        yield PaperNumber(
             "since", _name(row["dataset"]), "paper, no since", int(row["length"]), float(row["mcr"]),
             float(row["seconds"]),
         )  # fmt: skip
 
 
-def _free() -> Iterator[Reported]:
+def _free() -> Iterator[PaperNumber]:
     for row in _rows("up_to_length_6"):
-        yield Reported(
+        yield PaperNumber(
             "free", _name(row["dataset"]), "paper, up to", 6, float(row["mcr"]), float(row["seconds"]), row["formula"]
         )
 
 
-def _best() -> Iterator[Reported]:
+def _best() -> Iterator[PaperNumber]:
     """The best formulas of every method; those of FERNN and the enumerative method have length 2."""
     for row in _rows("best_formulas"):
         for method, column in (("paper", "fernn"), ("enumerative", "enumerative"), ("lattice, published", "lattice")):
             error = row[f"{column}_mcr"]
-            yield Reported(
+            yield PaperNumber(
                 "pictures", row["dataset"], method, 6 if column == "lattice" else 2,
                 float(error) if error else float("nan"), None, row[column],
             )  # fmt: skip
 
 
-def _continuous() -> Iterator[Reported]:
+def _continuous() -> Iterator[PaperNumber]:
     """The best of the formulas learned from real labels; its length is that of the formula as printed."""
     for row, length in zip(_rows("continuous_labels"), (4, 2), strict=True):
-        yield Reported(
+        yield PaperNumber(
             "continuous", f"{row['dataset']} continuous", "paper", length, float(row["fernn_mcr"]), None,
             row["fernn_formula"],
         )  # fmt: skip
 
 
-def _bounds() -> Iterator[Reported]:
+def _bounds() -> Iterator[PaperNumber]:
     for row in _rows("time_bounds"):
-        yield Reported("bounds", row["dataset"], "paper, windows", 2, float(row["mcr"]), None, row["formula"])
+        yield PaperNumber("bounds", row["dataset"], "paper, windows", 2, float(row["mcr"]), None, row["formula"])

@@ -3,18 +3,20 @@
 import json
 
 import pytest
+from reproduction.experiments import EXPERIMENTS, SPLITS, Block, Experiment, plan_trials
+from reproduction.runner import reproduce
 
-from fernn.compare import experiments, reproduction, workers
-from fernn.compare.experiments import EXPERIMENTS, SPLITS, Block, Experiment, planned
-from fernn.compare.reproduction import reproduce
 from fernn.errors import UnsupportedError
+from fernn.evaluation import trial_runs as workers
+from reproduction import experiments
+from reproduction import runner as reproduction
 
 FEW = Experiment("Learned time bounds", (Block(("exact, windows",), ("intervals",), (2,), ("0", "1"), ("0",)),))
 
 
 def test_without_recordings_the_simulated_train_stands_in_and_the_rest_is_named(monkeypatch):
     monkeypatch.delenv("FERNN_DATA", raising=False)
-    units, left_out = planned(EXPERIMENTS, quick=True)
+    units, left_out = plan_trials(EXPERIMENTS, quick=True)
     assert {unit.data for unit in units} == {"cruise", "cruise continuous", "intervals"}
     assert [line.split(":")[0] for line in left_out] == ["cct", "ecg", "hapt", "lyft"]
     assert all("FERNN_DATA is not set" in line for line in left_out)
@@ -22,7 +24,7 @@ def test_without_recordings_the_simulated_train_stands_in_and_the_rest_is_named(
 
 @pytest.mark.usefixtures("recordings")
 def test_every_method_gets_the_same_splits_and_a_unit_is_planned_once():
-    units, left_out = planned(EXPERIMENTS, quick=False)
+    units, left_out = plan_trials(EXPERIMENTS, quick=False)
     assert not left_out
     assert len(units) == len(set(units))
     for method in ("fernn", "exact", "paper", "enumerative", "lattice"):
@@ -30,7 +32,7 @@ def test_every_method_gets_the_same_splits_and_a_unit_is_planned_once():
             for length in (2, 3, 4, 5, 6):
                 have = {u.split for u in units if (u.method, u.data, u.length) == (method, data, length)}
                 assert have == set(SPLITS)
-    assert len(planned(EXPERIMENTS, quick=True)[0]) < len(units) / 4
+    assert len(plan_trials(EXPERIMENTS, quick=True)[0]) < len(units) / 4
 
 
 def test_an_experiment_that_is_not_there_is_named(tmp_path):

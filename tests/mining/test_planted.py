@@ -7,8 +7,8 @@ import oracle
 from fernn.data import load
 from fernn.errors import DataError, FernnError
 from fernn.formula import FALSE, direction, length, parse, simplify, walk
-from fernn.planted import task
-from fernn.planted.needs import has_window, shorter, wider
+from fernn.mining import plant_formula
+from fernn.mining.planted import has_window, shorter, wider
 from fernn.semantics import satisfied, score
 
 SEEDS = range(30)
@@ -17,11 +17,11 @@ SEEDS = range(30)
 
 @pytest.fixture(scope="module")
 def tasks():
-    return [task(seed) for seed in SEEDS]
+    return [plant_formula(seed) for seed in SEEDS]
 
 
 def test_the_same_seed_plants_the_same(tasks):
-    again = task(5)
+    again = plant_formula(5)
     assert (again.formula, again.train, again.fresh) == (tasks[5].formula, tasks[5].train, tasks[5].fresh)
     assert len({made.formula for made in tasks}) == len(tasks)
     assert len({made.train.fingerprint for made in tasks}) == len(tasks)
@@ -69,7 +69,7 @@ def test_the_thirty_are_of_every_kind(tasks):
 
 @pytest.mark.parametrize("seed", [0, 3, 18])
 def test_flips_turn_exactly_their_share_and_nothing_else(tasks, seed):
-    clean, noisy = tasks[seed], task(seed, flip=0.1)
+    clean, noisy = tasks[seed], plant_formula(seed, flip=0.1)
     assert (noisy.formula, noisy.fresh) == (clean.formula, clean.fresh)
     assert (noisy.train.values == clean.train.values).all()
     assert (noisy.train.labels != clean.train.labels).sum() == 50
@@ -78,7 +78,7 @@ def test_flips_turn_exactly_their_share_and_nothing_else(tasks, seed):
 
 @pytest.mark.parametrize("seed", [0, 3, 18])
 def test_noise_is_the_share_asked_for_and_leaves_labels_and_fresh_traces(tasks, seed):
-    clean, noisy = tasks[seed], task(seed, noise=0.2)
+    clean, noisy = tasks[seed], plant_formula(seed, noise=0.2)
     assert (noisy.formula, noisy.fresh) == (clean.formula, clean.fresh)
     assert (noisy.train.labels == clean.train.labels).all()
     added = noisy.train.values - clean.train.values
@@ -88,7 +88,7 @@ def test_noise_is_the_share_asked_for_and_leaves_labels_and_fresh_traces(tasks, 
     white = added - added.mean()
     assert abs((white[..., 1:] * white[..., :-1]).mean()) < 0.02 * (white**2).mean()
     assert 0 < score(noisy.formula, noisy.train).mcr < 0.5
-    twice = task(seed, noise=0.4, flip=0.1)
+    twice = plant_formula(seed, noise=0.4, flip=0.1)
     assert np.abs(twice.train.values - clean.train.values - 2 * added).max() < 0.002  # to three decimals
     assert (twice.train.labels != clean.train.labels).sum() == 50
 
@@ -96,14 +96,14 @@ def test_noise_is_the_share_asked_for_and_leaves_labels_and_fresh_traces(tasks, 
 def test_tasks_without_noise_are_those_there_always_were(tasks):
     told = {seed: tasks[seed].train.fingerprint[:12] for seed in (0, 3)}
     assert told == {0: "9cd92209149e", 3: "153e82acf000"}
-    assert task(3, flip=0.1).train.fingerprint.startswith("ca9ba7131e5e")
+    assert plant_formula(3, flip=0.1).train.fingerprint.startswith("ca9ba7131e5e")
     assert tasks[3].fresh.fingerprint.startswith("bd9b83a7648e")
 
 
 @pytest.mark.parametrize("intervals", [True, False])
 @pytest.mark.parametrize("way", ["future", "past"])
 def test_what_is_asked_for_is_planted(intervals, way):
-    made = task(1, cases=200, samples=30, channels=3, length=4, intervals=intervals, way=way, fresh=400)
+    made = plant_formula(1, cases=200, samples=30, channels=3, length=4, intervals=intervals, way=way, fresh=400)
     assert (length(made.formula), direction(made.formula)) == (4, way)
     assert made.has_intervals == has_window(made.formula) == intervals
     assert made.train.values.shape == (200, 3, 30)
@@ -112,13 +112,13 @@ def test_what_is_asked_for_is_planted(intervals, way):
 
 def test_what_cannot_be_planted_is_refused():
     with pytest.raises(DataError, match=r"0 to 0\.5"):
-        task(flip=0.7)
+        plant_formula(flip=0.7)
     with pytest.raises(DataError, match=r"noise is .* 0 or more; got -0\.1"):
-        task(noise=-0.1)
+        plant_formula(noise=-0.1)
     with pytest.raises(DataError, match="samples >= 8"):
-        task(samples=3)
+        plant_formula(samples=3)
     with pytest.raises(FernnError, match="none is needed"):  # an atom alone looks neither ahead nor back
-        task(length=1, cases=20, fresh=20)
+        plant_formula(length=1, cases=20, fresh=20)
 
 
 def test_shorter_formulas_lack_an_operator_or_are_a_part():

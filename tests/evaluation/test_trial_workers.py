@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fernn.compare import workers
-from fernn.compare.unit import Unit
-from fernn.compare.workers import answered
+from fernn.evaluation import trial_runs as workers
+from fernn.evaluation.trial_runs import measure_all
+from fernn.evaluation.trials import Trial
 
-SMALL = [Unit("intervals", str(seed), "exact, windows", 2) for seed in range(3)]
+SMALL = [Trial("intervals", str(seed), "exact, windows", 2) for seed in range(3)]
 
 
 def children():
@@ -30,7 +30,7 @@ def children():
 def test_a_process_that_dies_costs_nothing_but_time():
     before = set(children())
     found = {}
-    for unit, answer in answered([*SMALL, Unit("intervals", "3", "fernn, windows", 2)], 30, workers=1):
+    for unit, answer in measure_all([*SMALL, Trial("intervals", "3", "fernn, windows", 2)], 30, workers=1):
         found[unit] = answer
         if len(found) == 1:
             os.kill((set(children()) - before).pop(), signal.SIGKILL)
@@ -40,8 +40,8 @@ def test_a_process_that_dies_costs_nothing_but_time():
 
 
 def test_every_unit_is_answered_whatever_is_wrong_with_it():
-    units = [SMALL[0], Unit("nowhere", "0", "fernn", 2), Unit("intervals", "0", "1-NN", 0)]
-    found = dict(answered(units, 30, workers=2))
+    units = [SMALL[0], Trial("nowhere", "0", "fernn", 2), Trial("intervals", "0", "1-NN", 0)]
+    found = dict(measure_all(units, 30, workers=2))
     assert found[SMALL[0]]["mcr"] < 0.05
     assert "no dataset 'nowhere'" in found[units[1]]["problem"]
     assert found[units[2]]["formula"] == ""
@@ -51,5 +51,5 @@ def test_every_unit_is_answered_whatever_is_wrong_with_it():
 def test_a_unit_that_never_ends_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     monkeypatch.setattr(workers, "GRACE", 0.05)
-    ((_, found),) = answered(SMALL[:1], 30)
+    ((_, found),) = measure_all(SMALL[:1], 30)
     assert "was ended after" in found["problem"]

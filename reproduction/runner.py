@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..data.atomic_write import write_text
-from ..plain import short_repr
-from .drawing import drawn
-from .experiments import EXPERIMENTS, planned
-from .ledger import Ledger
-from .page import page
-from .running import ROOMS, Step, carried_out, silent
-from .surroundings import USED, source, surroundings
+from fernn.data.atomic_write import write_text
+from fernn.evaluation.comparison import DEPENDENCIES, describe_environment, source_hash
+from fernn.evaluation.trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials, silent
+from fernn.plain import short_repr
+from reproduction.drawing import draw_figures
+from reproduction.experiments import EXPERIMENTS, plan_trials
+from reproduction.page import page
 
 PAGE, MACHINE = "README.md", "machine.json"
 LIMIT = 40.0
@@ -43,7 +42,7 @@ class Reproduction:
 
 def reproduce(
     folder: str | Path = "reproduction", names: Sequence[str] = (), quick: bool = False, limit: float = LIMIT,
-    workers: int | None = None, watch: Callable[[Step], None] = silent, keep: bool = False,
+    workers: int | None = None, watch: Callable[[TrialProgress], None] = silent, keep: bool = False,
 ) -> Reproduction:  # fmt: skip
     """Runs the experiments of these names, all if none is named, and writes the page, the tables and the figures.
 
@@ -51,13 +50,13 @@ def reproduce(
     Ctrl-C ends it with a page of what is there.
     """
     chosen = list(names) or list(EXPERIMENTS)
-    units, left_out = planned(chosen, quick)
-    ledger = Ledger.opened(Path(folder), source(ROOMS), keep)
-    came = carried_out(units, ledger, limit, workers, watch)
+    units, left_out = plan_trials(chosen, quick)
+    ledger = TrialLog.opened(Path(folder), source_hash(MEASURED_SOURCE), keep)
+    came = run_trials(units, ledger, limit, workers, watch)
     ledger.write_runs()
     ledger.write_table()
-    notes = drawn(ledger, chosen)
-    where = surroundings(USED)
+    notes = draw_figures(ledger, chosen)
+    where = describe_environment(DEPENDENCIES)
     write_text(ledger.folder / MACHINE, json.dumps(where | {"limit": limit, "quick": quick}, indent=1) + "\n")
     path = ledger.folder / PAGE
     write_text(path, page(ledger, chosen, quick, where, left_out, came))

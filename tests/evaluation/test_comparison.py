@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fernn.compare.own import compare
 from fernn.data import from_arrays, load
 from fernn.errors import DataError, UnsupportedError
+from fernn.evaluation.comparison import compare
 
 
 def test_rules_and_baselines_stand_beside_each_other(tmp_path):

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.atomic_write import remove_link
-from ..errors import UnsupportedError
-from ..formula import Formula, parse
-from ..report import against, bars, save
-from .best import finest
-from .cells import cell
-from .experiments import RECORDED, SEEDS, there
-from .ledger import Ledger
-from .reported import LENGTHS, in_paper
-from .tasks import task
-from .unit import PAPER
+from fernn.data.atomic_write import remove_link
+from fernn.errors import UnsupportedError
+from fernn.evaluation.trial_runs import TrialLog
+from fernn.evaluation.trials import PAPER_SPLIT, load_trial_data
+from fernn.formula import Formula, parse
+from fernn.report import against, bars, save
+from reproduction.cells import cell
+from reproduction.experiments import RECORDED, SEEDS, available_data
+from reproduction.page import finest
+from reproduction.paper_numbers import LENGTHS, in_paper
 
 FIGURES = "figures"
 SHOWN = ("fernn", "exact", "paper", "paper, early stopping", "enumerative", "lattice")
@@ -35,10 +34,10 @@ def _save(figure: Any, path: Path) -> None:
     save(figure, path)
 
 
-def drawn(ledger: Ledger, names: Sequence[str]) -> list[str]:
+def draw_figures(ledger: TrialLog, names: Sequence[str]) -> list[str]:
     """Draws what these experiments show; what could not be drawn, and why."""
     try:
-        for name in there(ledger, RECORDED):
+        for name in available_data(ledger, RECORDED):
             if "methods" in names:
                 _by_length(ledger, name)
             if "pictures" in names:
@@ -48,24 +47,10 @@ def drawn(ledger: Ledger, names: Sequence[str]) -> list[str]:
     return []
 
 
-def by_method(
-    ledger: Ledger, data: str, methods: Sequence[str], lengths: Sequence[int], seeds: tuple[str, ...]
-) -> list[str]:
-    """Errors and seconds of a person's own comparison; what could not be drawn, and why."""
-    errors, times = _measured(ledger, data, methods, lengths, seeds)
-    try:
-        if errors:
-            _save(bars(errors, "test error", xlabel="length"), ledger.folder / FIGURES / "errors.png")
-            _save(bars(times, "seconds", log=True, xlabel="length"), ledger.folder / FIGURES / "seconds.png")
-    except UnsupportedError as missing:
-        return [f"no figures: {missing}"]
-    return []
-
-
-def _by_length(ledger: Ledger, name: str) -> None:
+def _by_length(ledger: TrialLog, name: str) -> None:
     """As the paper's figure of errors and times."""
     folder = ledger.folder / FIGURES
-    errors, times = _measured(ledger, name, SHOWN, LENGTHS)
+    errors, times = _collect_cells(ledger, name, SHOWN, LENGTHS)
     theirs = {
         method: {str(n): found.mcr for n in LENGTHS if (found := in_paper(method, name, n)) is not None}
         for method in errors
@@ -78,8 +63,8 @@ def _by_length(ledger: Ledger, name: str) -> None:
     _save(bars(times, "seconds", took, log=True, title=name, xlabel="length"), folder / f"{name}-seconds.png")
 
 
-def _measured(
-    ledger: Ledger, name: str, methods: Sequence[str], lengths: Sequence[int], seeds: tuple[str, ...] = SEEDS
+def _collect_cells(
+    ledger: TrialLog, name: str, methods: Sequence[str], lengths: Sequence[int], seeds: tuple[str, ...] = SEEDS
 ) -> tuple[Cells, Cells]:
     errors: Cells = {}
     times: Cells = {}
@@ -97,16 +82,16 @@ def _spread(errors: Floats, alone: float) -> tuple[float, float]:
     return (float(np.mean(errors)), float(np.std(errors, ddof=1))) if len(errors) > 1 else (alone, 0.0)
 
 
-def _against(ledger: Ledger, name: str) -> None:
+def _against(ledger: TrialLog, name: str) -> None:
     formulas = dict(_formulas(ledger, name))
     if formulas:
-        test = task(name, PAPER).test
+        test = load_trial_data(name, PAPER_SPLIT).test
         _save(
             against(test, formulas, title=f"{name}: test traces of the paper's split"),
             ledger.folder / FIGURES / f"{name}.png",
         )
 
 
-def _formulas(ledger: Ledger, name: str) -> Iterator[tuple[str, Formula]]:
+def _formulas(ledger: TrialLog, name: str) -> Iterator[tuple[str, Formula]]:
     for method, found in finest(ledger, name).items():
         yield method, parse(str(found["formula"]))

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..data.datasets.paper_recordings import why_missing
-from ..errors import UnsupportedError
-from .ledger import Ledger
-from .methods import SHAPES
-from .reported import LENGTHS
-from .tasks import CONTINUOUS
-from .unit import PAPER, Unit
+from fernn.data.datasets.paper_recordings import why_missing
+from fernn.errors import UnsupportedError
+from fernn.evaluation.trial_runs import TrialLog
+from fernn.evaluation.trials import CONTINUOUS, PAPER_SPLIT, SHAPES, Trial
+from reproduction.paper_numbers import LENGTHS
 
 SEEDS = tuple(str(seed) for seed in range(10))
-SPLITS = (PAPER, *SEEDS)
+SPLITS = (PAPER_SPLIT, *SEEDS)
 RECORDED = ("cct", "ecg", "hapt", "lyft")
 REAL = ("cct" + CONTINUOUS, "ecg" + CONTINUOUS)
 
@@ -30,17 +28,17 @@ class Block:
     data: tuple[str, ...] = RECORDED
     lengths: tuple[int, ...] = LENGTHS
     splits: tuple[str, ...] = SPLITS
-    quick: tuple[str, ...] = (PAPER,)
+    quick: tuple[str, ...] = (PAPER_SPLIT,)
     """The splits of a quick run."""
     quick_lengths: tuple[int, ...] = ()
     """The lengths of a quick run, if not all."""
 
-    def units(self, quick: bool) -> Iterator[Unit]:
+    def units(self, quick: bool) -> Iterator[Trial]:
         lengths = (quick and self.quick_lengths) or self.lengths
         for data in self.data:
             for split in self.quick if quick else self.splits:
                 for method in self.methods:
-                    yield from (Unit(data, split, method, length) for length in lengths)
+                    yield from (Trial(data, split, method, length) for length in lengths)
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,12 @@ class Experiment:
     title: str
     blocks: tuple[Block, ...]
 
-    def units(self, quick: bool) -> Iterator[Unit]:
+    def units(self, quick: bool) -> Iterator[Trial]:
         for block in self.blocks:
             yield from block.units(quick)
 
 
-OURS = Block(("fernn", "exact"), quick=(PAPER, "0", "1"))
+OURS = Block(("fernn", "exact"), quick=(PAPER_SPLIT, "0", "1"))
 EXPERIMENTS: dict[str, Experiment] = {
     "methods": Experiment(
         "Error and time of every method",
@@ -94,14 +92,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
     "pictures": Experiment(
         "The best formulas against the traces",
-        (Block(("paper", "fernn", "exact", "enumerative", "lattice"), splits=(PAPER,)),),
+        (Block(("paper", "fernn", "exact", "enumerative", "lattice"), splits=(PAPER_SPLIT,)),),
     ),
     "rivals": Experiment(
         "How many formulas are as good as the best",
         (
-            Block(("rivals, all thresholds",), lengths=LENGTHS[:3], splits=(PAPER,)),
-            Block(("rivals",), splits=(PAPER,)),
-            Block((SHAPES,), lengths=(1, *LENGTHS), splits=(PAPER,), quick_lengths=(1, 2, 3, 4)),
+            Block(("rivals, all thresholds",), lengths=LENGTHS[:3], splits=(PAPER_SPLIT,)),
+            Block(("rivals",), splits=(PAPER_SPLIT,)),
+            Block((SHAPES,), lengths=(1, *LENGTHS), splits=(PAPER_SPLIT,), quick_lengths=(1, 2, 3, 4)),
         ),
     ),
 }
@@ -113,7 +111,7 @@ def stand_in(data: str) -> str:
     return data.replace("cct", "cruise")
 
 
-def there(ledger: Ledger, names: Sequence[str]) -> list[str]:
+def available_data(ledger: TrialLog, names: Sequence[str]) -> list[str]:
     """The data sets that were measured and can be read, stand-ins included."""
     measured = {unit.data for unit in ledger.runs if not _is_missing(unit.data)}
     return [name for name in dict.fromkeys([*names, *map(stand_in, names)]) if name in measured]
@@ -124,7 +122,7 @@ def _is_missing(name: str) -> bool:
     return plain in RECORDED and bool(why_missing(plain))
 
 
-def planned(names: Collection[str], quick: bool) -> tuple[list[Unit], list[str]]:
+def plan_trials(names: Collection[str], quick: bool) -> tuple[list[Trial], list[str]]:
     """The units of these experiments, each once, split by split, the paper's first; and what is left out, and why.
 
     All experiments if none are named.
@@ -132,7 +130,7 @@ def planned(names: Collection[str], quick: bool) -> tuple[list[Unit], list[str]]
     Without the paper's recordings the simulated train stands in for its CCT data.
     """
     left_out: list[str] = []
-    units: dict[Unit, None] = {}
+    units: dict[Trial, None] = {}
     absent: dict[str, str] = {}
     for name in names or EXPERIMENTS:
         for unit in experiment(name).units(quick):

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from fernn.compare.tasks import CONTINUOUS, LABELLING, signs, task
+from fernn.evaluation.trials import CONTINUOUS, LABELLING, load_trial_data, sign_labels
 from fernn.semantics import robustness
 
 
 def test_real_labels_are_those_of_the_labelling_formula_on_the_same_traces():
-    plain, real = task("cruise", "3"), task("cruise" + CONTINUOUS, "3")
+    plain, real = load_trial_data("cruise", "3"), load_trial_data("cruise" + CONTINUOUS, "3")
     assert real.train.cases == plain.train.cases
     assert real.test == plain.test
     np.testing.assert_array_equal(real.train.labels, robustness(LABELLING["cruise"], plain.train))
-    assert (signs(real.train).positive == (real.train.labels >= 0)).all()
+    assert (sign_labels(real.train).positive == (real.train.labels >= 0)).all()
 
 
 def test_fresh_intervals_are_not_those_that_are_learned_on():
-    made = task("intervals", "2")
+    made = load_trial_data("intervals", "2")
     assert not {t.tobytes() for t in made.train.values} & {t.tobytes() for t in made.test.values}
 
 
@@ -24,6 +24,6 @@ def test_fresh_intervals_are_not_those_that_are_learned_on():
 @pytest.mark.parametrize("name", ["cct", "ecg"])
 @pytest.mark.parametrize("part", ["paper", "1"])
 def test_the_authors_labels_are_those_of_their_formula(name, part):
-    real = task(name + CONTINUOUS, part)
+    real = load_trial_data(name + CONTINUOUS, part)
     np.testing.assert_allclose(real.train.labels, robustness(LABELLING[name], real.train), atol=1e-9)
-    assert real.train.cases == task(name, part).train.cases == real.classes.cases
+    assert real.train.cases == load_trial_data(name, part).train.cases == real.classes.cases

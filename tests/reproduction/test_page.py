@@ -1,20 +1,16 @@
 """The page of the reproduction, from runs that were made up."""
 
 import pytest
+from reproduction.cells import cell, contests, reason
+from reproduction.experiments import EXPERIMENTS, plan_trials
+from reproduction.page import page
+from reproduction.paper_numbers import PaperNumber
 
-from fernn.compare.aims import contests
-from fernn.compare.cells import cell
-from fernn.compare.experiments import EXPERIMENTS, planned
-from fernn.compare.ledger import Ledger
-from fernn.compare.methods import SHAPES
-from fernn.compare.page import page
-from fernn.compare.reasons import reason
-from fernn.compare.reported import Reported
-from fernn.compare.running import Outcome
-from fernn.compare.unit import Unit
+from fernn.evaluation.trial_runs import TrialLog, TrialsOutcome
+from fernn.evaluation.trials import SHAPES, Trial
 
 WHERE = {"processor": "a machine", "cores": "2", "fernn": "0"}
-NOTHING = Outcome((), False, 0)
+NOTHING = TrialsOutcome((), False, 0)
 
 
 def found(unit, mcr):
@@ -29,8 +25,8 @@ def found(unit, mcr):
 
 
 def made_up(folder, mcr, quick=True, names=EXPERIMENTS):
-    ledger = Ledger.opened(folder, "now")
-    for unit in planned(names, quick)[0]:
+    ledger = TrialLog.opened(folder, "now")
+    for unit in plan_trials(names, quick)[0]:
         ledger.put(unit, found(unit, mcr))
     return ledger
 
@@ -78,8 +74,8 @@ def test_the_page_counts_the_cells_in_which_ours_is_no_higher(tmp_path):
 
 @pytest.mark.usefixtures("recordings")
 def test_without_a_number_of_one_of_them_nothing_is_said(tmp_path):
-    ledger = Ledger.opened(tmp_path, "now")
-    ledger.put(Unit("ecg", "paper", "fernn", 2), found(Unit("ecg", "paper", "fernn", 2), 0.0))
+    ledger = TrialLog.opened(tmp_path, "now")
+    ledger.put(Trial("ecg", "paper", "fernn", 2), found(Trial("ecg", "paper", "fernn", 2), 0.0))
     (only,) = [each for each in contests(ledger) if each.met(alone=True, split=True) is not None]
     assert only.met(alone=False, split=True) is None
     assert only.met(alone=True, split=False) is None
@@ -101,19 +97,19 @@ def test_runs_of_recordings_that_are_gone_do_not_spoil_the_page(tmp_path, monkey
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("FERNN_DATA", raising=False)
-    came = Outcome(("intervals/0/fernn/2: it broke",), True, 12)
-    text = page(Ledger.opened(tmp_path, "now"), ["bounds"], True, WHERE, [], came)
+    came = TrialsOutcome(("intervals/0/fernn/2: it broke",), True, 12)
+    text = page(TrialLog.opened(tmp_path, "now"), ["bounds"], True, WHERE, [], came)
     assert "12 runs are missing" in text
     assert "- intervals/0/fernn/2: it broke" in text
 
 
 def test_reasons_are_what_the_other_splits_say(tmp_path):
-    ledger = Ledger.opened(tmp_path, "now")
+    ledger = TrialLog.opened(tmp_path, "now")
 
     def put(method, *errors):
         for split, mcr in zip(("paper", "0", "1"), errors, strict=True):
-            ledger.put(Unit("hapt", split, method, 2), {"mcr": mcr, "cases": 40, "seconds": 1.0})
-        return cell(ledger, method, "hapt", 2, Reported("stopping", "hapt", method, 2, 0.1))
+            ledger.put(Trial("hapt", split, method, 2), {"mcr": mcr, "cases": 40, "seconds": 1.0})
+        return cell(ledger, method, "hapt", 2, PaperNumber("stopping", "hapt", method, 2, 0.1))
 
     assert "harder than others" in reason(put("fernn", 0.5, 0.05, 0.1))
     assert reason(put("paper", 0.5, 0.1, 0.4)).startswith(
@@ -125,7 +121,7 @@ def test_reasons_are_what_the_other_splits_say(tmp_path):
 
 @pytest.mark.usefixtures("recordings")
 def test_who_learns_the_labels_has_the_error_of_the_formula_that_gave_them(tmp_path):
-    ledger = Ledger.opened(tmp_path, "now")
+    ledger = TrialLog.opened(tmp_path, "now")
     for mcr, said in ((4 / 56, "the labels are the robustness"), (0.45, "one split only")):
-        ledger.put(Unit("ecg continuous", "paper", "fernn", 4), {"mcr": mcr, "cases": 56, "seconds": 1.0})
+        ledger.put(Trial("ecg continuous", "paper", "fernn", 4), {"mcr": mcr, "cases": 56, "seconds": 1.0})
         assert reason(cell(ledger, "fernn", "ecg continuous", 4)).startswith(said)

@@ -4,11 +4,11 @@ from math import isnan
 
 import numpy as np
 import pytest
+from reproduction.cells import cell, no_higher, verdict
+from reproduction.paper_numbers import PaperNumber
 
-from fernn.compare.cells import cell, no_higher, verdict
-from fernn.compare.ledger import Ledger
-from fernn.compare.reported import Reported
-from fernn.compare.unit import Unit
+from fernn.evaluation.trial_runs import TrialLog
+from fernn.evaluation.trials import Trial
 
 
 @pytest.mark.parametrize(
@@ -40,26 +40,28 @@ def test_two_equally_good_classifiers_are_rarely_told_apart():
     [(0.0349, 0.03, True), (0.035, 0.03, False), (0.2964, 0.296, True), (0.2966, 0.296, False)],
 )
 def test_no_higher_rounds_ours_as_the_papers_number_is_rounded(ours, paper, said):
-    assert no_higher(ours, Reported("stopping", "ecg", "paper", 2, paper)) == said
+    assert no_higher(ours, PaperNumber("stopping", "ecg", "paper", 2, paper)) == said
 
 
 def test_errors_on_ecg_are_divided_as_the_authors_divide_theirs(tmp_path):
-    four = cell(ledger(tmp_path, paper=4 / 56), "fernn", "ecg", 2, Reported("pictures", "ecg", "enumerative", 2, 0.069))
+    four = cell(
+        ledger(tmp_path, paper=4 / 56), "fernn", "ecg", 2, PaperNumber("pictures", "ecg", "enumerative", 2, 0.069)
+    )
     assert four.on_paper_split == pytest.approx(4 / 58)
     assert no_higher(four.ours, four.paper)
     assert four.measured() == "0.071"
 
 
 def ledger(tmp_path, **errors):
-    made = Ledger.opened(tmp_path, "now")
+    made = TrialLog.opened(tmp_path, "now")
     for split, mcr in errors.items():
-        made.put(Unit("ecg", split.strip("s"), "fernn", 2), {"mcr": mcr, "cases": 56, "seconds": 2.0})
+        made.put(Trial("ecg", split.strip("s"), "fernn", 2), {"mcr": mcr, "cases": 56, "seconds": 2.0})
     return made
 
 
 def test_a_cell_shows_the_papers_number_ours_on_its_split_and_the_spread_of_the_others(tmp_path):
     found = cell(
-        ledger(tmp_path, paper=0.25, s0=0.1, s1=0.2), "fernn", "ecg", 2, Reported("stopping", "ecg", "paper", 2, 0.5)
+        ledger(tmp_path, paper=0.25, s0=0.1, s1=0.2), "fernn", "ecg", 2, PaperNumber("stopping", "ecg", "paper", 2, 0.5)
     )
     assert str(found) == "0.50 → 0.250 (0.150 ± 0.071) +"
     assert found.ours == pytest.approx(0.25 * 56 / 58)
@@ -67,14 +69,14 @@ def test_a_cell_shows_the_papers_number_ours_on_its_split_and_the_spread_of_the_
 
 
 def test_of_rebuilt_data_the_mean_is_compared(tmp_path):
-    made = Ledger.opened(tmp_path, "now")
+    made = TrialLog.opened(tmp_path, "now")
     for split, mcr in (("paper", 0.5), ("0", 0.2), ("1", 0.3)):
-        made.put(Unit("lyft", split, "fernn", 2), {"mcr": mcr, "cases": 72, "seconds": 1.0})
+        made.put(Trial("lyft", split, "fernn", 2), {"mcr": mcr, "cases": 72, "seconds": 1.0})
     assert cell(made, "fernn", "lyft", 2).ours == pytest.approx(0.25)
 
 
 def test_a_cell_of_which_nothing_was_measured_is_empty(tmp_path):
-    found = cell(ledger(tmp_path), "fernn", "ecg", 2, Reported("stopping", "ecg", "paper", 2, 0.5))
+    found = cell(ledger(tmp_path), "fernn", "ecg", 2, PaperNumber("stopping", "ecg", "paper", 2, 0.5))
     assert str(found) == ""
     assert found.verdict is None
     assert isnan(found.seconds)

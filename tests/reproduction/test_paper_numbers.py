@@ -3,9 +3,9 @@
 from math import isnan
 
 import pytest
+from reproduction.paper_numbers import PRINTED, best, in_paper, paper_numbers
 
-from fernn.compare.methods import METHODS
-from fernn.compare.reported import PRINTED, best, in_paper, reported
+from fernn.evaluation.trials import METHODS
 from fernn.formula import parse
 
 
@@ -29,7 +29,10 @@ def test_cells_are_those_of_the_printed_tables(method, data, length, mcr, second
 
 
 def test_every_table_is_there_in_full():
-    count = {table: sum(each.table == table for each in reported()) for table in {each.table for each in reported()}}
+    count = {
+        table: sum(each.table == table for each in paper_numbers())
+        for table in {each.table for each in paper_numbers()}
+    }
     assert count == {
         "stopping": 40,
         "quantised": 60,
@@ -39,8 +42,8 @@ def test_every_table_is_there_in_full():
         "continuous": 2,
         "bounds": 1,
     }
-    assert {each.method for each in reported()} <= METHODS.keys()
-    assert all(0 <= each.mcr < 1 or isnan(each.mcr) for each in reported())
+    assert {each.method for each in paper_numbers()} <= METHODS.keys()
+    assert all(0 <= each.mcr < 1 or isnan(each.mcr) for each in paper_numbers())
 
 
 def test_the_best_of_a_cell_is_that_of_any_method_or_of_those_that_give_formulas():
@@ -55,7 +58,9 @@ def test_the_best_formulas_are_those_of_the_printed_list():
     for data, formulas in PRINTED.items():
         for name, method in names.items():
             (found,) = [
-                each for each in reported() if each.table == "pictures" and (each.data, each.method) == (data, method)
+                each
+                for each in paper_numbers()
+                if each.table == "pictures" and (each.data, each.method) == (data, method)
             ]
             assert parse(formulas[name]) == parse(found.formula)
 
