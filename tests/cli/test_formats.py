@@ -125,10 +125,10 @@ def test_learn_tells_the_warnings_that_check_tells(called, tmp_path):
     assert called("check", "x.csv", "--dt", "5", "--stream").code == 2
 
 
-def read_log(path, options, ledger):
+def read_log(path, options, log):
     rows = [line.split() for line in path.read_text(encoding=options.encoding).splitlines()]
     traces = [np.array([[float(cell) for cell in row[2:]]]) for row in rows]
-    return to_dataset(Draft(traces, [row[0] for row in rows], ["v"], [row[1] for row in rows]), options, "log", ledger)
+    return to_dataset(Draft(traces, [row[0] for row in rows], ["v"], [row[1] for row in rows]), options, "log", log)
 
 
 def test_a_reader_from_outside_is_read_by_the_commands(called, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fernn.data import inspect, read
-from fernn.data.problems import Ledger, Problem
+from fernn.data.problems import Problem, ProblemLog
 from fernn.errors import DataError, FernnWarning
 
 HEAD = "case,time,v,label\n"
@@ -245,11 +245,11 @@ def test_repeated_problems_are_counted_after_the_fifth(file):
 
 
 def test_errors_come_before_warnings():
-    ledger = Ledger("x.csv")
-    ledger.add("one-class", "warning", "w", "f")
-    ledger.add("text", "error", "e", "f")
-    assert [p.severity for p in ledger.problems()] == ["error", "warning"]
-    assert ledger.failed
+    log = ProblemLog("x.csv")
+    log.add("one-class", "warning", "w", "f")
+    log.add("text", "error", "e", "f")
+    assert [p.severity for p in log.problems()] == ["error", "warning"]
+    assert log.failed
 
 
 def test_read_raises_with_every_error_and_carries_the_problems(file):

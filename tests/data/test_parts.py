@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fernn.data.problems import Ledger
+from fernn.data.problems import ProblemLog
 from fernn.data.streaming import Stream, open_source
 from fernn.data.streaming.partition import AHEAD, partition, with_partition
 from fernn.data.streaming.spill import WIDE, hash_names
@@ -59,7 +59,7 @@ def card_by_file(source, rows):
             yield sent(with_partition(told, number, lambda some, at: work(some, at, rows, *more)))
 
     def again(middles, channels):
-        for part in each(measure_part, sent([middle.asked() for middle in middles]), channels):
+        for part in each(measure_part, sent([middle.query() for middle in middles]), channels):
             for middle, told in zip(middles, part, strict=True):
                 middle.join(told)
 
@@ -155,11 +155,11 @@ def test_names_have_numbers_of_their_own_whatever_stands_beside_them(names):
 
 def test_joined_ledgers_tell_what_one_ledger_would(tmp_path):
     kinds = ["a", "b", "a", "a", "c", "a", "b", "a", "a", "a", "b"]
-    one, cut = Ledger("x"), [Ledger("x") for _ in range(3)]
+    one, cut = ProblemLog("x"), [ProblemLog("x") for _ in range(3)]
     for i, kind in enumerate(kinds):
         for ledger in (one, cut[i // 4]):
             ledger.add(kind, "error" if kind == "b" else "warning", f"number {i}", "", line=i)
-    joined = Ledger("x")
+    joined = ProblemLog("x")
     for ledger in cut:
-        joined.join(Ledger.from_json(sent(ledger.to_json())))
+        joined.join(ProblemLog.from_json(sent(ledger.to_json())))
     assert joined.problems() == one.problems()

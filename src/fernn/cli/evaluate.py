@@ -146,7 +146,7 @@ def evaluate_in_pieces(
         came = _judge_on_engine(rule, source, where, rows, dt, out, spool)
         if came.problems:
             print_problems(suggest_command("check", [file], options), came.problems)
-        seen = RowsRead(came.ending.dt, came.ending.unit, came.rows, came.complete)
+        seen = RowsRead(came.totals.dt, came.totals.unit, came.rows, came.complete)
         return _print_verdicts(rule, came.judged, seen, at, spool)
     tally = Tally()
     stream = Stream(source, rows)
@@ -158,7 +158,7 @@ def evaluate_in_pieces(
             if wants_end(stream):
                 break
     if dt is not None and stream.is_over:
-        check_step(stream.ending, dt)
+        check_step(stream.totals, dt)
     if problems := stream.problems():
         print_problems(suggest_command("check", [file], options), problems)
     seen = RowsRead(stream.dt, stream.unit, stream.rows, stream.is_over)
@@ -191,7 +191,7 @@ def _judge_on_engine(
 
         came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
     if dt is not None and came.complete:
-        check_step(came.ending, dt)
+        check_step(came.totals, dt)
     return came
 
 

@@ -220,7 +220,7 @@ def _check_studio(file: str, options: dict[str, Any]) -> None:
     """That there is such a file and that it can be held in memory; what is in it is for the page to show."""
     from ..data import is_named
     from ..data.file_checks import fits_memory
-    from ..data.problems import Ledger
+    from ..data.problems import ProblemLog
     from ..errors import DataError
 
     path = Path(file)
@@ -229,6 +229,6 @@ def _check_studio(file: str, options: dict[str, Any]) -> None:
     if not path.is_file():
         what = f"{file!r} is a folder" if path.is_dir() else f"there is no file {file!r}"
         raise DataError(f"{what}. Name a recording, or a data set such as cruise; or none, and drop one on the page.")
-    ledger = Ledger(path.name)
-    if not fits_memory(path, options["memory_limit"], ledger):
-        raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())
+    log = ProblemLog(path.name)
+    if not fits_memory(path, options["memory_limit"], log):
+        raise DataError("\n".join(map(str, log.problems())), log.problems())

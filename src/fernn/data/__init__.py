@@ -11,7 +11,7 @@ from .datasets import SOURCES, inspect_series, is_named, load, lyft_scenes, phys
 from .draft import Draft, to_dataset
 from .frames import from_arrays, from_frame
 from .options import ReadOptions, flags, suggest_command
-from .problems import Ledger, Problem
+from .problems import Problem, ProblemLog
 from .read import inspect, inspect_input, read, read_input
 from .readers.csv import write_csv
 from .readers.npz import save
@@ -29,8 +29,8 @@ __all__ = [
     "Dataset",
     "Draft",
     "FileFormat",
-    "Ledger",
     "Problem",
+    "ProblemLog",
     "ReadOptions",
     "Sample",
     "against",

@@ -12,7 +12,7 @@ from .checks import check_labels
 from .dataset import Dataset, Floats, Ints
 from .labels import MANY, parse_labels
 from .options import ReadOptions
-from .problems import Ledger, quote_names
+from .problems import ProblemLog, quote_names
 from .readers.text_cells import is_number
 
 NO_LABEL = frozenset({"nan", "na", "n/a", "null", "?"})
@@ -47,7 +47,7 @@ class Draft:
 def report_gap(
     value: float,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
     line: int | None,
     column: str,
     case: str,
@@ -63,10 +63,10 @@ def report_gap(
         "interpolate": "It is filled in by interpolation.",
         "drop_case": "The case is left out.",
     }[options.nonfinite]
-    ledger.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
+    log.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
 
 
-def repair_gaps(draft: Draft, options: ReadOptions, ledger: Ledger) -> Draft:
+def repair_gaps(draft: Draft, options: ReadOptions, log: ProblemLog) -> Draft:
     """Gaps held, bridged or dropped as asked; a channel with no finite value at all cannot be."""
     broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
     if not broken or options.nonfinite == "error":
@@ -74,7 +74,7 @@ def repair_gaps(draft: Draft, options: ReadOptions, ledger: Ledger) -> Draft:
     if options.nonfinite == "drop_case":
         names = quote_names([draft.cases[i] for i in broken], 5)
         what = f"{len(broken)} of {len(draft.cases)} cases with missing or infinite values are dropped: {names}"
-        ledger.add("dropped", "warning", what, "Repair the file to keep them.")
+        log.add("dropped", "warning", what, "Repair the file to keep them.")
         gone = set(broken)
         return draft.keep([i for i in range(len(draft.cases)) if i not in gone])
     for i in broken:
@@ -85,41 +85,39 @@ def repair_gaps(draft: Draft, options: ReadOptions, ledger: Ledger) -> Draft:
             else:
                 what = "there is no finite value to repair it from"
                 fix = "Fix the case or pass --nonfinite drop_case."
-                ledger.add("all-missing", "error", what, fix, column=channel, case=draft.cases[i])
+                log.add("all-missing", "error", what, fix, column=channel, case=draft.cases[i])
         draft.traces[i] = trace
     return draft
 
 
-def to_dataset(draft: Draft, options: ReadOptions, name: str, ledger: Ledger) -> Dataset | None:
+def to_dataset(draft: Draft, options: ReadOptions, name: str, log: ProblemLog) -> Dataset | None:
     """The dataset, unless labels or names do not allow one."""
-    draft = repair_gaps(draft, options, ledger)
-    if not draft.cases and ledger.failed:
+    draft = repair_gaps(draft, options, log)
+    if not draft.cases and log.failed:
         return None
     if not draft.cases:
-        ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
+        log.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
         return None
     try:
         labels: Ints | Floats | None = None
         classes: tuple[str, ...] = ()
         if draft.labels is not None:
             texts = [t for t in draft.labels if t]
-            if len(texts) < len(draft.labels) and not ledger.failed:
+            if len(texts) < len(draft.labels) and not log.failed:
                 case = draft.cases[draft.labels.index("")]
-                ledger.add("missing-label", "error", "the case has no label", "Give it one.", case=case)
+                log.add("missing-label", "error", "the case has no label", "Give it one.", case=case)
             if not texts:
-                if not ledger.failed:
-                    ledger.add("missing-label", "error", "there are no labels", "Give every case one.")
+                if not log.failed:
+                    log.add("missing-label", "error", "there are no labels", "Give every case one.")
                 return None
             if options.decimal == "," and all(is_number(t, ",") for t in texts):
                 texts = [t.replace(",", ".") for t in texts]
             labels, classes = parse_labels(texts, good=options.good, kind=options.label_kind, classes=options.classes)
             if options.classes is None and len(set(texts)) <= MANY:
-                _report_missing_labels(sorted(set(texts)), ledger)
+                _report_missing_labels(sorted(set(texts)), log)
             if classes and options.good is not None and len(set(texts)) > len(classes):  # what became `not GOOD`
-                check_labels(
-                    Counter(texts), ledger, dict(zip(reversed(draft.labels), reversed(draft.cases), strict=True))
-                )
-        if ledger.failed:
+                check_labels(Counter(texts), log, dict(zip(reversed(draft.labels), reversed(draft.cases), strict=True)))
+        if log.failed:
             return None
         return Dataset(
             tuple(draft.traces),
@@ -134,18 +132,18 @@ def to_dataset(draft: Draft, options: ReadOptions, name: str, ledger: Ledger) ->
         )
     except DataError as error:
         if error.problems:
-            ledger.take(error.problems)
+            log.take(error.problems)
         else:
-            ledger.add("invalid", "error", str(error).rstrip("."), "")
+            log.add("invalid", "error", str(error).rstrip("."), "")
         return None
 
 
-def _report_missing_labels(labels: list[str], ledger: Ledger) -> None:
+def _report_missing_labels(labels: list[str], log: ProblemLog) -> None:
     """NaN is a class, which may not be meant."""
     for name in labels:
         if name.casefold() in NO_LABEL:
             what = f"the label {name!r} is taken for the name of a class"
-            ledger.add(
+            log.add(
                 "odd-label", "warning", what, "If it stands for a missing label, give these cases one or drop them."
             )
 

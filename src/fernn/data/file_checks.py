@@ -11,7 +11,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from .problems import Ledger
+from .problems import ProblemLog
 from .readers.registry import TEXT, file_format
 
 UNPACK = "Unpack it first."
@@ -42,7 +42,7 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
 KINDS = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
 
 
-def report_other_format(lines: list[str], ledger: Ledger) -> bool:
+def report_other_format(lines: list[str], log: ProblemLog) -> bool:
     """Whether the first lines of a table are those of a series or a TRACE file under another name; an error."""
     body = [line.strip() for line in lines if line.strip() and not line.startswith(("#", "%"))]
     if not body:
@@ -54,21 +54,21 @@ def report_other_format(lines: list[str], ledger: Ledger) -> bool:
         what, ending = "this is a TRACE file of propositional traces, not a table", ".trace"
     else:
         return False
-    ledger.add("other-format", "error", what, f"Let its name end in {ending}.", line=1)
+    log.add("other-format", "error", what, f"Let its name end in {ending}.", line=1)
     return True
 
 
-def report_special_file(path: Path, ledger: Ledger) -> bool:
+def report_special_file(path: Path, log: ProblemLog) -> bool:
     """Whether the path is a pipe, socket or device, which is an error: a file is read more than once."""
     mode = path.stat().st_mode
     kind = next((name for asks, name in KINDS.items() if asks(mode)), None)
     if kind is not None:
         fix = "Write the recording to a file first: some-command > drive.csv."
-        ledger.add("not-a-file", "error", f"{str(path)!r} is {kind}, and only files can be read", fix)
+        log.add("not-a-file", "error", f"{str(path)!r} is {kind}, and only files can be read", fix)
     return kind is not None
 
 
-def report_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
+def report_binary(path: Path, encoding: str, log: ProblemLog) -> bool:
     """Whether the file is not text, which is an error."""
     with open(path, "rb") as handle:
         head = handle.read(4096)
@@ -77,7 +77,7 @@ def report_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
         if head.startswith(magic) and (not is_text or magic == b"%PDF-"):  # PAR1 may be the name of a column
             if magic == b"PK\x03\x04" and b"[Content_Types].xml" in head:
                 what, fix = "an Excel workbook or another office document", "Save the sheet as CSV."
-            ledger.add("binary", "error", f"this is {what}, not text", fix)
+            log.add("binary", "error", f"this is {what}, not text", fix)
             return True
     if is_text:
         return False
@@ -89,7 +89,7 @@ def report_binary(path: Path, encoding: str, ledger: Ledger) -> bool:
     else:
         what = f"byte {head.index(0) + 1} is NUL, so this is not text"
         fix = "Export the recording as CSV, or name the file for what it is (.parquet, .npz)."
-    ledger.add("binary", "error", what, fix, line=head.count(b"\n", 0, head.index(0)) + 1)
+    log.add("binary", "error", what, fix, line=head.count(b"\n", 0, head.index(0)) + 1)
     return True
 
 
@@ -101,12 +101,12 @@ LONGEST = 8_000_000  # bytes of a line that are always read
 LEAST_LINE = 1_000_000  # and with any memory limit
 
 
-def fits_memory(path: Path, limit: int | None, ledger: Ledger) -> bool:
-    """True if the memory that reading the file takes is within `limit` bytes; tells the ledger if not."""
+def fits_memory(path: Path, limit: int | None, log: ProblemLog) -> bool:
+    """True if the memory that reading the file takes is within `limit` bytes; tells the log if not."""
     form = file_format(path)
     if not form.is_text:
-        return fits_unpacked(_size(path), limit, ledger)
-    if form == TEXT and report_long_line(path, limit, ledger):
+        return fits_unpacked(_size(path), limit, log)
+    if form == TEXT and report_long_line(path, limit, log):
         return False
     size, need = path.stat().st_size, text_memory(path)
     allowed = memory_budget(limit, HALF)
@@ -115,7 +115,7 @@ def fits_memory(path: Path, limit: int | None, ledger: Ledger) -> bool:
     source = "half of the free memory" if limit is None else "the memory limit"
     what = f"reading this file of {format_size(size)} takes about {format_size(need)} of memory, "
     what += f"more than {source} ({format_size(allowed)})"
-    ledger.add("too-large", "error", what, WAYS)
+    log.add("too-large", "error", what, WAYS)
     return False
 
 
@@ -142,7 +142,7 @@ def text_memory(path: Path) -> int:
     return int(size / max(len(text), 1) * (cells * CELL + lines * ROW))
 
 
-def report_long_line(path: Path, limit: int | None, ledger: Ledger) -> bool:
+def report_long_line(path: Path, limit: int | None, log: ProblemLog) -> bool:
     """Whether a line is so long that it is no row of a table, which is an error; found without reading the file."""
     longest = LONGEST if limit is None else min(LONGEST, max(limit // 32, LEAST_LINE))
     line_ends = (b"\n", b"\r")
@@ -158,18 +158,18 @@ def report_long_line(path: Path, limit: int | None, ledger: Ledger) -> bool:
             what = (
                 f"from byte {at + 1} on, {format_size(longest)} come without a line end; no row of a table is so long"
             )
-            ledger.add("long-line", "error", what, "Check how the file was written: a row a line is wanted.")
+            log.add("long-line", "error", what, "Check how the file was written: a row a line is wanted.")
             return True
     return False
 
 
-def fits_unpacked(size: int, limit: int | None, ledger: Ledger) -> bool:
-    """Whether data that are so many bytes once they are unpacked may be read; tells the ledger if not."""
+def fits_unpacked(size: int, limit: int | None, log: ProblemLog) -> bool:
+    """Whether data that are so many bytes once they are unpacked may be read; tells the log if not."""
     allowed = memory_budget(limit)
     if allowed is None or size <= allowed:
         return True
     source = "a quarter of the free memory" if limit is None else "the memory limit"
-    ledger.add("too-large", "error", f"{format_size(size)} of data, more than {source} ({format_size(allowed)})", WAYS)
+    log.add("too-large", "error", f"{format_size(size)} of data, more than {source} ({format_size(allowed)})", WAYS)
     return False
 
 

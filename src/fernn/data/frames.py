@@ -21,7 +21,7 @@ from .dataset import Dataset, Floats, Ints, drop_mask, to_floats
 from .draft import to_dataset
 from .labels import lookalikes, parse_labels
 from .options import BadRows, LabelKind, Nonfinite, ReadOptions, as_tuple
-from .problems import Ledger, did_you_mean, quote_names
+from .problems import ProblemLog, did_you_mean, quote_names, require_dataset
 from .readers.column_roles import CASES, FEW, TIMES, counting_prefix, find_roles, usual_column
 from .readers.layouts import read_tidy
 from .readers.table import Table, drop_unused_columns
@@ -152,26 +152,20 @@ def from_frame(
     )  # fmt: skip
     if options.label == "label" and "label" not in map(str.casefold, column_names(frame)):
         options = replace(options, label=None)
-    ledger = Ledger(name)
+    log = ProblemLog(name)
     header = column_names(frame)
     found = None
-    parts = find_roles(header, options, ledger)
+    parts = find_roles(header, options, log)
     height = len(_column(frame, header[0])) if header else 0
     if parts is not None and not height:
-        ledger.add("empty", "error", "the frame has no rows", "Check how it was made.")
+        log.add("empty", "error", "the frame has no rows", "Check how it was made.")
     elif parts is not None:
         words = set(parts.words)
         blocks = tuple([_block(_column(frame, n), as_text=i in words)] for i, n in enumerate(header))
         table = Table(header, blocks, np.arange(1, height + 1, dtype=np.int64))
-        parts = drop_unused_columns(table, parts, options, ledger)
-        found = to_dataset(read_tidy(table, parts, options, name, ledger), options, name, ledger)
-    problems = ledger.problems()
-    errors = [p for p in problems if p.severity == "error"]
-    if errors or found is None:
-        raise DataError("\n".join(map(str, errors)), problems)
-    if problems and not quiet:
-        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
-    return found
+        parts = drop_unused_columns(table, parts, options, log)
+        found = to_dataset(read_tidy(table, parts, options, name, log), options, name, log)
+    return require_dataset(found, log.problems(), quiet)
 
 
 def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Column, tuple[str, ...]]:

@@ -81,7 +81,7 @@ class ReadOptions:
         """The advice for a bad row, unless rows are being skipped."""
         return advice if self.bad_rows == "error" else "The row is skipped."
 
-    def noted(self, note: Mapping[str, object]) -> ReadOptions:
+    def with_note(self, note: Mapping[str, object]) -> ReadOptions:
         """With what the file says about itself, wherever nothing else was asked for."""
         free = {f.name: note[f.name] for f in fields(self) if f.name in note and getattr(self, f.name) == f.default}
         if self.good is not None:

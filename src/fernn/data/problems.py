@@ -7,14 +7,16 @@ everything there is to mend. An `error` means there is no dataset; a `warning` m
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-from ..errors import LONGEST_LINE, DataError, excerpt
+from ..errors import LONGEST_LINE, DataError, FernnWarning, excerpt
 from ..plain import mapping, refusing, short_repr, text, whole
 
 Severity = Literal["error", "warning"]
+T = TypeVar("T")
 
 SHOWN = 5  # problems of one kind in one column that are told with their place; the rest are counted
 COLUMNS = 20  # columns with problems of one kind that are told one by one
@@ -70,7 +72,7 @@ Key = tuple[str, Severity, str | None]
 
 
 @dataclass
-class Ledger:
+class ProblemLog:
     """The problems of one file, in the order they were met; `file` is written on each."""
 
     file: str | None = None
@@ -110,14 +112,14 @@ class Ledger:
                 line=p.line, column=p.column, case=p.case, count=p.count, choices=p.choices,
             )  # fmt: skip
 
-    def join(self, later: Ledger) -> None:
-        """Those of another ledger after these, each with its own file."""
+    def join(self, later: ProblemLog) -> None:
+        """Those of another log after these, each with its own file."""
         for (kind, severity, column), found in later._kept.items():
             kept = self._kept.setdefault((kind, severity, column), [])
-            room = SHOWN - len(kept)
-            kept += found[:room]
+            space = SHOWN - len(kept)
+            kept += found[:space]
             more = later._more.get((kind, severity, column), 0)
-            self.count(kind, severity, sum(p.count for p in found[room:]) + more, column)
+            self.count(kind, severity, sum(p.count for p in found[space:]) + more, column)
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers; `from_json` takes them back."""
@@ -128,16 +130,16 @@ class Ledger:
 
     @staticmethod
     @refusing(DataError, "these are no problems of a file")
-    def from_json(told: Mapping[str, Any]) -> Ledger:
+    def from_json(told: Mapping[str, Any]) -> ProblemLog:
         """What `to_json` gave, which may have been changed on the way."""
-        ledger = Ledger()
+        log = ProblemLog()
         for problem in (_read_problem(each) for each in told["kept"]):
-            ledger._kept.setdefault((problem.kind, problem.severity, problem.column), []).append(problem)
+            log._kept.setdefault((problem.kind, problem.severity, problem.column), []).append(problem)
         for kind, severity, column, count in told["more"]:
-            if (kind, severity, column) not in ledger._kept:
+            if (kind, severity, column) not in log._kept:
                 raise ValueError(f"{kind!r:.40} is counted, but there is none")
-            ledger._more[kind, severity, column] = whole(count)
-        return ledger
+            log._more[kind, severity, column] = whole(count)
+        return log
 
     @property
     def failed(self) -> bool:
@@ -183,6 +185,21 @@ def refusal(
     """A DataError that carries its one problem."""
     problem = Problem(kind, "error", what, fix, file, column=column, case=case, choices=tuple(choices))
     return DataError(str(problem), [problem])
+
+
+def data_error(problems: Iterable[Problem]) -> DataError:
+    """A DataError that lists all errors among the problems, and carries all of them."""
+    found = tuple(problems)
+    return DataError("\n".join(str(p) for p in found if p.severity == "error"), found)
+
+
+def require_dataset(dataset: T | None, problems: Sequence[Problem], quiet: bool) -> T:
+    """The dataset, with one FernnWarning for all its problems unless `quiet`; an error where there is none."""
+    if dataset is None:
+        raise data_error(problems)
+    if problems and not quiet:
+        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=3)
+    return dataset
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

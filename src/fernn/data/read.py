@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import csv
 import difflib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, FernnWarning, UnsupportedError
+from ..errors import DataError, UnsupportedError
 from .checks import check_data
 from .dataset import Dataset
 from .datasets import SOURCES, find_installed_series, inspect_series, is_named, load
 from .file_checks import fits_memory, report_binary, report_special_file
 from .options import BadRows, LabelKind, Layout, Nonfinite, ReadOptions, as_tuple, flags, suggest_command
-from .problems import Ledger, Problem, plural
+from .problems import Problem, ProblemLog, plural, require_dataset
 from .readers.dialect import broken_line
 from .readers.registry import file_format
 from .transform import with_steps
@@ -66,13 +65,7 @@ def read(
     Raises DataError listing every error; gives one FernnWarning for all warnings unless `quiet`.
     """
     asked = {key: value for key, value in locals().items() if key not in ("path", "quiet")}
-    dataset, problems = inspect(path, **asked)
-    errors = [p for p in problems if p.severity == "error"]
-    if errors or dataset is None:
-        raise DataError("\n".join(map(str, errors)), problems)
-    if problems and not quiet:
-        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
-    return dataset
+    return require_dataset(*inspect(path, **asked), quiet)
 
 
 def inspect(
@@ -82,47 +75,47 @@ def inspect(
     options["channels"] = as_tuple(options.get("channels"))
     asked = ReadOptions(label=label, **options)
     file = Path(path)
-    ledger = Ledger(file.name)
+    log = ProblemLog(file.name)
     dataset = None
-    if _is_file(file, ledger) and fits_memory(file, asked.memory_limit, ledger):
+    if _is_file(file, log) and fits_memory(file, asked.memory_limit, log):
         try:
-            dataset = _dataset(file, asked, ledger)
+            dataset = _dataset(file, asked, log)
             if dataset is not None and asked.steps:
                 dataset = with_steps(dataset)
         except DataError as error:
-            ledger.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
+            log.take(error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")])
         except UnicodeError:
-            _report_encoding(file, asked.encoding, ledger)
+            _report_encoding(file, asked.encoding, log)
         except csv.Error as error:
             line = broken_line(file, asked.encoding, asked.delimiter)
             what = f"the row that starts here is not readable as CSV ({error})"
             fix = "Close the quotes, and check the --delimiter."
             if "field limit" in str(error):
                 what = f"a cell of the row that starts here is longer than {csv.field_size_limit():,} characters"
-            ledger.add("csv", "error", what, fix, line=line)
+            log.add("csv", "error", what, fix, line=line)
         except OSError as error:
-            ledger.add("unreadable", "error", f"the file cannot be read ({error.strerror})", "Check its permissions.")
-    if dataset is not None and not ledger.failed:
-        check_data(dataset, ledger)
-    return (None if ledger.failed else dataset), ledger.problems()
+            log.add("unreadable", "error", f"the file cannot be read ({error.strerror})", "Check its permissions.")
+    if dataset is not None and not log.failed:
+        check_data(dataset, log)
+    return (None if log.failed else dataset), log.problems()
 
 
-def _dataset(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def _dataset(file: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     form = file_format(file)
-    if form.is_text and report_binary(file, options.encoding, ledger):
+    if form.is_text and report_binary(file, options.encoding, log):
         return None
-    return form.read(file, options, ledger)
+    return form.read(file, options, log)
 
 
-def _is_file(file: Path, ledger: Ledger) -> bool:
+def _is_file(file: Path, log: ProblemLog) -> bool:
     if file.is_dir():
-        ledger.add("folder", "error", f"{str(file)!r} is a folder", FOLDER)
+        log.add("folder", "error", f"{str(file)!r} is a folder", FOLDER)
     elif not file.exists():
         what = f"there is no file {str(file)!r}{_similar_names(file)}"
-        ledger.add("not-found", "error", what, "Check the path.")
+        log.add("not-found", "error", what, "Check the path.")
     else:
-        report_special_file(file, ledger)
-    return not ledger.failed
+        report_special_file(file, log)
+    return not log.failed
 
 
 def _similar_names(file: Path) -> str:
@@ -139,7 +132,7 @@ def _similar_names(file: Path) -> str:
     return f"; near it: {', '.join(near)}" if near else ""
 
 
-def _report_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
+def _report_encoding(file: Path, encoding: str, log: ProblemLog) -> None:
     """Which byte is not in the encoding, and on which line."""
     data = file.read_bytes()
     try:
@@ -149,9 +142,9 @@ def _report_encoding(file: Path, encoding: str, ledger: Ledger) -> None:
         place = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         what = f"byte 0x{data[error.start]:02x} at position {place} is not {encoding}"
         other = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
-        ledger.add("encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line)
+        log.add("encoding", "error", what, f"Pass --encoding {other} if the file was written so.", line=line)
     else:
-        ledger.add("encoding", "error", f"the text is not {encoding}", "Pass the right --encoding.")
+        log.add("encoding", "error", f"the text is not {encoding}", "Pass the right --encoding.")
 
 
 def inspect_input(
@@ -201,6 +194,6 @@ def _inspect_named(name: str, options: Mapping[str, Any]) -> tuple[Dataset, tupl
     data = load(name)
     data = replace(data, labels=None, classes=()) if unlabelled else data
     data = with_steps(data) if options.get("steps") else data
-    ledger = Ledger(name)
-    check_data(data, ledger)
-    return data, ledger.problems()
+    log = ProblemLog(name)
+    check_data(data, log)
+    return data, log.problems()

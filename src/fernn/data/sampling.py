@@ -25,7 +25,7 @@ from .atomic_write import atomic_write
 from .dataset import Ints
 from .file_checks import format_size, report_binary, report_long_line, report_special_file
 from .options import ReadOptions, as_tuple
-from .problems import Ledger, plural, refusal
+from .problems import ProblemLog, data_error, plural, refusal
 from .readers.column_roles import Roles, find_roles, headerless_roles, is_tidy
 from .readers.dialect import Dialect, has_header, sniff, split_rows
 from .readers.registry import TEXT, file_format
@@ -197,24 +197,24 @@ def sample_file(
 
 
 def _index_file(file: Path, options: ReadOptions) -> _Index:
-    ledger = Ledger(file.name)
+    log = ProblemLog(file.name)
     try:
         told = file.exists() and (
-            report_special_file(file, ledger)
-            or report_binary(file, options.encoding, ledger)
-            or report_long_line(file, options.memory_limit, ledger)
+            report_special_file(file, log)
+            or report_binary(file, options.encoding, log)
+            or report_long_line(file, options.memory_limit, log)
         )
-        begin = None if told else sniff(file, options, ledger)
+        begin = None if told else sniff(file, options, log)
     except OSError as error:
         raise DataError(f"{file}: the file cannot be read ({error.strerror}). Check the path.") from None
     except (UnicodeError, csv.Error) as error:
         raise DataError(f"{file.name}: its first lines cannot be read ({error}). Check --encoding.") from None
     parts = None
     if begin is not None:
-        options = options.noted(begin.note)
-        parts = _roles(begin, options, ledger)
+        options = options.with_note(begin.note)
+        parts = _roles(begin, options, log)
     if begin is None or parts is None:
-        raise DataError("\n".join(str(p) for p in ledger.problems() if p.severity == "error"), ledger.problems())
+        raise data_error(log.problems())
     who, tidy, named = parts
     if tidy and who.case is None:
         raise DataError(
@@ -225,18 +225,18 @@ def _index_file(file: Path, options: ReadOptions) -> _Index:
         return _index_rows(handle, begin, who, tidy, named)
 
 
-def _roles(begin: Dialect, options: ReadOptions, ledger: Ledger) -> tuple[Roles, bool, bool] | None:
+def _roles(begin: Dialect, options: ReadOptions, log: ProblemLog) -> tuple[Roles, bool, bool] | None:
     """Who plays what, whether a row is a sample, whether there is a header; labels may be missing."""
-    named = has_header(begin, options, ledger)
+    named = has_header(begin, options, log)
     header = begin.first if named else None
-    tidy = is_tidy(header, begin, options, ledger)
+    tidy = is_tidy(header, begin, options, log)
     if header is None:
-        who = headerless_roles(begin, options, ledger)
+        who = headerless_roles(begin, options, log)
     else:
         has_label = options.label is None or options.label in header
         if not has_label and options.label == "label":
             options = ReadOptions(**{**vars(options), "label": None})
-        who = find_roles(header, options, ledger, wide=not tidy)
+        who = find_roles(header, options, log, wide=not tidy)
     return None if who is None else (who, tidy, named)
 
 
@@ -279,7 +279,7 @@ def _choose_cases(found: _Index, most: int, rng: np.random.Generator) -> np.ndar
     labels = np.array(found.labels)
     for label in dict.fromkeys(found.labels):
         of_class = rng.permutation(np.flatnonzero(labels == label))
-        room = share * int(sizes[of_class].sum())
-        fits = int(np.searchsorted(np.cumsum(sizes[of_class]), room, side="right"))
+        space = share * int(sizes[of_class].sum())
+        fits = int(np.searchsorted(np.cumsum(sizes[of_class]), space, side="right"))
         chosen[of_class[: max(fits, 1)]] = True
     return chosen

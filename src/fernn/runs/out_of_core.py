@@ -50,7 +50,7 @@ class PartitionedVerdicts:
 
     judged: Judged
     problems: tuple[Problem, ...]
-    ending: StreamTotals
+    totals: StreamTotals
     rows: int
     complete: bool = True
 
@@ -131,7 +131,7 @@ def judge_by_parts(
         except KeyboardInterrupt:
             pass
         problems = joining.close()
-        return PartitionedVerdicts(settled(tally, source), problems, joining.ending, joining.rows, joining.is_over)
+        return PartitionedVerdicts(settled(tally, source), problems, joining.totals, joining.rows, joining.is_over)
 
 
 def card_by_parts(
@@ -140,7 +140,7 @@ def card_by_parts(
     """As `fernn.data.streaming.stream_summary.summarize_stream`, a file of the folder at a time."""
 
     def again(middles: list[StreamingMedian], channels: list[int]) -> None:
-        asked = {"rows": rows, "asked": [middle.asked() for middle in middles], "channels": channels}
+        asked = {"rows": rows, "asked": [middle.query() for middle in middles], "channels": channels}
         for part in run_parts(f"{HERE}:measure_on_worker", source, asked, engine, told):
             for middle, found in zip(middles, part, strict=True):
                 middle.join(found)

@@ -109,11 +109,11 @@ def step_of(source: Source) -> float:
     return stream.dt
 
 
-def check_step(ending: StreamTotals, dt: float) -> None:
+def check_step(totals: StreamTotals, dt: float) -> None:
     """Whether all rows were as far apart as the first ones."""
-    if ending.dt != dt:
-        found = "varies" if ending.dt is None else f"is {number(ending.dt)} over all"
+    if totals.dt != dt:
+        found = "varies" if totals.dt is None else f"is {number(totals.dt)} over all"
         raise DataError(
-            f"{ending.source.name}: the time between samples is {number(dt)} in the first rows, but {found}, so the "
+            f"{totals.source.name}: the time between samples is {number(dt)} in the first rows, but {found}, so the "
             "windows in time units are not known. Pass --dt."
         )

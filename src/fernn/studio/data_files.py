@@ -25,7 +25,7 @@ import numpy.typing as npt
 from ..data import SOURCES, Dataset, Problem, inspect_input, is_named, reorder_classes
 from ..data.datasets import find_installed_series
 from ..data.options import ReadOptions
-from ..data.problems import Ledger
+from ..data.problems import ProblemLog
 from ..data.readers.dialect import has_header, sniff
 from ..data.readers.registry import TEXT, file_format
 from ..errors import DataError, FernnError, UnsupportedError
@@ -250,8 +250,8 @@ def columns(file: KnownFile, reading: Reading, data: Dataset | None) -> list[str
             found = _of_parquet(file.path)
         else:
             options = ReadOptions(**{**reading, "channels": None})
-            begin = sniff(Path(file.path), options, Ledger())
-            found = begin.first if begin is not None and has_header(begin, options, Ledger()) else []
+            begin = sniff(Path(file.path), options, ProblemLog())
+            found = begin.first if begin is not None and has_header(begin, options, ProblemLog()) else []
     return [name for name in found if name][:MOST_COLUMNS] or channels
 
 

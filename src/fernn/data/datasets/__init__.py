@@ -17,7 +17,7 @@ from typing import Any
 from ...errors import DataError, UnsupportedError
 from ..dataset import Dataset
 from ..options import ReadOptions
-from ..problems import Ledger, did_you_mean, quote_names
+from ..problems import ProblemLog, did_you_mean, quote_names, require_dataset
 from ..readers.npz import read_npz
 from ..readers.registry import file_format
 from .paper_recordings import cct, ecg, hapt, lyft
@@ -76,11 +76,9 @@ def load(what: str | PathLike[str], **options: Any) -> Dataset:
     if not path.is_file():
         raise DataError(f"there is no file {name!r}. Check the path.")
     _check_options(path.name, options, [field.name for field in fields(ReadOptions)])
-    ledger = Ledger(path.name)
-    dataset = read_npz(path, ReadOptions(**options), ledger)
-    if dataset is None:
-        raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())
-    return dataset
+    log = ProblemLog(path.name)
+    dataset = read_npz(path, ReadOptions(**options), log)
+    return require_dataset(dataset, log.problems(), quiet=True)
 
 
 def is_named(what: str) -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import DataError, FernnWarning, UnsupportedError
+from ...errors import DataError, UnsupportedError
 from ..checks import check_data
 from ..dataset import Dataset
 from ..file_checks import fits_memory, report_binary
 from ..options import Nonfinite, ReadOptions, as_tuple
-from ..problems import Ledger, Problem, did_you_mean, quote_names
+from ..problems import Problem, ProblemLog, did_you_mean, quote_names, require_dataset
 from ..readers.ts import PARTS, SUFFIX, SeriesRows, merge_series, read_rows
 from ..transform import with_steps
 
@@ -39,12 +38,7 @@ def series(
     a threshold is not in the sensor's units. Its training parts can be small, and its classes are numbers: of two, the
     larger is taken for the good one. There are no groups, so series of one person may be in both parts.
     """
-    dataset, problems = inspect_series(name, part, good=good, nonfinite=nonfinite)
-    if dataset is None:
-        raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
-    if problems and not quiet:
-        warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
-    return dataset
+    return require_dataset(*inspect_series(name, part, good=good, nonfinite=nonfinite), quiet)
 
 
 def inspect_series(
@@ -56,18 +50,18 @@ def inspect_series(
     options["channels"] = as_tuple(options.get("channels"))
     asked = ReadOptions(**options)
     files = _files(name, part)
-    whole = Ledger(files[0].name if len(files) == 1 else _title(files[0]))
-    ledgers = [Ledger(file.name) for file in files]
-    read = [rows for file, ledger in zip(files, ledgers, strict=True) if (rows := _rows(file, asked, ledger))]
+    whole = ProblemLog(files[0].name if len(files) == 1 else _title(files[0]))
+    logs = [ProblemLog(file.name) for file in files]
+    read = [rows for file, log in zip(files, logs, strict=True) if (rows := _rows(file, asked, log))]
     dataset = None
-    if len(read) == len(files) and not any(ledger.failed for ledger in ledgers):
+    if len(read) == len(files) and not any(log.failed for log in logs):
         _agree(files, ["1 channel" if n == 1 else f"{n} channels" for n in (len(r.draft.channels) for r in read)])
         _agree(files, [rows.head.kind for rows in read])
         dataset = merge_series(read, asked, _title(files[0]), whole)
     if dataset is not None:
         dataset = with_steps(dataset) if asked.steps else dataset
         check_data(dataset, whole)
-    found = [p for ledger in (*ledgers, whole) for p in ledger.problems()]
+    found = [p for log in (*logs, whole) for p in log.problems()]
     return dataset, tuple(sorted(found, key=lambda p: p.severity))  # a stable sort, "error" < "warning"
 
 
@@ -125,13 +119,13 @@ def _agree(files: list[Path], facts: list[str]) -> None:
         raise DataError(f"both parts must have the same channels and kind of labels, there are {told}. Read one alone.")
 
 
-def _rows(file: Path, options: ReadOptions, ledger: Ledger) -> SeriesRows | None:
+def _rows(file: Path, options: ReadOptions, log: ProblemLog) -> SeriesRows | None:
     try:
-        if fits_memory(file, options.memory_limit, ledger) and not report_binary(file, options.encoding, ledger):
-            return read_rows(file, options, ledger)
+        if fits_memory(file, options.memory_limit, log) and not report_binary(file, options.encoding, log):
+            return read_rows(file, options, log)
     except UnicodeError as error:
         what = f"the text is not {options.encoding} ({error})"
-        ledger.add("encoding", "error", what, "Write it so, or pass its --encoding.")
+        log.add("encoding", "error", what, "Write it so, or pass its --encoding.")
     return None
 
 

@@ -18,32 +18,29 @@ from ..atomic_write import atomic_write
 from ..dataset import Dataset
 from ..draft import to_dataset
 from ..options import ReadOptions
-from ..problems import Ledger
+from ..problems import ProblemLog
 from .column_roles import read_header, report_no_rows
 from .dialect import ESCAPED, NOTE, escape_cell, sniff
 from .layouts import read_tidy, read_wide
 from .table import drop_unused_columns, text_table
 
 
-def read_csv(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def read_csv(path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     """The dataset in a table as text, with a row a sample or a row a trace."""
-    dialect = sniff(path, options, ledger)
+    dialect = sniff(path, options, log)
     if dialect is None:
         return None
-    options = options.noted(dialect.note)
-    header = read_header(dialect, options, ledger)
+    options = options.with_note(dialect.note)
+    header = read_header(dialect, options, log)
     if header is None:
         return None
-    table = text_table(path, dialect, header.names, header.roles, options, ledger)
+    table = text_table(path, dialect, header.names, header.roles, options, log)
     if not len(table.lines):
-        report_no_rows(dialect, ledger)
+        report_no_rows(dialect, log)
         return None
-    roles = drop_unused_columns(table, header.roles, options, ledger, wide=not header.tidy)
-    if header.tidy:
-        draft = read_tidy(table, roles, options, path.stem, ledger)
-    else:
-        draft = read_wide(table, roles, options, ledger)
-    return to_dataset(draft, options, path.stem, ledger)
+    roles = drop_unused_columns(table, header.roles, options, log, wide=not header.tidy)
+    draft = read_tidy(table, roles, options, path.stem, log) if header.tidy else read_wide(table, roles, options, log)
+    return to_dataset(draft, options, path.stem, log)
 
 
 def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:

@@ -17,7 +17,7 @@ from typing import Protocol, TextIO
 from ...plain import read_json
 from ..file_checks import report_other_format
 from ..options import ReadOptions, validate_note
-from ..problems import Ledger
+from ..problems import ProblemLog
 from .text_cells import is_number
 
 DELIMITERS = "\t;,| :"  # the earlier one wins where two explain the lines equally well
@@ -83,11 +83,11 @@ class Dialect:
         return self.skip + (not self.commented)
 
 
-def sniff(path: Path, options: ReadOptions, ledger: Ledger) -> Dialect | None:
+def sniff(path: Path, options: ReadOptions, log: ProblemLog) -> Dialect | None:
     """The beginning of the file, or None (and a problem) if nothing is in it."""
     with open_text(path, options.encoding) as handle:
         lines = list(_first_lines(handle))
-    if report_other_format(lines, ledger):
+    if report_other_format(lines, log):
         return None
     skip, note = 0, {}
     said = SEPARATOR.fullmatch(lines[0]) if lines else None
@@ -99,18 +99,18 @@ def sniff(path: Path, options: ReadOptions, ledger: Ledger) -> Dialect | None:
         skip += 1
     body = [line for line in lines[skip:] if line.strip()]
     if not body:
-        ledger.add("empty", "error", "the file is empty", "Check the path and how the file was written.")
+        log.add("empty", "error", "the file is empty", "Check the path and how the file was written.")
         return None
     sniffed = delimiter_of(body)
     delimiter = options.delimiter or (said and said[1]) or ("," if note else sniffed) or ","
     rows = list(islice(split_rows([*body, END], delimiter), 4))
     if END in rows[0][-1]:
         what = "a quote opens in the first row and is not closed in the rows after it"
-        ledger.add("unclosed-quote", "error", what, "Close it, or remove it.", line=skip + 1)
+        log.add("unclosed-quote", "error", what, "Close it, or remove it.", line=skip + 1)
         return None
     rows = [row for row in rows if not row or END not in row[-1]][:3]
     if options.delimiter and sniffed and sniffed != delimiter and len(rows[0]) == 1:
-        ledger.add(
+        log.add(
             "wrong-delimiter",
             "error",
             f"at {NAMES.get(delimiter, repr(delimiter))} the first line is one field, {body[0][:40]!r}; "
@@ -123,7 +123,7 @@ def sniff(path: Path, options: ReadOptions, ledger: Ledger) -> Dialect | None:
     if names and options.header is None:
         what = f"the comment {lines[skip - 1][:40]!r} is taken for the header"
         fix = "Pass --no-header (header=False) if the columns have no names."
-        ledger.add("commented-header", "warning", what, fix, line=skip)
+        log.add("commented-header", "warning", what, fix, line=skip)
         rows.insert(0, names)
     first, second, third = [*rows[:3], [], []][:3]
     commented = bool(names) and options.header is None
@@ -187,18 +187,18 @@ def delimiter_of(lines: list[str]) -> str | None:
     return found
 
 
-def has_header(start: Dialect, options: ReadOptions, ledger: Ledger) -> bool:
+def has_header(dialect: Dialect, options: ReadOptions, log: ProblemLog) -> bool:
     """A first row is a header if it names the label, is mostly words, or counts 0, 1, 2, ... up."""
     if options.header is not None:
         return options.header
-    if start.note or start.commented or options.label in start.first or _mostly_words(start.first):
+    if dialect.note or dialect.commented or options.label in dialect.first or _mostly_words(dialect.first):
         return True
-    numbers = [c for c in start.first if is_number(c) or is_number(c, ",")]
+    numbers = [c for c in dialect.first if is_number(c) or is_number(c, ",")]
     counts = len(numbers) > 2 and numbers == [str(i) for i in range(len(numbers))]
     if counts:
         what = "the first row counts 0, 1, 2, ... and is taken for a header"
         fix = "Pass --no-header (header=False) if it is a trace."
-        ledger.add("counting-header", "warning", what, fix, line=start.skip + 1)
+        log.add("counting-header", "warning", what, fix, line=dialect.skip + 1)
     return counts
 
 
@@ -212,22 +212,22 @@ def _note(line: str) -> dict[str, object]:
 FEW = 5  # lines by which the delimiter is told
 
 
-def report_unclosed_quote(row: list[str], last_line: int, ledger: Ledger) -> bool:
+def report_unclosed_quote(row: list[str], last_line: int, log: ProblemLog) -> bool:
     """Whether the end of the file, on `last_line`, came inside quotes; that is an error."""
     if not row or END not in row[-1]:
         return False
     inside = row[-1].split(END)[0]
-    _report_quote(last_line + inside.endswith("\n") - inside.count("\n"), "the end of the file", ledger)
+    _report_quote(last_line + inside.endswith("\n") - inside.count("\n"), "the end of the file", log)
     return True
 
 
-def report_swallowed_rows(row: list[str], line: int, delimiter: str, width: int, ledger: Ledger) -> bool:
+def report_swallowed_rows(row: list[str], line: int, delimiter: str, width: int, log: ProblemLog) -> bool:
     """Whether a cell of this row, which starts on `line`, holds what looks like whole rows; an error."""
     for k, cell in enumerate(row):
         after = cell.split("\n")[1:]
         if any(part.count(delimiter) >= max(1, width - 1) for part in after):
             opened = line + sum(before.count("\n") for before in row[:k])
-            _report_quote(opened, f"line {opened + len(after)}", ledger)
+            _report_quote(opened, f"line {opened + len(after)}", log)
             return True
     return False
 
@@ -247,8 +247,6 @@ def broken_line(path: Path, encoding: str, delimiter: str | None) -> int | None:
     return None
 
 
-def _report_quote(line: int, until: str, ledger: Ledger) -> None:
+def _report_quote(line: int, until: str, log: ProblemLog) -> None:
     what = f"a quote opens here and runs on over the next rows, to {until}"
-    ledger.add(
-        "unclosed-quote", "error", what, 'Close it, or remove it: only pairs of " may surround a cell.', line=line
-    )
+    log.add("unclosed-quote", "error", what, 'Close it, or remove it: only pairs of " may surround a cell.', line=line)

@@ -13,7 +13,7 @@ from ..dataset import Floats, Ints
 from ..draft import Draft, report_gap
 from ..labels import parse_marks
 from ..options import ReadOptions
-from ..problems import SHOWN, Ledger
+from ..problems import SHOWN, ProblemLog
 from .column_roles import Roles
 from .table import Table
 from .text_cells import parse_number
@@ -31,7 +31,7 @@ class SampleRows:
     label: list[str] | None
     group: list[str] | None
 
-    def taken(self, at: Ints) -> SampleRows:
+    def take(self, at: Ints) -> SampleRows:
         return SampleRows(
             self.code[at],
             None if self.time is None else self.time[at],
@@ -59,32 +59,32 @@ class GatheredCases:
         return [part.T for part in np.split(self.rows.values, self.bounds[1:-1])] if self.names else []
 
 
-def read_tidy(table: Table, roles: Roles, options: ReadOptions, name: str, ledger: Ledger) -> Draft:
+def read_tidy(table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog) -> Draft:
     """Cases gathered from their rows; a file without a case column is one case called `name`."""
-    found = gather_cases(table, roles, options, name, ledger)
+    found = gather_cases(table, roles, options, name, log)
     dt = None
     if found.rows.time is not None:
-        dt = sampling_step(found.rows.time, found.bounds, found.names, found.rows.line, options, ledger)
+        dt = sampling_step(found.rows.time, found.bounds, found.names, found.rows.line, options, log)
     return Draft(
         found.traces, found.names, channel_names(table.header, roles), found.labels, found.groups, dt, found.unit
     )
 
 
-def gather_cases(table: Table, roles: Roles, options: ReadOptions, name: str, ledger: Ledger) -> GatheredCases:
+def gather_cases(table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog) -> GatheredCases:
     """The same before anything is said of all cases together."""
-    rows, cases, unit = _rows(table, roles, options, name, ledger)
+    rows, cases, unit = _rows(table, roles, options, name, log)
     if rows.time is None and roles.case is not None:
-        _report_scattered(rows, cases, ledger)
+        _report_scattered(rows, cases, log)
     by_time = (rows.code,) if rows.time is None else (rows.time, rows.code)
     order = np.lexsort(by_time)  # stable: without times the order of the file stays
     if (order[1:] < order[:-1]).any():
-        rows = rows.taken(order)
-    rows = _distinct_times(rows, cases, options, roles.case is not None, ledger)
+        rows = rows.take(order)
+    rows = _distinct_times(rows, cases, options, roles.case is not None, log)
     codes, starts = np.unique(rows.code, return_index=True)
     names = [cases[c] for c in codes]
     bounds = np.append(starts, len(rows.code)).astype(np.int64)
-    labels = _one_each(rows.label, rows, bounds, names, "label", roles.case is not None, ledger)
-    groups = _one_each(rows.group, rows, bounds, names, "group", roles.case is not None, ledger)
+    labels = _one_each(rows.label, rows, bounds, names, "label", roles.case is not None, log)
+    groups = _one_each(rows.group, rows, bounds, names, "group", roles.case is not None, log)
     return GatheredCases(rows, names, bounds, unit, labels, groups)
 
 
@@ -94,7 +94,7 @@ def channel_names(header: Sequence[str], roles: Roles) -> list[str]:
 
 
 def _rows(
-    table: Table, roles: Roles, options: ReadOptions, name: str, ledger: Ledger
+    table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog
 ) -> tuple[SampleRows, list[str], str | None]:
     n = len(table.lines)
     unusable = np.zeros(n, dtype=bool)
@@ -104,29 +104,29 @@ def _rows(
     if "" in place:
         at = np.flatnonzero(code == place[""])
         unusable |= code == place[""]
-        _report_rows(at, table, roles.case or 0, "missing-case", "there is no case id", None, options, ledger)
+        _report_rows(at, table, roles.case or 0, "missing-case", "there is no case id", None, options, log)
     values = np.empty((n, len(roles.channels) + (roles.mark is not None)))
     for k, column in enumerate(roles.channels):
-        values[:, k], words = table.numbers(column, options, ledger, ids)
+        values[:, k], words = table.numbers(column, options, log, ids)
         unusable |= words
-        _report_gaps(values[:, k], words, table, column, ids, options, ledger)
+        _report_gaps(values[:, k], words, table, column, ids, options, log)
     if roles.mark is not None:
         values[:, -1] = parse_marks(table.texts(roles.mark), options.faulty, table.header[roles.mark])
         unknown = np.isnan(values[:, -1])
         unusable |= unknown
         what = "nothing says whether there is a fault"
-        _report_rows(np.flatnonzero(unknown), table, roles.mark, "missing-mark", what, ids, options, ledger)
+        _report_rows(np.flatnonzero(unknown), table, roles.mark, "missing-mark", what, ids, options, log)
     time, unit = None, None
     if roles.time is not None:
-        time, words, unit = parse_times(table, roles.time, options, ledger, ids)
+        time, words, unit = parse_times(table, roles.time, options, log, ids)
         unusable |= ~np.isfinite(time)
         gaps = (("there is no time", np.isnan(time) & ~words), ("the time is infinite", np.isinf(time)))
         for what, gap in gaps:
-            _report_rows(np.flatnonzero(gap), table, roles.time, "missing-time", what, ids, options, ledger)
+            _report_rows(np.flatnonzero(gap), table, roles.time, "missing-time", what, ids, options, log)
     label = None if roles.label is None else table.texts(roles.label)
     group = None if roles.group is None else table.texts(roles.group)
     rows = SampleRows(code, time, values, table.lines, label, group)
-    return (rows.taken(np.flatnonzero(~unusable)) if unusable.any() else rows), list(place), unit
+    return (rows.take(np.flatnonzero(~unusable)) if unusable.any() else rows), list(place), unit
 
 
 def _report_rows(
@@ -137,13 +137,13 @@ def _report_rows(
     what: str,
     ids: list[str] | None,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> None:
     fix = options.row_fix("Fix the row or pass --bad-rows skip.")
     for i in at[:SHOWN]:
         line, case = int(table.lines[i]), (ids[i] or None) if ids else None
-        ledger.add(kind, options.severity_of_rows, what, fix, line=line, column=table.header[column], case=case)
-    ledger.count(kind, options.severity_of_rows, at.size - SHOWN, table.header[column])
+        log.add(kind, options.severity_of_rows, what, fix, line=line, column=table.header[column], case=case)
+    log.count(kind, options.severity_of_rows, at.size - SHOWN, table.header[column])
 
 
 def _report_gaps(
@@ -153,18 +153,18 @@ def _report_gaps(
     column: int,
     ids: list[str],
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> None:
     if np.isfinite(values).all():
         return
     for kind, gaps in (("missing", np.isnan(values) & ~words), ("infinite", np.isinf(values))):
         at = np.flatnonzero(gaps)
         for i in at[:SHOWN]:
-            report_gap(float(values[i]), options, ledger, int(table.lines[i]), table.header[column], ids[i])
-        ledger.count(kind, options.severity_of_gaps, at.size - SHOWN, table.header[column])
+            report_gap(float(values[i]), options, log, int(table.lines[i]), table.header[column], ids[i])
+        log.count(kind, options.severity_of_gaps, at.size - SHOWN, table.header[column])
 
 
-def _report_scattered(rows: SampleRows, cases: list[str], ledger: Ledger) -> None:
+def _report_scattered(rows: SampleRows, cases: list[str], log: ProblemLog) -> None:
     """Without times, rows of a case that come in several places may be of several runs."""
     begins = np.flatnonzero(np.diff(rows.code, prepend=-1))
     met: set[int] = set()
@@ -173,12 +173,12 @@ def _report_scattered(rows: SampleRows, cases: list[str], ledger: Ledger) -> Non
         if code in met:
             what = "rows of the case come again here, after rows of other cases, and are taken to go on with its trace"
             fix = "If it is another run, give it another id; a time column would tell the order."
-            ledger.add("scattered-case", "warning", what, fix, line=int(rows.line[i]), case=cases[code])
+            log.add("scattered-case", "warning", what, fix, line=int(rows.line[i]), case=cases[code])
         met.add(code)
 
 
 def _distinct_times(
-    rows: SampleRows, cases: list[str], options: ReadOptions, has_case: bool, ledger: Ledger
+    rows: SampleRows, cases: list[str], options: ReadOptions, has_case: bool, log: ProblemLog
 ) -> SampleRows:
     """Of rows of one case at one time the first stays."""
     if rows.time is None:
@@ -191,13 +191,19 @@ def _distinct_times(
         fix = options.row_fix("Remove one of the rows or pass --bad-rows skip to keep the first.")
         fix = fix if has_case else "If the file holds several cases, name their column with --case-column. " + fix
         severity = options.severity_of_rows
-        ledger.add("duplicate-time", severity, what, fix, line=int(rows.line[i]), case=cases[rows.code[i]])
-    ledger.count("duplicate-time", options.severity_of_rows, at.size - SHOWN)
-    return rows.taken(np.flatnonzero(~same)) if at.size else rows
+        log.add("duplicate-time", severity, what, fix, line=int(rows.line[i]), case=cases[rows.code[i]])
+    log.count("duplicate-time", options.severity_of_rows, at.size - SHOWN)
+    return rows.take(np.flatnonzero(~same)) if at.size else rows
 
 
 def _one_each(
-    cells: list[str] | None, rows: SampleRows, bounds: Ints, names: list[str], what: str, has_case: bool, ledger: Ledger
+    cells: list[str] | None,
+    rows: SampleRows,
+    bounds: Ints,
+    names: list[str],
+    what: str,
+    has_case: bool,
+    log: ProblemLog,
 ) -> list[str] | None:
     """The one value each case has in this column; empty cells follow the others of the case.
 
@@ -214,7 +220,7 @@ def _one_each(
         line = int(rows.line[start])
         if not distinct:
             fix = f"Write the {what} on at least one row of the case."
-            ledger.add(f"missing-{what}", "error", f"the case has no {what}", fix, line=line, case=name)
+            log.add(f"missing-{what}", "error", f"the case has no {what}", fix, line=line, case=name)
         elif len(distinct) > 1:
             first, second = list(distinct)[:2]
             other = int(rows.line[start + cells[start:stop].index(second)])
@@ -222,43 +228,41 @@ def _one_each(
             fix = f"Give every row of a case the same {what}."
             if not has_case:
                 fix = "Name the column of the cases with --case-column, or pass --layout wide if each row is a trace."
-            ledger.add(f"two-{what}s", "error", said, fix, line=other, case=name)
+            log.add(f"two-{what}s", "error", said, fix, line=other, case=name)
         found.append(next(iter(distinct), ""))
     if any(cells[start:stop].count("") < stop - start - 1 for _, start, stop in sparse) or len(sparse) < len(names):
         for name, start, stop in sparse:
             empty = cells[start:stop].count("")
             said = f"{empty} of {stop - start} rows of the case have no {what}, and are taken to be as the others"
             line = int(rows.line[start + cells[start:stop].index("")])
-            ledger.add(f"sparse-{what}", "warning", said, f"Write the {what} there too.", line=line, case=name)
+            log.add(f"sparse-{what}", "warning", said, f"Write the {what} there too.", line=line, case=name)
     return found
 
 
-def read_wide(table: Table, roles: Roles, options: ReadOptions, ledger: Ledger) -> Draft:
+def read_wide(table: Table, roles: Roles, options: ReadOptions, log: ProblemLog) -> Draft:
     """A case for each row. Empty cells at the end of a row mean a shorter trace, not missing samples."""
     n = len(table.lines)
     values = np.empty((n, len(roles.channels)))
     skip = np.zeros(n, dtype=bool)
     cases = [str(i) for i in range(n)] if roles.case is None else table.texts(roles.case)
     for k, column in enumerate(roles.channels):
-        values[:, k], words = table.numbers(column, options, ledger, cases)
+        values[:, k], words = table.numbers(column, options, log, cases)
         skip |= words
-    _check_step(table, roles, options, ledger)
+    _check_step(table, roles, options, log)
     filled = ~np.isnan(values)
     lengths = np.where(filled.any(axis=1), filled.shape[1] - np.argmax(filled[:, ::-1], axis=1), 0)
     for i in np.flatnonzero((lengths == 0) & ~skip)[:SHOWN]:
         fix = options.row_fix("Remove the row or pass --bad-rows skip.")
-        ledger.add("empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i]))
+        log.add("empty-row", options.severity_of_rows, "the row has no samples", fix, line=int(table.lines[i]))
     skip |= lengths == 0
     kept = np.flatnonzero(~skip).tolist()
     traces = [values[i, : lengths[i]] for i in kept]
-    _report_row_gaps(
-        traces, [int(table.lines[i]) for i in kept], [cases[i] for i in kept], table, roles, options, ledger
-    )
+    _report_row_gaps(traces, [int(table.lines[i]) for i in kept], [cases[i] for i in kept], table, roles, options, log)
     names = options.channels or ("x",)
     labels = _column(table, roles.label, kept)
     if labels is not None and "" in labels:
         line = int(table.lines[kept[labels.index("")]])
-        ledger.add("missing-label", "error", "the trace has no label", "Write the label in the row.", line=line)
+        log.add("missing-label", "error", "the trace has no label", "Write the label in the row.", line=line)
     return Draft(
         traces=[t[None, :] for t in traces],
         cases=[cases[i] for i in kept],
@@ -268,7 +272,7 @@ def read_wide(table: Table, roles: Roles, options: ReadOptions, ledger: Ledger) 
     )
 
 
-def _check_step(table: Table, roles: Roles, options: ReadOptions, ledger: Ledger) -> None:
+def _check_step(table: Table, roles: Roles, options: ReadOptions, log: ProblemLog) -> None:
     """Columns called 0.0, 0.1, 0.2 tell the step too, which may be another than the one asked for."""
     names = [parse_number(table.header[column]) for column in roles.channels]
     if options.dt is None or len(names) < 2 or None in names:
@@ -276,7 +280,7 @@ def _check_step(table: Table, roles: Roles, options: ReadOptions, ledger: Ledger
     steps = np.diff(np.array(names, dtype=np.float64))
     usual = float(np.median(steps))
     if usual > 0 and usual != 1 and np.ptp(steps) <= EVEN * usual < abs(options.dt - usual):
-        report_other_step(options.dt, usual, ledger, 1, None)
+        report_other_step(options.dt, usual, log, 1, None)
 
 
 def _column(table: Table, column: int | None, kept: list[int]) -> list[str] | None:
@@ -293,8 +297,8 @@ def _report_row_gaps(
     table: Table,
     roles: Roles,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> None:
     for trace, line, case in zip(traces, lines, cases, strict=True):
         for at in np.flatnonzero(~np.isfinite(trace)):
-            report_gap(float(trace[at]), options, ledger, line, table.header[roles.channels[at]], case)
+            report_gap(float(trace[at]), options, log, line, table.header[roles.channels[at]], case)

@@ -25,7 +25,7 @@ from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels, spell_labels
 from ..labels import parse_marks
 from ..options import ReadOptions
-from ..problems import Ledger, did_you_mean, quote_names, refusal
+from ..problems import ProblemLog, did_you_mean, quote_names, refusal
 from .registry import file_format
 from .timestamps import EVEN
 
@@ -60,12 +60,12 @@ def to_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def read_npz(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def read_npz(path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
     if not zipfile.is_zipfile(path):
         raise refusal("npz", "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save.")
     with refusing(DataError, f"{path.name}: an array in it is damaged"):
-        return _read(path, _arrays(path), options, ledger)
+        return _read(path, _arrays(path), options, log)
 
 
 def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -86,7 +86,7 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions, log: ProblemLog) -> Dataset | None:
     traces = _traces(arrays)
     names = _words(arrays, "channels") or default_channels(len(traces[0]))
     if options.marks is not None:
@@ -107,11 +107,11 @@ def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions,
         what = (
             f"the file says that samples are {number(draft.dt)} apart, --dt says {number(options.dt)}, which is taken"
         )
-        ledger.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
+        log.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):
-            report_gap(float(trace[channel, at]), options, ledger, None, names[channel], case, int(at))
-    dataset = to_dataset(draft, options, (_words(arrays, "name") or [path.stem])[0], ledger)
+            report_gap(float(trace[channel, at]), options, log, None, names[channel], case, int(at))
+    dataset = to_dataset(draft, options, (_words(arrays, "name") or [path.stem])[0], log)
     if dataset is None or options.channels is None:
         return dataset
     return dataset.select((*options.channels, *([] if options.marks is None else [options.marks])))

@@ -21,7 +21,7 @@ from ..dataset import Dataset, Floats, Ints
 from ..draft import to_dataset
 from ..file_checks import fits_unpacked, memory_budget
 from ..options import ReadOptions
-from ..problems import Ledger, refusal
+from ..problems import ProblemLog, refusal
 from .column_roles import Roles, find_roles
 from .layouts import read_tidy
 from .table import Table, drop_unused_columns
@@ -41,23 +41,23 @@ PANIC = "pyo3_runtime"
 """Where the exception lives by which Rust code of polars gives up; it is no Exception."""
 
 
-def read_parquet(path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def read_parquet(path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     """The dataset in a Parquet file with a row a sample."""
-    found = parquet_table(path, options, ledger)
+    found = parquet_table(path, options, log)
     if found is None:
         return None
     table, roles = found
-    roles = drop_unused_columns(table, roles, options, ledger)
-    return to_dataset(read_tidy(table, roles, options, path.stem, ledger), options, path.stem, ledger)
+    roles = drop_unused_columns(table, roles, options, log)
+    return to_dataset(read_tidy(table, roles, options, path.stem, log), options, path.stem, log)
 
 
-def parquet_table(path: Path, options: ReadOptions, ledger: Ledger) -> tuple[Table, Roles] | None:
+def parquet_table(path: Path, options: ReadOptions, log: ProblemLog) -> tuple[Table, Roles] | None:
     """The file's columns and their parts; `lines` are row numbers, from 1."""
     pl = import_polars()
-    if not fits_unpacked(_size_in_memory(path, options.memory_limit), options.memory_limit, ledger):
+    if not fits_unpacked(_size_in_memory(path, options.memory_limit), options.memory_limit, log):
         return None
     with parquet_errors():
-        return _table(pl, pl.read_parquet(path), options, ledger)
+        return _table(pl, pl.read_parquet(path), options, log)
 
 
 def import_polars() -> Any:
@@ -117,11 +117,11 @@ def _ends(path: Path) -> bytes:
         return head + handle.read(4)
 
 
-def _table(pl: Any, frame: Any, options: ReadOptions, ledger: Ledger) -> tuple[Table, Roles] | None:
+def _table(pl: Any, frame: Any, options: ReadOptions, log: ProblemLog) -> tuple[Table, Roles] | None:
     if not frame.height:
-        ledger.add("empty", "error", "the file has no rows", "Check how the file was written.")
+        log.add("empty", "error", "the file has no rows", "Check how the file was written.")
         return None
-    parts = find_roles(frame.columns, options, ledger)
+    parts = find_roles(frame.columns, options, log)
     if parts is None:
         return None
     return frame_table(pl, frame, parts, np.arange(1, frame.height + 1, dtype=np.int64)), parts

@@ -19,12 +19,12 @@ from ..dataset import Dataset, Floats
 from ..draft import Draft, to_dataset
 from ..labels import check_no_marks
 from ..options import ReadOptions
-from ..problems import Ledger
+from ..problems import ProblemLog
 
 CLASSES = ("negative", "positive")
 
 
-def read_propositional(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def read_propositional(file: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     """The dataset in such a file; every line that is not a trace is an error of its own."""
     check_no_marks(options, "traces of propositions")
     sections: list[list[tuple[int, str]]] = [[]]
@@ -36,9 +36,7 @@ def read_propositional(file: Path, options: ReadOptions, ledger: Ledger) -> Data
             sections[-1].append((number, text))
     if len(sections) < 2:
         what = "there is no line --- between the traces to accept and those to reject"
-        ledger.add(
-            "no-dashes", "error", what, "Write one trace a line, first the positive ones, then ---, then others."
-        )
+        log.add("no-dashes", "error", what, "Write one trace a line, first the positive ones, then ---, then others.")
         return None
     traces: list[Floats] = []
     labels: list[str] = []
@@ -46,19 +44,19 @@ def read_propositional(file: Path, options: ReadOptions, ledger: Ledger) -> Data
     for label, section in zip((1, 0), sections[:2], strict=True):
         if not section:
             kind = CLASSES[label]
-            ledger.add("empty", "error", f"there is no {kind} trace", "A formula that separates needs both kinds.")
+            log.add("empty", "error", f"there is no {kind} trace", "A formula that separates needs both kinds.")
         for number, text in section:
-            trace = _trace(text, number, ledger)
+            trace = _trace(text, number, log)
             if trace is None:
                 continue
             width = trace.shape[0] if width is None else width
             if trace.shape[0] != width:
                 what = f"letters have {trace.shape[0]} propositions, those before have {width}"
-                ledger.add("width", "error", what, "Every letter has a 0 or 1 for every proposition.", line=number)
+                log.add("width", "error", what, "Every letter has a 0 or 1 for every proposition.", line=number)
                 continue
             traces.append(trace)
             labels.append(CLASSES[label])
-    if ledger.failed or width is None:
+    if log.failed or width is None:
         return None
     draft = Draft(
         traces,
@@ -66,25 +64,25 @@ def read_propositional(file: Path, options: ReadOptions, ledger: Ledger) -> Data
         list(_names(sections, width)),
         None if options.label is None else labels,
     )
-    data = to_dataset(draft, options, file.stem, ledger)
+    data = to_dataset(draft, options, file.stem, log)
     return data if data is None or options.channels is None else data.select(options.channels)
 
 
-def _trace(text: str, number: int, ledger: Ledger) -> Floats | None:
+def _trace(text: str, number: int, log: ProblemLog) -> Floats | None:
     if "::" in text:
         what = "the trace repeats for ever from the letter behind ::"
-        ledger.add("lasso", "error", what, "fernn reads finite traces; write the letters out.", line=number)
+        log.add("lasso", "error", what, "fernn reads finite traces; write the letters out.", line=number)
         return None
     letters = [[bit.strip() for bit in letter.split(",")] for letter in text.split(";")]
     for place, letter in enumerate(letters, 1):
         wrong = next((bit for bit in letter if bit not in ("0", "1")), None)
         if wrong is not None:
             what = f"letter {place} has {wrong!r} where a 0 or 1 was expected"
-            ledger.add("letter", "error", what, "Write letters as 1,0,1 with semicolons between them.", line=number)
+            log.add("letter", "error", what, "Write letters as 1,0,1 with semicolons between them.", line=number)
             return None
         if len(letter) != len(letters[0]):
             what = f"letter {place} has {len(letter)} propositions, the first has {len(letters[0])}"
-            ledger.add("width", "error", what, "Every letter has a 0 or 1 for every proposition.", line=number)
+            log.add("width", "error", what, "Every letter has a 0 or 1 for every proposition.", line=number)
             return None
     return np.array(letters, dtype=float).T
 

@@ -19,11 +19,11 @@ from ...errors import FernnWarning, UnsupportedError
 from ...plain import short_repr
 from ..dataset import Dataset
 from ..options import ReadOptions
-from ..problems import Ledger
+from ..problems import ProblemLog
 
 GROUP = "fernn.readers"
-ReadFile = Callable[[Path, ReadOptions, Ledger], Dataset | None]
-"""Gives the dataset in a file, or None and at least one error in the ledger; it may raise a DataError."""
+ReadFile = Callable[[Path, ReadOptions, ProblemLog], Dataset | None]
+"""Gives the dataset in a file, or None and at least one error in the log; it may raise a DataError."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class FileFormat:
 
     __repr__ = short_repr
 
-    def read(self, path: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
-        """The dataset in a file, None where it cannot be read; problems go to the ledger."""
+    def read(self, path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
+        """The dataset in a file, None where it cannot be read; problems go to the log."""
         reader = self.reader
         if isinstance(reader, str):
             module, _, function = reader.partition(":")
             reader = getattr(import_module(module, __package__), function)
-        return reader(path, options, ledger)
+        return reader(path, options, log)
 
 
 TEXT = FileFormat("text", (".csv", ".tsv", ".txt", ".dat"), ".csv:read_csv", is_text=True, can_stream=True)
@@ -82,7 +82,7 @@ def register_reader(
 ) -> FileFormat:
     """From now on files with these suffixes are read by this function, in Python and by every command of this process.
 
-    `reader(path, options, ledger)` gives a Dataset, or None where an error is in the ledger; see `FileFormat`.
+    `reader(path, options, log)` gives a Dataset, or None where an error is in the log; see `FileFormat`.
     """
     ends = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
     ends = tuple(end.lower() if end.startswith(".") else f".{end.lower()}" for end in ends)

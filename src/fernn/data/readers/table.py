@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..dataset import Floats, Ints
 from ..options import ReadOptions
-from ..problems import SHOWN, Ledger, quote_names
+from ..problems import SHOWN, ProblemLog, quote_names
 from .column_roles import Roles
 from .dialect import END, Dialect, open_text, report_swallowed_rows, report_unclosed_quote, split_rows, unescape_cell
 from .text_cells import MISSING, is_number, is_plain, overflows, parse_number
@@ -52,7 +52,7 @@ class Table:
         return Table(self.header, tuple(_part(blocks, low, high) for blocks in self.columns), self.lines[low:high])
 
     def numbers(
-        self, column: int, options: ReadOptions, ledger: Ledger, cases: Sequence[str]
+        self, column: int, options: ReadOptions, log: ProblemLog, cases: Sequence[str]
     ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """The column as numbers with NaN where there is none, and which cells are words instead.
 
@@ -67,10 +67,10 @@ class Table:
         numbers, words = np.concatenate(parts), np.concatenate(wrong)
         at = np.flatnonzero(words)
         if at.size:
-            self._tell_words(column, at, cases, options, ledger)
+            self._tell_words(column, at, cases, options, log)
         return numbers, words
 
-    def _tell_words(self, column: int, at: Ints, cases: Sequence[str], options: ReadOptions, ledger: Ledger) -> None:
+    def _tell_words(self, column: int, at: Ints, cases: Sequence[str], options: ReadOptions, log: ProblemLog) -> None:
         cells = self.texts(column)
         kind, severity = "text", options.severity_of_rows
         fix = options.row_fix("Fix the cell, choose other --channels, or pass --bad-rows skip.")
@@ -87,60 +87,60 @@ class Table:
             what = f"{many} a decimal {mark}, first {cells[at[0]][:40]!r}"
             line, case = int(self.lines[at[0]]), cases[at[0]] or None
             name = self.header[column]
-            ledger.add(kind, severity, what, fix, line=line, column=name, case=case, count=int(at.size))
+            log.add(kind, severity, what, fix, line=line, column=name, case=case, count=int(at.size))
             return
         for i in at[:SHOWN]:
             what = f"{cells[i][:40]!r} is not a number"
             if overflows(cells[i], options.decimal):
                 what = f"{cells[i][:40]!r} is too large: numbers go up to about 1.8e308"
             line, case = int(self.lines[i]), cases[i] or None
-            ledger.add(kind, severity, what, fix, line=line, column=self.header[column], case=case)
-        ledger.count(kind, severity, at.size - SHOWN, self.header[column])
+            log.add(kind, severity, what, fix, line=line, column=self.header[column], case=case)
+        log.count(kind, severity, at.size - SHOWN, self.header[column])
 
 
 def text_table(
     path: Path,
-    start: Dialect,
+    dialect: Dialect,
     header: Sequence[str] | None,
     roles: Roles,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> Table:
     """All rows of the file; case, label and group stay text. Without a header, columns are numbered from 1."""
-    names = _names(header, start)
-    return concat_tables(names, text_blocks(path, start, header, roles, options, ledger))
+    names = _names(header, dialect)
+    return concat_tables(names, text_blocks(path, dialect, header, roles, options, log))
 
 
 def text_blocks(
     path: Path,
-    start: Dialect,
+    dialect: Dialect,
     header: Sequence[str] | None,
     roles: Roles,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> Iterator[Table]:
     """The same a block of rows at a time."""
-    names = _names(header, start)
+    names = _names(header, dialect)
     keep = frozenset(roles.words)
-    plain = unescape_cell if start.is_escaped else str
+    plain = unescape_cell if dialect.is_escaped else str
     pool: dict[str, str] = {}  # a repeated id is one string
     wanted = "the header has" if header else "the first row has"
     with open_text(path, options.encoding) as handle:
-        for _ in range(start.skip):
+        for _ in range(dialect.skip):
             next(handle)
-        reader = split_rows(chain(handle, [END]), start.delimiter)
-        while header is not None and not start.commented and not any(next(reader)):
+        reader = split_rows(chain(handle, [END]), dialect.delimiter)
+        while header is not None and not dialect.commented and not any(next(reader)):
             continue
-        line = start.skip + reader.line_num + 1
+        line = dialect.skip + reader.line_num + 1
         at_once = rows_at_once(len(names))
         while block := list(islice(reader, at_once)):
-            after = start.skip + reader.line_num + 1
+            after = dialect.skip + reader.line_num + 1
             if block[-1] == [END]:
                 block.pop()
                 after -= 1
-            elif report_unclosed_quote(block[-1], after - 2, ledger):
+            elif report_unclosed_quote(block[-1], after - 2, log):
                 block.pop()
-            rows, at = _full_rows(block, range(line, after), names, wanted, start, roles, options, ledger)
+            rows, at = _full_rows(block, range(line, after), names, wanted, dialect, roles, options, log)
             line = after
             if len(pool) > POOL:
                 pool.clear()
@@ -169,8 +169,8 @@ def concat_tables(names: tuple[str, ...], tables: Iterable[Table]) -> Table:
     return Table(names, columns, np.concatenate(lines))
 
 
-def _names(header: Sequence[str] | None, start: Dialect) -> tuple[str, ...]:
-    return tuple(header or (str(i + 1) for i in range(len(start.first))))
+def _names(header: Sequence[str] | None, dialect: Dialect) -> tuple[str, ...]:
+    return tuple(header or (str(i + 1) for i in range(len(dialect.first))))
 
 
 def _full_rows(
@@ -178,10 +178,10 @@ def _full_rows(
     span: range,
     names: tuple[str, ...],
     wanted: str,
-    start: Dialect,
+    dialect: Dialect,
     roles: Roles,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> tuple[list[list[str]], Iterable[int]]:
     """The rows with one cell for each name, and their lines; the block spans the lines `span`.
 
@@ -196,13 +196,13 @@ def _full_rows(
     for row, at in zip(block, starts, strict=False):
         if len(row) == width + 1 and not row[-1].strip():
             row = row[:-1]
-        if any("\n" in cell for cell in row) and report_swallowed_rows(row, at, start.delimiter, width, ledger):
+        if any("\n" in cell for cell in row) and report_swallowed_rows(row, at, dialect.delimiter, width, log):
             continue
         if len(row) == width:
             rows.append(row)
             lines.append(at)
         elif any(cell.strip() for cell in row):
-            _report_ragged(row, at, names, wanted, start, roles, options, ledger)
+            _report_ragged(row, at, names, wanted, dialect, roles, options, log)
     return rows, lines
 
 
@@ -211,10 +211,10 @@ def _report_ragged(
     line: int,
     names: tuple[str, ...],
     wanted: str,
-    start: Dialect,
+    dialect: Dialect,
     roles: Roles,
     options: ReadOptions,
-    ledger: Ledger,
+    log: ProblemLog,
 ) -> None:
     width = len(names)
     odd = f"missing: {quote_names(names[len(row) :], 3)}"
@@ -222,10 +222,10 @@ def _report_ragged(
     what = f"{len(row)} field{'s' * (len(row) != 1)}, {wanted} {width} ({odd})"
     fix = options.row_fix("Fix the row or pass --bad-rows skip.")
     words = sum(not is_number(cell.strip()) for cell in row)
-    if start.delimiter == "," and len(row) > width and words <= len(roles.words) and _has_split_number(row):
+    if dialect.delimiter == "," and len(row) > width and words <= len(roles.words) and _has_split_number(row):
         fix = "If numbers have a decimal comma here, separate the fields by ';' and pass --decimal ','. " + fix
     case = row[roles.case].strip() if roles.case is not None and roles.case < len(row) else None
-    ledger.add("ragged-row", options.severity_of_rows, what, fix, line=line, case=case or None)
+    log.add("ragged-row", options.severity_of_rows, what, fix, line=line, case=case or None)
 
 
 def _has_split_number(row: list[str]) -> bool:
@@ -276,10 +276,10 @@ def _words(block: Floats | list[str], values: Floats) -> npt.NDArray[np.bool_]:
 
 
 def drop_unused_columns(
-    table: Table, roles: Roles, options: ReadOptions, ledger: Ledger, *, wide: bool = False
+    table: Table, roles: Roles, options: ReadOptions, log: ProblemLog, *, wide: bool = False
 ) -> Roles:
     """The parts without columns that cannot be meant as channels; each is told."""
-    _report_unnamed(table, roles, ledger)
+    _report_unnamed(table, roles, log)
     if options.channels is not None and not wide:
         return roles
     words = {i: cells for i in roles.channels if (cells := _words_in(table, i)) is not None}
@@ -293,18 +293,18 @@ def drop_unused_columns(
                 f"most cells of the column are words, such as {example[:40]!r} ({numbers:,} of {count:,} are numbers), "
             )
             what += "so it is left out"
-        ledger.add("text-column", "warning", what, fix, column=table.header[i])
+        log.add("text-column", "warning", what, fix, column=table.header[i])
     return replace(roles, channels=tuple(i for i in roles.channels if i not in words))
 
 
-def _report_unnamed(table: Table, roles: Roles, ledger: Ledger) -> None:
+def _report_unnamed(table: Table, roles: Roles, log: ProblemLog) -> None:
     for i, name in enumerate(table.header):
         if name or i in roles.channels or i in roles.words or i == roles.time:
             continue
         filled = [b for b in table.columns[i] if (any(b) if isinstance(b, list) else np.isfinite(b).any())]
         if filled:
             what = f"column {i + 1} holds values but has no name in the header, so it is left out"
-            ledger.add("unnamed-column", "warning", what, "Name it to use it, or remove it.")
+            log.add("unnamed-column", "warning", what, "Name it to use it, or remove it.")
 
 
 def _words_in(table: Table, column: int) -> tuple[str, int, int] | None:

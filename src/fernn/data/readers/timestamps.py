@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ...formula.show import computed_number, number
 from ..dataset import Floats, Ints
 from ..options import ReadOptions
-from ..problems import SHOWN, Ledger
+from ..problems import SHOWN, ProblemLog
 from .table import Table
 from .text_cells import MISSING
 
@@ -32,21 +32,21 @@ WANTED = "Write times as numbers, as 2025-03-07T21:36:00 or as 07.03.2025 21:36:
 
 
 def parse_times(
-    table: Table, column: int, options: ReadOptions, ledger: Ledger, cases: list[str]
+    table: Table, column: int, options: ReadOptions, log: ProblemLog, cases: list[str]
 ) -> tuple[Floats, npt.NDArray[np.bool_], str | None]:
     """Times as numbers, which cells are words, and the unit when the cells tell it.
 
     Dates become seconds since the earliest one.
     """
-    dates = _dates(table, column, options, ledger, cases)
+    dates = _dates(table, column, options, log, cases)
     if dates is not None:
         return (*dates, "s")
-    numbers, words = table.numbers(column, options, ledger, cases)
+    numbers, words = table.numbers(column, options, log, cases)
     return numbers, words, None
 
 
 def sampling_step(
-    time: Floats, bounds: Ints, cases: list[str], lines: Ints, options: ReadOptions, ledger: Ledger
+    time: Floats, bounds: Ints, cases: list[str], lines: Ints, options: ReadOptions, log: ProblemLog
 ) -> float | None:
     """The step between samples, the same in all cases; None (and a warning) when steps vary.
 
@@ -63,36 +63,36 @@ def sampling_step(
     if options.dt is not None and abs(options.dt - usual) > EVEN * abs(usual):
         first = int(np.flatnonzero(inside)[0])
         case = int(np.searchsorted(bounds, first, side="right")) - 1
-        report_other_step(options.dt, usual, ledger, int(lines[first]), cases[case])
+        report_other_step(options.dt, usual, log, int(lines[first]), cases[case])
     if not odd.size:
         return float(f"{mean:.9g}")
     worst = odd[np.argmax(np.abs(steps[odd] - usual))]
     case = int(np.searchsorted(bounds, worst, side="right")) - 1
     here = computed_number(steps[worst], 9)
     what = f"sampling is irregular: the usual step is {computed_number(usual, 9)}, here it is {here}"
-    report_uneven(what, options.dt, ledger, int(lines[worst]), cases[case])
+    report_uneven(what, options.dt, log, int(lines[worst]), cases[case])
     return None
 
 
-def report_other_step(dt: float, usual: float, ledger: Ledger, line: int, case: str | None) -> None:
+def report_other_step(dt: float, usual: float, log: ProblemLog, line: int, case: str | None) -> None:
     """The time column and what was asked for contradict each other."""
     what = f"dt is {number(dt)} (--dt), but the times in the file are {computed_number(usual, 9)} apart"
     fix = (
         "Leave out --dt, or correct it: it counts in the unit of the time column. If the times are wrong, remove them."
     )
-    ledger.add("other-dt", "error", what, fix, line=line, case=case)
+    log.add("other-dt", "error", what, fix, line=line, case=case)
 
 
-def report_uneven(what: str, dt: float | None, ledger: Ledger, line: int, case: str) -> None:
+def report_uneven(what: str, dt: float | None, log: ProblemLog, line: int, case: str) -> None:
     """A warning that steps vary, and what becomes of that."""
     fix = "Rules will count samples, not time. Resample, or pass --dt if the steps are meant to be even."
     if dt is not None:
         fix = f"As --dt says, all samples are taken to be {number(dt)} apart. Resample if that is not meant."
-    ledger.add("irregular", "warning", what, fix, line=line, case=case)
+    log.add("irregular", "warning", what, fix, line=line, case=case)
 
 
 def _dates(
-    table: Table, column: int, options: ReadOptions, ledger: Ledger, cases: list[str]
+    table: Table, column: int, options: ReadOptions, log: ProblemLog, cases: list[str]
 ) -> tuple[Floats, npt.NDArray[np.bool_]] | None:
     """Seconds since the earliest, NaN where there is none, and which cells are no dates; None where none is a date."""
     blocks = table.columns[column]
@@ -107,7 +107,7 @@ def _dates(
     if plain is not None:
         seconds = (plain - plain.min()).astype(np.float64) / 1e6
         if not has_zone:
-            _check_clock(seconds, cells, table, column, cases, ledger)
+            _check_clock(seconds, cells, table, column, cases, log)
         return seconds, np.zeros(len(cells), dtype=bool)
     stamps = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[us]")
     offsets: dict[str | None, int] = {}
@@ -125,26 +125,26 @@ def _dates(
             what = f"the time {cell[:40]!r} has {'no' if has_zone else 'an'} offset from UTC, {first[:40]!r} has "
             what += "one" if has_zone else "none"
             fix = "Write all times with an offset, or all without one."
-            ledger.add("mixed-zones", "error", what, fix, line=int(table.lines[i]), column=name, case=cases[i] or None)
+            log.add("mixed-zones", "error", what, fix, line=int(table.lines[i]), column=name, case=cases[i] or None)
             continue
         zone = found["zone"]
         if zone not in offsets:
             offsets[zone] = _offset(zone)
         stamps[i] = moment - np.timedelta64(offsets[zone], "s")
     at = np.flatnonzero(words)
-    if at.size and not ledger.has("mixed-zones"):
+    if at.size and not log.has("mixed-zones"):
         fix = options.row_fix(f"{WANTED} Or pass --bad-rows skip.")
         for i in at[:SHOWN]:
             what = f"{cells[i][:40]!r} is not a date and time"
             line, case = int(table.lines[i]), cases[i] or None
-            ledger.add("text", options.severity_of_rows, what, fix, line=line, column=name, case=case)
-        ledger.count("text", options.severity_of_rows, at.size - SHOWN, name)
+            log.add("text", options.severity_of_rows, what, fix, line=line, column=name, case=case)
+        log.count("text", options.severity_of_rows, at.size - SHOWN, name)
     known = ~np.isnat(stamps)
     seconds = np.full(len(cells), np.nan)
     if known.any():
         seconds[known] = (stamps[known] - stamps[known].min()).astype(np.float64) / 1e6
     if not has_zone:
-        _check_clock(seconds, cells, table, column, cases, ledger)
+        _check_clock(seconds, cells, table, column, cases, log)
     return seconds, words
 
 
@@ -183,7 +183,7 @@ def _offset(zone: str | None) -> int:
 
 
 def _check_clock(
-    seconds: Floats, cells: list[str], table: Table, column: int, cases: list[str], ledger: Ledger
+    seconds: Floats, cells: list[str], table: Table, column: int, cases: list[str], log: ProblemLog
 ) -> None:
     """Rising times that once go back by up to an hour: a clock put back, with an hour that comes twice."""
     if not (np.diff(seconds) < 0).any():
@@ -199,7 +199,7 @@ def _check_clock(
             i = at[int(back[0]) + 1]
             what = f"after {cells[at[int(back[0])]]!r} the time goes back to {cells[i]!r}, as when a clock is put back"
             fix = "An hour then comes twice. Write times with their offset (+01:00), in UTC, or sort the rows by time."
-            ledger.add(
+            log.add(
                 "clock-back",
                 "error",
                 what,

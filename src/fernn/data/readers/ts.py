@@ -26,7 +26,7 @@ from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels
 from ..labels import check_no_marks, match_class, order_classes
 from ..options import ReadOptions
-from ..problems import Ledger, did_you_mean, plural, quote_names
+from ..problems import ProblemLog, did_you_mean, plural, quote_names
 from .dialect import open_text
 from .text_cells import is_plain, overflows, parse_number
 
@@ -50,7 +50,7 @@ class SeriesHeader:
         return "real-valued labels" if self.target else "classes" if self.labelled else "no labels"
 
 
-def read_series_header(lines: Iterator[tuple[int, str]], ledger: Ledger) -> SeriesHeader | None:
+def read_series_header(lines: Iterator[tuple[int, str]], log: ProblemLog) -> SeriesHeader | None:
     """The header, leaving `lines` (numbers and texts without blanks or comments) at the first case."""
     said: dict[str, tuple[int, list[str]]] = {}
     for line, text in lines:
@@ -58,44 +58,44 @@ def read_series_header(lines: Iterator[tuple[int, str]], ledger: Ledger) -> Seri
         key = word.casefold()
         if not key.startswith("@"):
             what = f"{text[:40]!r} stands above @data, where lines begin with @"
-            ledger.add("no-data", "error", what, "Write @data above the cases, as aeon and sktime do.", line=line)
+            log.add("no-data", "error", what, "Write @data above the cases, as aeon and sktime do.", line=line)
             return None
         if key == "@data":
-            return _parse_header(said, ledger)
+            return _parse_header(said, log)
         said[key] = (line, values)
     what = "there is no line @data, so there are no cases"
-    ledger.add("no-data", "error", what, "Check that it is a series file, and whole.")
+    log.add("no-data", "error", what, "Check that it is a series file, and whole.")
     return None
 
 
-def _parse_header(said: dict[str, tuple[int, list[str]]], ledger: Ledger) -> SeriesHeader | None:
+def _parse_header(said: dict[str, tuple[int, list[str]]], log: ProblemLog) -> SeriesHeader | None:
     if _yes(said, "@timestamps"):
         what = "@timestamps is true: every value has a time of its own"
-        ledger.add("timestamps", "error", what, "fernn reads evenly sampled files.", line=said["@timestamps"][0])
+        log.add("timestamps", "error", what, "fernn reads evenly sampled files.", line=said["@timestamps"][0])
     classed, target = _yes(said, "@classlabel"), _yes(said, "@targetlabel")
     classes = tuple(said["@classlabel"][1][1:]) if classed else ()
     if classed and not classes:
         what = "@classLabel is true, but names no class"
-        ledger.add("header", "error", what, "Name them, as in @classLabel true 1 2.", line=said["@classlabel"][0])
-    width = _count(said, "@dimensions", ledger) or _count(said, "@dimension", ledger)
+        log.add("header", "error", what, "Name them, as in @classLabel true 1 2.", line=said["@classlabel"][0])
+    width = _count(said, "@dimensions", log) or _count(said, "@dimension", log)
     if width is None and _yes(said, "@univariate"):
         width = 1
-    length = _count(said, "@serieslength", ledger) if _yes(said, "@equallength") else None
-    return None if ledger.failed else SeriesHeader(width, length, classes, classed or target, target)
+    length = _count(said, "@serieslength", log) if _yes(said, "@equallength") else None
+    return None if log.failed else SeriesHeader(width, length, classes, classed or target, target)
 
 
 def _yes(said: dict[str, tuple[int, list[str]]], key: str) -> bool:
     return said.get(key, (0, []))[1][:1] in (["true"], ["True"], ["TRUE"])
 
 
-def _count(said: dict[str, tuple[int, list[str]]], key: str, ledger: Ledger) -> int | None:
+def _count(said: dict[str, tuple[int, list[str]]], key: str, log: ProblemLog) -> int | None:
     if key not in said:
         return None
     line, values = said[key]
     if len(values) == 1 and values[0].isdecimal() and 0 < float(values[0]) < 1e15:
         return int(values[0])
     what = f"{key} needs a whole number above 0, found {' '.join(values)[:40]!r}"
-    ledger.add("header", "error", what, "Fix the line, or leave it out.", line=line)
+    log.add("header", "error", what, "Fix the line, or leave it out.", line=line)
     return None
 
 
@@ -111,14 +111,14 @@ class SeriesRows:
     head: SeriesHeader
 
 
-def read_ts(file: Path, options: ReadOptions, ledger: Ledger) -> Dataset | None:
+def read_ts(file: Path, options: ReadOptions, log: ProblemLog) -> Dataset | None:
     """The dataset in a series file; every row that cannot be read is an error of its own."""
     check_no_marks(options, "each row is a trace")
-    rows = read_rows(file, options, ledger)
-    return None if rows is None else merge_series([rows], options, file.stem, ledger)
+    rows = read_rows(file, options, log)
+    return None if rows is None else merge_series([rows], options, file.stem, log)
 
 
-def merge_series(files: Sequence[SeriesRows], options: ReadOptions, name: str, ledger: Ledger) -> Dataset | None:
+def merge_series(files: Sequence[SeriesRows], options: ReadOptions, name: str, log: ProblemLog) -> Dataset | None:
     """One dataset of the rows of several files, which have the same channels and the same kind of labels.
 
     The classes are those of the headers, in their order and the good one last, whether or not a case has them.
@@ -132,7 +132,7 @@ def merge_series(files: Sequence[SeriesRows], options: ReadOptions, name: str, l
         try:
             labels, classes = _class_labels(labels, [c for rows in files for c in rows.head.classes], options.good)
         except DataError as error:
-            ledger.take(error.problems)
+            log.take(error.problems)
             return None
         options = replace(options, classes=classes)
     draft = Draft(
@@ -141,7 +141,7 @@ def merge_series(files: Sequence[SeriesRows], options: ReadOptions, name: str, l
         first.channels,
         labels,
     )
-    return to_dataset(draft, options, name, ledger)
+    return to_dataset(draft, options, name, log)
 
 
 def _class_labels(labels: list[str], said: list[str], good: object) -> tuple[list[str], tuple[str, ...]]:
@@ -154,38 +154,38 @@ def _class_labels(labels: list[str], said: list[str], good: object) -> tuple[lis
     return [best if label == best else f"not {best}" for label in labels], (f"not {best}", best)
 
 
-def read_rows(file: Path, options: ReadOptions, ledger: Ledger) -> SeriesRows | None:
+def read_rows(file: Path, options: ReadOptions, log: ProblemLog) -> SeriesRows | None:
     """The cases of a file, called `train-1` or `test-1` if its name says so, else `1`, `2`, ..."""
-    if _report_columns(options, ledger):
+    if _report_columns(options, log):
         return None
     with open_text(file, options.encoding) as handle:
         lines = ((i, text) for i, line in enumerate(handle, 1) if (text := line.strip()) and text[0] not in "#%")
-        head = read_series_header(lines, ledger)
+        head = read_series_header(lines, log)
         if head is None:
             return None
-        draft, places, width = _draft(lines, head, options, ledger, _prefix(file))
+        draft, places, width = _draft(lines, head, options, log, _prefix(file))
     if width is None:
-        if not ledger.failed:
-            ledger.add("empty", "error", "there is no case under @data", "Check how the file was written.")
+        if not log.failed:
+            log.add("empty", "error", "there is no case under @data", "Check how the file was written.")
         return None
     if not draft.traces:  # and no names are made for as many channels as the header promises
-        if not ledger.failed:
-            ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
+        if not log.failed:
+            log.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
         return None
     names = list(options.channels or default_channels(width))
     if len(names) != width:
         what = f"cases have {plural(width, 'channel')}, but {len(names)} are named: {quote_names(names)}"
-        ledger.add("no-channel", "error", what, "Name every channel with --channels, or none.")
+        log.add("no-channel", "error", what, "Name every channel with --channels, or none.")
         return None
     draft.channels = names
     for case, trace, line in zip(draft.cases, draft.traces, places, strict=True):
         for row, at in np.argwhere(~np.isfinite(trace)):
-            report_gap(float(trace[row, at]), options, ledger, line, names[row], case, int(at))
+            report_gap(float(trace[row, at]), options, log, line, names[row], case, int(at))
     return SeriesRows(draft, head)
 
 
 def _draft(
-    lines: Iterator[tuple[int, str]], head: SeriesHeader, options: ReadOptions, ledger: Ledger, prefix: str
+    lines: Iterator[tuple[int, str]], head: SeriesHeader, options: ReadOptions, log: ProblemLog, prefix: str
 ) -> tuple[Draft, list[int], int | None]:
     """The cases, their lines, and how many channels they have; None where there is no case."""
     traces: list[Floats] = []
@@ -206,7 +206,7 @@ def _draft(
             trace, wrong = _trace(parts, head)
         if trace is None:
             what, fix = wrong or ("", "")
-            ledger.add("row", options.severity_of_rows, what, options.row_fix(fix), line=line)
+            log.add("row", options.severity_of_rows, what, options.row_fix(fix), line=line)
             continue
         traces.append(trace)
         cases.append(f"{prefix}{row}")
@@ -267,14 +267,14 @@ def _values(cells: list[str]) -> Floats | None:
     return None
 
 
-def _report_columns(options: ReadOptions, ledger: Ledger) -> bool:
+def _report_columns(options: ReadOptions, log: ProblemLog) -> bool:
     """Whether a column was asked for by name, which is an error."""
     asked = {"label": options.label not in ("label", "last", None)}
     asked |= {key: getattr(options, key) is not None for key in ("case", "time", "group")}
     for key in (key for key, given in asked.items() if given):
         what = f"the {key} column was asked for by name, but a series file has no columns"
-        ledger.add("no-columns", "error", what, "Leave it out: the label is what stands behind the last colon.")
-    return ledger.failed
+        log.add("no-columns", "error", what, "Leave it out: the label is what stands behind the last colon.")
+    return log.failed
 
 
 def _prefix(file: Path) -> str:

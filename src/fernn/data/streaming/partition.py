@@ -12,10 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...errors import DataError
 from ...plain import truth
 from ..options import ReadOptions, as_tuple
-from ..problems import Ledger, Problem
+from ..problems import Problem, ProblemLog, data_error
 from ..readers.column_roles import Roles
 from .row_chunks import OutsidePartition
 from .source import Source, open_source
@@ -34,7 +33,7 @@ def partition(source: Source, number: int) -> dict[str, Any]:
     high = next(islice(filled, AHEAD - 1, None), len(source.files))
     return {
         "path": str(source.path.absolute()), "first": low, "goes_on": high < len(source.files),
-        "files": [source.called(file) for file in source.files[low:high]], "rows": source.rows[low:high],
+        "files": [source.display_name(file) for file in source.files[low:high]], "rows": source.rows[low:high],
         "header": source.header, "roles": asdict(source.roles), "options": asdict(source.options),
     }  # fmt: skip
 
@@ -68,14 +67,14 @@ class PartitionMerger:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.channels = Stream(source).channels
-        self.ledger, self.ending = Ledger(source.path.name), StreamTotals(source)
-        self.ledger.take(source.notes)
+        self.log, self.totals = ProblemLog(source.path.name), StreamTotals(source)
+        self.log.take(source.notes)
         self.files = 0
         self.is_broken = False
 
     def take(self, part: Mapping[str, Any]) -> None:
-        self.ledger.join(Ledger.from_json(part["ledger"]))
-        self.ending.join(StreamTotals.from_json(part["ending"], self.source))
+        self.log.join(ProblemLog.from_json(part["ledger"]))
+        self.totals.join(StreamTotals.from_json(part["ending"], self.source))
         self.files += 1
         self.is_broken = truth(part["broken"])
 
@@ -91,9 +90,9 @@ class PartitionMerger:
     def close(self) -> tuple[Problem, ...]:
         """What is to be said of all together, where all have come; an error where something is wrong."""
         if self.is_over:
-            self.ending.tell(self.ledger)
-        self.ledger.file = self.source.path.name
-        problems = self.ledger.problems()
-        if self.ledger.failed:
-            raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
+            self.totals.report(self.log)
+        self.log.file = self.source.path.name
+        problems = self.log.problems()
+        if self.log.failed:
+            raise data_error(problems)
         return problems

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...errors import UnsupportedError
 from ..dataset import Ints
-from ..problems import Ledger, refusal
+from ..problems import ProblemLog, refusal
 from ..readers.column_roles import Roles
 from ..readers.parquet import column_numbers, column_texts, frame_table, import_polars, is_moment, parquet_errors
 from ..readers.table import Table, concat_tables, rows_at_once, text_blocks
@@ -158,26 +158,26 @@ def cell_texts(column: Any, rows: Ints) -> list[str]:
     return column_texts(some) if numbers is None else [repr(x) for x in numbers.tolist()]
 
 
-def concat_chunks(pieces: Sequence[RowChunk]) -> RowChunk:
+def concat_chunks(chunks: Sequence[RowChunk]) -> RowChunk:
     """Pieces that follow each other, as one."""
-    first = pieces[0]
-    if len(pieces) == 1:
+    first = chunks[0]
+    if len(chunks) == 1:
         return first
-    files = tuple(dict.fromkeys(file for piece in pieces for file in piece.files))
+    files = tuple(dict.fromkeys(file for chunk in chunks for file in chunk.files))
     if isinstance(first, TextChunk):
-        tables = [piece.table() for piece in pieces]
+        tables = [chunk.table() for chunk in chunks]
         return TextChunk(first.roles, first.name, files, joined_tables(first.rows.header, tables))
-    frames = [piece for piece in pieces if isinstance(piece, ParquetChunk)]
+    frames = [chunk for chunk in chunks if isinstance(chunk, ParquetChunk)]
     pl = import_polars()
     try:
-        frame = pl.concat([piece.frame for piece in frames], how="vertical_relaxed")
+        frame = pl.concat([chunk.frame for chunk in frames], how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
         what = f"a case goes on from file to file, but its columns do not fit together ({str(error)[:100]})"
         raise refusal("mixed-columns", what, "Write the files with the same types of columns.") from error
     spans: list[tuple[int, int]] = []
     names: list[str] = []
-    for piece in frames:
-        for file, (at, count) in zip(piece.files, piece.spans, strict=True):
+    for chunk in frames:
+        for file, (at, count) in zip(chunk.files, chunk.spans, strict=True):
             if names and names[-1] == file and sum(spans[-1]) == at:
                 spans[-1] = (spans[-1][0], spans[-1][1] + count)
             else:
@@ -200,17 +200,17 @@ def _merge_runs(starts: Ints, names: list[str]) -> CaseRuns:
 
 
 BUDGET = 1 << 25
-"""Bytes of a piece, about; what is done to it takes some times as much."""
+"""Bytes of a chunk, about; what is done to it takes some times as much."""
 SLAB = 4
 """Pieces of a Parquet file that are read together: each time, all of a row group is fetched, though not unpacked."""
 CELL = 16
 
 
 def usual_rows(source: Source) -> int:
-    """Rows of a piece where nobody asks for a number."""
+    """Rows of a chunk where nobody asks for a number."""
     limit = source.options.memory_limit
     budget = BUDGET if limit is None else min(BUDGET, limit // 8)
-    return max(budget // (CELL * len(source.header)), 1 if source.begin is None else rows_at_once(len(source.header)))
+    return max(budget // (CELL * len(source.header)), 1 if source.dialect is None else rows_at_once(len(source.header)))
 
 
 LAST = 1
@@ -225,12 +225,12 @@ class OutsidePartition(Exception):
     """What is known of a folder does not reach as far as it has to be read."""
 
 
-def read_chunks(source: Source, ledger: Ledger, rows: int | None = None) -> Iterator[RowChunk]:
+def read_chunks(source: Source, log: ProblemLog, rows: int | None = None) -> Iterator[RowChunk]:
     """All rows in the order of the files, then of the rows; at most `rows` at a time, of text by blocks of 4000."""
     if rows is not None and rows < 1:
         raise UnsupportedError(f"a piece has 1 row or more, asked for {rows}")
-    if source.begin is not None:
-        yield from _text_chunks(source, ledger, rows)
+    if source.dialect is not None:
+        yield from _text_chunks(source, log, rows)
         return
     for number in range(len(source.files)):
         yield from parquet_chunks(source, number, rows)
@@ -242,28 +242,28 @@ def read_partition(source: Source, number: int, before: str, rows: int | None = 
     `before` is the case in which the files before end; a file that has no other is not followed into the next ones.
     """
     last = ""
-    for piece in parquet_chunks(source, number, rows):
-        names = [name for name in piece.runs.names if name]
+    for chunk in parquet_chunks(source, number, rows):
+        names = [name for name in chunk.runs.names if name]
         if last or any(name != before for name in names):
             last = names[-1] if names else last
-        yield piece
+        yield chunk
     if not last or source.roles.case is None:
         return
     for following in range(number + 1, len(source.files)):
-        for piece in parquet_chunks(source, following, rows, FIRST):
-            at = _first_other(piece, last)
+        for chunk in parquet_chunks(source, following, rows, FIRST):
+            at = _first_other(chunk, last)
             if at:
-                yield piece.part(0, at)
-            if at < len(piece):
+                yield chunk.part(0, at)
+            if at < len(chunk):
                 return
     if source.goes_on:
         raise OutsidePartition
 
 
-def _first_other(piece: RowChunk, name: str) -> int:
+def _first_other(chunk: RowChunk, name: str) -> int:
     """The first row of another case; rows without an id are of none."""
-    runs = zip(piece.runs.starts.tolist(), piece.runs.names, strict=True)
-    return next((int(start) for start, found in runs if found not in ("", name)), len(piece))
+    runs = zip(chunk.runs.starts.tolist(), chunk.runs.names, strict=True)
+    return next((int(start) for start, found in runs if found not in ("", name)), len(chunk))
 
 
 def parquet_chunks(
@@ -278,7 +278,7 @@ def parquet_chunks(
         for low in range(0, slab.height, step):
             frame = slab.slice(low, step)
             span = (first + low + 1, frame.height)
-            yield ParquetChunk(source.roles, source.case_of(file), (source.called(file),), frame, (span,))
+            yield ParquetChunk(source.roles, source.case_of(file), (source.display_name(file),), frame, (span,))
         first, size = first + size, min(size * MORE, step * SLAB)
 
 
@@ -306,11 +306,11 @@ def case_at(source: Source, number: int, line: int) -> str | None:
     """The case of one row; a text file is read once more up to there."""
     if source.roles.case is None:
         return None
-    if source.begin is None:
+    if source.dialect is None:
         column = _read_rows(source, number, (source.header[source.roles.case],), line - 1, 1).to_series()
         return cell_texts(column, np.arange(len(column)))[0]
-    for piece in read_chunks(source, Ledger()):
-        lines = {piece.line(row): name for row, name in zip(piece.runs.starts.tolist(), piece.runs.names, strict=True)}
+    for chunk in read_chunks(source, ProblemLog()):
+        lines = {chunk.line(row): name for row, name in zip(chunk.runs.starts.tolist(), chunk.runs.names, strict=True)}
         if line in lines:
             return lines[line]
     return None
@@ -319,16 +319,16 @@ def case_at(source: Source, number: int, line: int) -> str | None:
 def _read_rows(source: Source, number: int, columns: Sequence[str], first: int, rows: int) -> Any:
     """Some rows of a Parquet file, of some columns."""
     file = source.files[number]
-    with parquet_errors(source.called(file)):
+    with parquet_errors(source.display_name(file)):
         return import_polars().scan_parquet(file, glob=False).select(columns).slice(first, rows).collect()
 
 
-def _text_chunks(source: Source, ledger: Ledger, rows: int | None) -> Iterator[TextChunk]:
+def _text_chunks(source: Source, log: ProblemLog, rows: int | None) -> Iterator[TextChunk]:
     file: Path = source.files[0]
-    assert source.begin is not None
-    blocks = text_blocks(file, source.begin, source.names, source.roles, source.options, ledger)
+    assert source.dialect is not None
+    blocks = text_blocks(file, source.dialect, source.names, source.roles, source.options, log)
     at_once = max((rows or usual_rows(source)) // rows_at_once(len(source.header)), 1)
-    called, name = source.called(file), source.case_of(file)
+    called, name = source.display_name(file), source.case_of(file)
     while some := list(islice(blocks, at_once)):
         table = concat_tables(source.header, some)
         for low in range(0, len(table.lines), rows or max(len(table.lines), 1)):

@@ -1,4 +1,4 @@
-"""What a name stands for that is read in pieces: a Parquet file, a folder of them, or a text file."""
+"""The source of a stream: a Parquet file, a folder of them, or a text file, ready to be read in pieces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..file_checks import (
     text_memory,
 )
 from ..options import ReadOptions, as_tuple
-from ..problems import Ledger, Problem, quote_names, refusal
+from ..problems import Problem, ProblemLog, data_error, quote_names, refusal
 from ..readers.column_roles import Roles, find_roles, read_header
 from ..readers.dialect import Dialect, sniff
 from ..readers.parquet import check_bytes, frame_table, import_polars, parquet_errors
@@ -55,7 +55,7 @@ class Source:
     options: ReadOptions
     rows: tuple[int, ...] = ()
     """Of each Parquet file; not known of text."""
-    begin: Dialect | None = None
+    dialect: Dialect | None = None
     """How a text file begins."""
     names: list[str] | None = None
     tidy: bool = True
@@ -72,7 +72,7 @@ class Source:
     def name(self) -> str:
         return self.options.name or self.path.stem
 
-    def called(self, file: Path) -> str:
+    def display_name(self, file: Path) -> str:
         """What a file is called in messages."""
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
 
@@ -99,8 +99,8 @@ def is_large(path: str | PathLike[str], limit: int | None = None) -> bool:
         return True
     allowed = memory_budget(limit)
     if file_format(file) == TEXT:
-        room = memory_budget(limit, HALF)
-        return room is not None and max(file.stat().st_size, text_memory(file)) > room
+        space = memory_budget(limit, HALF)
+        return space is not None and max(file.stat().st_size, text_memory(file)) > space
     if allowed is None or file.stat().st_size > allowed:
         return allowed is not None
     if file.stat().st_size * PACKED < allowed:
@@ -120,44 +120,43 @@ def open_source(path: str | PathLike[str], options: Mapping[str, Any] | None = N
     file = Path(path)
     given = dict(options or {})
     asked = ReadOptions(**{**given, "channels": as_tuple(given.get("channels"))})
-    ledger = Ledger(file.name)
-    found = _source(file, asked, ledger)
-    unlabelled = any(p.kind == "no-label-column" for p in ledger.problems())
+    log = ProblemLog(file.name)
+    found = _source(file, asked, log)
+    unlabelled = any(p.kind == "no-label-column" for p in log.problems())
     if unlabelled and (forgiving or asked.label == "label"):
-        ledger = Ledger(file.name)
-        found = _source(file, replace(asked, label=None, good=None), ledger)
-    if found is None or ledger.failed:
-        errors = [str(p) for p in ledger.problems() if p.severity == "error"]
-        raise DataError("\n".join(errors), ledger.problems())
-    return replace(found, notes=ledger.problems())
+        log = ProblemLog(file.name)
+        found = _source(file, replace(asked, label=None, good=None), log)
+    if found is None or log.failed:
+        raise data_error(log.problems())
+    return replace(found, notes=log.problems())
 
 
-def _source(file: Path, options: ReadOptions, ledger: Ledger) -> Source | None:
+def _source(file: Path, options: ReadOptions, log: ProblemLog) -> Source | None:
     if options.marks is not None:
         raise refusal("stream-marks", "labels at every sample are not read in pieces", "Take a part: fernn sample.")
     if file.is_dir():
         files = _parquet_files(file)
-        return _parquet_source(file, files, options, ledger)
+        return _parquet_source(file, files, options, log)
     if not file.exists():
-        ledger.add("not-found", "error", f"there is no file {str(file)!r}", "Check the path.")
+        log.add("not-found", "error", f"there is no file {str(file)!r}", "Check the path.")
         return None
-    report_special_file(file, ledger)
-    if ledger.failed:
+    report_special_file(file, log)
+    if log.failed:
         return None
     if not file_format(file).can_stream:
         what = f"{file.suffix} files are read as a whole, not in pieces"
-        ledger.add("not-in-pieces", "error", what, "Leave out --stream, or convert it to Parquet or CSV.")
+        log.add("not-in-pieces", "error", what, "Leave out --stream, or convert it to Parquet or CSV.")
         return None
     if file_format(file).name == "parquet":
-        return _parquet_source(file, (file,), options, ledger)
+        return _parquet_source(file, (file,), options, log)
     try:
-        return _text_source(file, options, ledger)
+        return _text_source(file, options, log)
     except UnicodeError:
         what = f"a byte among its first lines is not {options.encoding}"
-        ledger.add("encoding", "error", what, "Pass the --encoding that the file was written in.")
+        log.add("encoding", "error", what, "Pass the --encoding that the file was written in.")
     except csv.Error as error:
         what = f"its first lines are not readable as CSV ({error})"
-        ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.")
+        log.add("csv", "error", what, "Close the quotes, and check the --delimiter.")
     return None
 
 
@@ -175,32 +174,33 @@ def _parquet_files(folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _parquet_source(path: Path, files: tuple[Path, ...], options: ReadOptions, ledger: Ledger) -> Source | None:
+def _parquet_source(path: Path, files: tuple[Path, ...], options: ReadOptions, log: ProblemLog) -> Source | None:
     pl = import_polars()
     bare = Source(path, files, (), Roles(None, None, None, None, None, ()), options)
-    looked = _parquet_columns(files, {file: bare.called(file) for file in files})
+    looked = _parquet_columns(files, {file: bare.display_name(file) for file in files})
     if not sum(rows for rows, _ in looked):
-        ledger.add("empty", "error", "there are no rows", "Check how the file was written.")
+        log.add("empty", "error", "there are no rows", "Check how the file was written.")
         return None
     header = list(looked[0][1])
     for file, (_, names) in zip(files, looked, strict=True):
         if set(names) != set(header):
             odd = quote_names(sorted(set(names) ^ set(header)), 3)
-            what = f"{bare.called(file)} has other columns than {bare.called(files[0])}: {odd} are in one of them only"
-            ledger.add("mixed-columns", "error", what, "Write all files of a folder with the same columns.")
+            what = f"{bare.display_name(file)} has other columns than {bare.display_name(files[0])}: "
+            what += f"{odd} are in one of them only"
+            log.add("mixed-columns", "error", what, "Write all files of a folder with the same columns.")
             return None
-    parts = find_roles(header, options, ledger)
+    parts = find_roles(header, options, log)
     if parts is None:
         return None
     if parts.case is not None and len({floats[header[parts.case]] for _, floats in looked}) > 1:
         what = f"the column {header[parts.case]!r} of the cases is whole numbers in some files, 2.0 for 2 in others"
-        ledger.add("mixed-cases", "error", what, "Write all files with the same type in this column.")
+        log.add("mixed-cases", "error", what, "Write all files with the same type in this column.")
         return None
     first = next(file for file, (rows, _) in zip(files, looked, strict=True) if rows)
     with parquet_errors():
         frame = pl.scan_parquet(first, glob=False).select(header).head(LOOK).collect()
         lines = np.arange(1, frame.height + 1, dtype=np.int64)
-        parts = drop_unused_columns(frame_table(pl, frame, parts, lines), parts, options, ledger)
+        parts = drop_unused_columns(frame_table(pl, frame, parts, lines), parts, options, log)
     used = sorted(i for i in (*parts.words, parts.time, *parts.channels) if i is not None)
     kept = tuple(header[i] for i in used)
     return replace(bare, header=kept, roles=_renumber(parts, used), rows=tuple(rows for rows, _ in looked))
@@ -242,21 +242,21 @@ def _parquet_columns(files: tuple[Path, ...], called: Mapping[Path, str]) -> lis
     return [(rows, names) for rows, names in map(json.loads, lines)]
 
 
-def _text_source(file: Path, options: ReadOptions, ledger: Ledger) -> Source | None:
-    if report_binary(file, options.encoding, ledger) or report_long_line(file, options.memory_limit, ledger):
+def _text_source(file: Path, options: ReadOptions, log: ProblemLog) -> Source | None:
+    if report_binary(file, options.encoding, log) or report_long_line(file, options.memory_limit, log):
         return None
-    begin = sniff(file, options, ledger)
-    if begin is None:
+    dialect = sniff(file, options, log)
+    if dialect is None:
         return None
-    options = options.noted(begin.note)
-    found = read_header(begin, options, ledger)
+    options = options.with_note(dialect.note)
+    found = read_header(dialect, options, log)
     if found is None:
         return None
-    blocks = text_blocks(file, begin, found.names, found.roles, options, Ledger(file.name))
+    blocks = text_blocks(file, dialect, found.names, found.roles, options, ProblemLog(file.name))
     first = next(blocks, None)
     blocks.close()  # type: ignore[attr-defined]
     parts = found.roles
     if isinstance(first, Table) and len(first.lines):
-        parts = drop_unused_columns(first, parts, options, ledger, wide=not found.tidy)
-    header = tuple(found.names or (str(i + 1) for i in range(len(begin.first))))
-    return Source(file, (file,), header, parts, options, (), begin, found.names, found.tidy)
+        parts = drop_unused_columns(first, parts, options, log, wide=not found.tidy)
+    header = tuple(found.names or (str(i + 1) for i in range(len(dialect.first))))
+    return Source(file, (file,), header, parts, options, (), dialect, found.names, found.tidy)

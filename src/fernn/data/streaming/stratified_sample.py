@@ -16,7 +16,7 @@ import numpy as np
 from ...plain import short_repr
 from ..dataset import Dataset, Floats
 from ..draft import Draft, to_dataset
-from ..problems import Ledger, Problem, plural
+from ..problems import Problem, ProblemLog, data_error, plural
 from .source import Source
 from .trace_stream import Stream
 
@@ -77,9 +77,9 @@ def sample_stream(
     met: Counter[str] = Counter()
     kept: list[_Candidate] = []
     held, below, number = 0, 1.0, 0
-    for lot in stream:
-        labels, groups = lot.labels or [""] * len(lot), lot.groups or [""] * len(lot)
-        for case, label, group, trace in zip(lot.cases, labels, groups, lot.traces(), strict=True):
+    for batch in stream:
+        labels, groups = batch.labels or [""] * len(batch), batch.groups or [""] * len(batch)
+        for case, label, group, trace in zip(batch.cases, labels, groups, batch.traces(), strict=True):
             met[label] += 1
             draw = draws.setdefault(label, StratifiedDraws(random.spawn(1)[0])).next()
             first = label not in least or draw < least[label].draw
@@ -103,14 +103,12 @@ def _shrink(kept: list[_Candidate], size: int) -> tuple[list[_Candidate], int, f
     """Those with the smallest draws that take three quarters of the room; and what draws are below from now on."""
     order = sorted(kept, key=lambda one: one.draw)
     sizes = np.cumsum([one.trace.nbytes for one in order])
-    room = max(int(np.searchsorted(sizes, size * 3 // 4, side="right")), 1)
-    return order[:room], int(sizes[room - 1]), order[room].draw if room < len(order) else 1.0
+    space = max(int(np.searchsorted(sizes, size * 3 // 4, side="right")), 1)
+    return order[:space], int(sizes[space - 1]), order[space].draw if space < len(order) else 1.0
 
 
 def _dataset(chosen: list[_Candidate], source: Source, stream: Stream) -> Dataset:
-    from ...errors import DataError
-
-    ledger = Ledger(source.path.name)
+    log = ProblemLog(source.path.name)
     has_label, has_group = source.roles.label is not None, source.roles.group is not None
     draft = Draft(
         [one.trace for one in chosen],
@@ -121,7 +119,7 @@ def _dataset(chosen: list[_Candidate], source: Source, stream: Stream) -> Datase
         stream.dt,
         stream.unit,
     )
-    found = to_dataset(draft, source.options, source.name, ledger)
+    found = to_dataset(draft, source.options, source.name, log)
     if found is None:
-        raise DataError("\n".join(map(str, ledger.problems())), ledger.problems())
+        raise data_error(log.problems())
     return found

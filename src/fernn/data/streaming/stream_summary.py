@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ...errors import DataError
 from ...plain import number, refusing, text, whole
-from ..checks import check_labels
+from ..checks import check_labels, check_one_class, report_duplicates, report_lengths
 from ..data_summary import ChannelRange, DataCard
 from ..dataset import Floats
 from ..labels import parse_labels
@@ -85,15 +85,15 @@ class StreamingMedian:
         one.narrow()
         return one
 
-    def asked(self) -> dict[str, Any]:
-        """What is to be looked for, as plain values; `blank` makes of it one that has met no number yet."""
+    def query(self) -> dict[str, Any]:
+        """What is to be looked for, as plain values; `from_query` makes of it one that has met no number yet."""
         keeps = self._found is not None
         return {"bits": self.bits, "kept": self.kept, "low": self._low, "left": self._left, "keeps": keeps}
 
     @staticmethod
-    def blank(asked: Mapping[str, Any]) -> StreamingMedian:
-        made = StreamingMedian(0 if asked["keeps"] else asked["bits"], asked["kept"])
-        made._low, made._left, made._found = asked["low"], asked["left"], [] if asked["keeps"] else None
+    def from_query(query: Mapping[str, Any]) -> StreamingMedian:
+        made = StreamingMedian(0 if query["keeps"] else query["bits"], query["kept"])
+        made._low, made._left, made._found = query["low"], query["left"], [] if query["keeps"] else None
         return made
 
     def to_json(self) -> dict[str, str]:
@@ -141,26 +141,26 @@ class StreamStatistics:
         """Of labels that are no longer told apart."""
         self.traces, self.groups = SpillTable(), SpillTable()
         bits = BITS if len(channels) <= FEW else 12
-        self.middles = [StreamingMedian(bits) for _ in channels]
+        self.medians = [StreamingMedian(bits) for _ in channels]
 
-    def take(self, lot: TraceBatch) -> None:
-        self.cases += len(lot)
-        self.samples += lot.samples
-        for length, case in zip(np.diff(lot.bounds).tolist(), lot.cases, strict=True):
+    def take(self, batch: TraceBatch) -> None:
+        self.cases += len(batch)
+        self.samples += batch.samples
+        for length, case in zip(np.diff(batch.bounds).tolist(), batch.cases, strict=True):
             self.lengths[length] += 1
             self.first.setdefault(length, case)
         self._fewer_lengths()
-        columns = [lot.column(k) for k in range(len(self.low))]
+        columns = [batch.column(k) for k in range(len(self.low))]
         self.low = np.minimum(self.low, [column.min() for column in columns])
         self.high = np.maximum(self.high, [column.max() for column in columns])
-        labels = lot.labels or [""] * len(lot)
+        labels = batch.labels or [""] * len(batch)
         self.labels.update(labels)
         self._fewer_labels()
         codes = {label: i for i, label in enumerate(self.labels)}
-        self.traces.add([_digest(trace) for trace in lot.traces()], [codes.get(label, 0) for label in labels])
-        if lot.groups is not None:
-            self.groups.add(hash_names(lot.groups), np.zeros(len(lot)))
-        update_medians(self.middles, lot)
+        self.traces.add([_digest(trace) for trace in batch.traces()], [codes.get(label, 0) for label in labels])
+        if batch.groups is not None:
+            self.groups.add(hash_names(batch.groups), np.zeros(len(batch)))
+        update_medians(self.medians, batch)
 
     def join(self, later: StreamStatistics) -> None:
         """With a part that follows."""
@@ -186,7 +186,7 @@ class StreamStatistics:
             "cases": self.cases, "samples": self.samples, "low": self.low.tolist(), "high": self.high.tolist(),
             "lengths": list(self.lengths.items()), "first": list(self.first.items()),
             "labels": list(self.labels.items()), "range": list(self.range), "traces": self.traces.to_json(),
-            "groups": self.groups.to_json(), "middles": [middle.to_json() for middle in self.middles],
+            "groups": self.groups.to_json(), "middles": [median.to_json() for median in self.medians],
         }  # fmt: skip
 
     @staticmethod
@@ -224,11 +224,11 @@ class StreamStatistics:
             self.labels = Counter(dict.fromkeys(list(self.labels)[:1000], 1))  # still too many for classes
 
 
-def update_medians(middles: list[StreamingMedian], lot: TraceBatch, channels: list[int] | None = None) -> None:
-    """The values of a lot for the medians, one of each channel, or of the channels that are named."""
-    values = {k: lot.column(k) for k in set(channels or range(len(middles)))}
-    for middle, k in zip(middles, channels or range(len(middles)), strict=True):
-        middle.take(values[k])
+def update_medians(medians: list[StreamingMedian], batch: TraceBatch, channels: list[int] | None = None) -> None:
+    """The values of a batch for the medians, one of each channel, or of the channels that are named."""
+    values = {k: batch.column(k) for k in set(channels or range(len(medians)))}
+    for median, k in zip(medians, channels or range(len(medians)), strict=True):
+        median.take(values[k])
 
 
 def _digest(trace: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
@@ -252,12 +252,12 @@ def summarize_stream(source: Source, rows: int | None = None, watch: Watch | Non
     facts = StreamStatistics(stream.channels)
     _consume(stream, facts, watch)
     if stream.is_broken and not stream.is_over:
-        stream.ending.tell(stream.ledger)
+        stream.totals.report(stream.log)
 
-    def again(middles: list[StreamingMedian], channels: list[int]) -> None:
+    def again(medians: list[StreamingMedian], channels: list[int]) -> None:
         once_more = Stream(source, rows)
-        for lot in once_more:
-            update_medians(middles, lot, channels)
+        for batch in once_more:
+            update_medians(medians, batch, channels)
             if watch is not None and watch(once_more):
                 raise Interrupted
 
@@ -276,10 +276,10 @@ def measure_part(
     source: Source, number: int, rows: int | None, asked: list[dict[str, Any]], channels: list[int]
 ) -> list[dict[str, str]]:
     """What they say of the medians, the next times."""
-    middles = [StreamingMedian.blank(each) for each in asked]
-    for lot in Stream(source, rows, number):
-        update_medians(middles, lot, channels)
-    return [middle.to_json() for middle in middles]
+    medians = [StreamingMedian.from_query(each) for each in asked]
+    for batch in Stream(source, rows, number):
+        update_medians(medians, batch, channels)
+    return [median.to_json() for median in medians]
 
 
 def merge_summaries(source: Source, parts: Iterable[Mapping[str, Any]], again: NextPass) -> CardAndProblems:
@@ -291,25 +291,25 @@ def merge_summaries(source: Source, parts: Iterable[Mapping[str, Any]], again: N
         try:
             facts.join(StreamStatistics.from_json(part["facts"]))
         except DataError as error:
-            joining.ledger.file = source.path.name
-            joining.ledger.take(error.problems)
+            joining.log.file = source.path.name
+            joining.log.take(error.problems)
             break
-        for middle, told in zip(facts.middles, part["facts"]["middles"], strict=True):
-            middle.join(told)
+        for median, told in zip(facts.medians, part["facts"]["middles"], strict=True):
+            median.join(told)
         if joining.is_broken:
             break
-    joining.ending.tell(joining.ledger)
+    joining.totals.report(joining.log)
     return _finish(facts, joining, again)
 
 
 def _consume(stream: Stream, facts: StreamStatistics, watch: Watch | None = None) -> None:
-    """Takes all lots; labels that cannot be understood end it."""
-    for lot in stream:
+    """Takes all batches; labels that cannot be understood end it."""
+    for batch in stream:
         try:
-            facts.take(lot)
+            facts.take(batch)
         except DataError as error:
-            stream.ledger.file = stream.source.path.name
-            stream.ledger.take(error.problems)
+            stream.log.file = stream.source.path.name
+            stream.log.take(error.problems)
             stream.is_broken = True
             return
         if watch is not None and watch(stream):
@@ -317,31 +317,31 @@ def _consume(stream: Stream, facts: StreamStatistics, watch: Watch | None = None
 
 
 def _finish(facts: StreamStatistics, through: StreamOrMerger, again: NextPass) -> CardAndProblems:
-    ledger = through.ledger
+    log = through.log
     found = None
-    if not ledger.failed:
+    if not log.failed:
         medians = _medians(facts, again)
         try:
             found = _make_card(facts, medians, through)
         except DataError as error:
-            ledger.take(error.problems)
-    ledger.file = through.source.path.name
-    return found, ledger.problems()
+            log.take(error.problems)
+    log.file = through.source.path.name
+    return found, log.problems()
 
 
 def _medians(facts: StreamStatistics, again: NextPass) -> list[float]:
     """Of each channel, the mean of the two in the middle."""
     ranks = sorted({(facts.samples - 1) // 2, facts.samples // 2})
-    found = [[middle.at(rank) for rank in ranks] for middle in facts.middles]
-    while left := [(middle, k) for k, pair in enumerate(found) for middle in pair if middle.value is None]:
-        again([middle for middle, _ in left], [k for _, k in left])
-        for middle, _ in left:
-            middle.narrow()
+    found = [[median.at(rank) for rank in ranks] for median in facts.medians]
+    while left := [(median, k) for k, pair in enumerate(found) for median in pair if median.value is None]:
+        again([median for median, _ in left], [k for _, k in left])
+        for median, _ in left:
+            median.narrow()
     return [((pair[0].value or 0.0) + (pair[-1].value or 0.0)) / 2 for pair in found]
 
 
 def _make_card(facts: StreamStatistics, medians: list[float], through: StreamOrMerger) -> DataCard:
-    source, ending = through.source, through.ending
+    source, totals = through.source, through.totals
     options = source.options
     classes: tuple[tuple[str, int], ...] = ()
     real = None
@@ -356,7 +356,7 @@ def _make_card(facts: StreamStatistics, medians: list[float], through: StreamOrM
             np.add.at(sizes, place, list(facts.labels.values()))
             classes = tuple(zip(names, sizes.tolist(), strict=True))
             is_merged = options.good is not None and len(texts) > len(names)
-            check_labels(facts.labels if is_merged else dict(classes), through.ledger)
+            check_labels(facts.labels if is_merged else dict(classes), through.log)
         else:
             real = min(facts.range[0], float(labels.min())), max(facts.range[1], float(labels.max()))
     distinct, contradictions, errors = _copies(facts.traces, place, max(len(classes), 1))
@@ -369,8 +369,8 @@ def _make_card(facts: StreamStatistics, medians: list[float], through: StreamOrM
         ),
         shortest=min(facts.lengths),
         longest=max(facts.lengths),
-        dt=ending.dt,
-        time_unit=ending.unit,
+        dt=totals.dt,
+        time_unit=totals.unit,
         classes=classes,
         label_range=real,
         distinct=distinct,
@@ -407,23 +407,13 @@ def _distinct(kept: SpillTable) -> int:
 
 def _report_warnings(found: DataCard, facts: StreamStatistics, through: StreamOrMerger, errors: int) -> None:
     """Unequal lengths, a single class, copies: the warnings of a dataset."""
-    ledger = through.ledger
-    ledger.file = through.source.path.name
+    log = through.log
+    log.file = through.source.path.name
     if found.shortest != found.longest:
         usual = max(facts.lengths, key=lambda length: (facts.lengths[length], -length))
         odd = next(length for length in facts.first if length != usual)
-        what = f"traces have {found.shortest} to {found.longest} samples, most {usual}, this one {odd}"
-        fix = "This is allowed: each trace is judged over its own length. Cut or pad them if it was not meant."
-        ledger.add("unequal-lengths", "warning", what, fix, case=facts.first[odd])
-    if len(present := [name for name, count in found.classes if count]) == 1:
-        who = "the only case has" if found.cases == 1 else f"all {found.cases} cases have"
-        fix = "A rule that separates needs traces of both classes."
-        ledger.add("one-class", "warning", f"{who} the label {present[0]!r}", fix)
+        report_lengths((found.shortest, found.longest), usual, odd, facts.first[odd], log)
+    check_one_class({name: count for name, count in found.classes if count}, log)
     if found.distinct < found.cases:
-        what = f"{found.cases - found.distinct} of {found.cases} traces are copies of others"
-        ledger.add("duplicate-traces", "warning", what, "Split with fernn.data.split, which keeps copies on one side.")
-    if errors:
-        many = f"{found.contradictions} distinct trace{'s have' if found.contradictions > 1 else ' has'}"
-        what = f"{many} copies in different classes, so every rule errs on at least {errors} of {found.cases} cases"
-        fix = "Check their labels; if they are right, expect this floor."
-        ledger.add("contradiction", "warning", f"{what} ({found.floor:.4g})", fix)
+        copies = f"{found.cases - found.distinct} of {found.cases} traces are copies of others"
+        report_duplicates(copies, found.contradictions, errors, found.cases, log)

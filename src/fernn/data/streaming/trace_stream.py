@@ -21,7 +21,7 @@ from ...plain import short_repr
 from ..dataset import Floats, Ints, plain_names
 from ..draft import Draft, repair_gaps
 from ..options import ReadOptions
-from ..problems import Ledger, Problem
+from ..problems import Problem, ProblemLog, data_error
 from ..readers.layouts import channel_names, gather_cases, read_wide
 from ..readers.parquet import column_numbers, import_polars
 from ..transform import SUFFIX
@@ -117,31 +117,31 @@ def _changes(column: Floats, bounds: Ints) -> Floats:
 
 
 def read_clean_batch(
-    piece: ParquetChunk, options: ReadOptions, channels: tuple[str, ...], pace: SamplingInterval
+    chunk: ParquetChunk, options: ReadOptions, channels: tuple[str, ...], interval: SamplingInterval
 ) -> TraceBatch | None:
     """The traces of whole cases, or None where some row needs to be looked at."""
-    roles, runs = piece.roles, piece.runs
+    roles, runs = chunk.roles, chunk.runs
     if runs.blank or "" in runs.names or roles.mark is not None:
         return None
-    bounds = np.append(runs.starts, len(piece))
+    bounds = np.append(runs.starts, len(chunk))
     words: list[list[str] | None] = []
     for column in (roles.label, roles.group):
-        found = None if column is None else _one_each(piece.frame.to_series(column), runs.starts)
+        found = None if column is None else _one_each(chunk.frame.to_series(column), runs.starts)
         if column is not None and found is None:
             return None
         words.append(found)
     columns = []
     for column in roles.channels:
-        numbers = _finite(piece.frame.to_series(column))
+        numbers = _finite(chunk.frame.to_series(column))
         if numbers is None:
             return None
         columns.append(numbers)
     if roles.time is not None:
-        time = _finite(piece.frame.to_series(roles.time))
+        time = _finite(chunk.frame.to_series(roles.time))
         if (
             time is None
-            or len(piece.spans) > 1
-            or not pace.take(time, bounds, runs.names, piece.spans[0][0], piece.where)
+            or len(chunk.spans) > 1
+            or not interval.take(time, bounds, runs.names, chunk.spans[0][0], chunk.where)
         ):
             return None
     return TraceBatch(runs.names, pack_columns(columns, bounds, options.steps), bounds, channels, *words)
@@ -171,7 +171,7 @@ def _one_each(column: Any, starts: Ints) -> list[str] | None:
 
 
 class Stream:
-    """Iterates over the lots of a recording, once. `rows` and `cases` count what has come so far.
+    """Iterates over the batches of a recording, once. `rows` and `cases` count what has come so far.
 
     `number` is the file whose cases are wanted, those that begin in it; None for all. What there is to say at the end
     is then left to whoever puts the parts together (`joining`). Not `strict`, it goes on after an error to find them
@@ -180,8 +180,8 @@ class Stream:
 
     def __init__(self, source: Source, rows: int | None = None, number: int | None = None, strict: bool = True) -> None:
         self.source, self.strict = source, strict
-        self.ledger = Ledger(source.path.name)
-        self.ending = StreamTotals(source)
+        self.log = ProblemLog(source.path.name)
+        self.totals = StreamTotals(source)
         self.rows = 0
         self.is_over = self.is_broken = False
         options = source.options
@@ -192,122 +192,126 @@ class Stream:
         self._is_part = number is not None
         self._before = ""
         if number is None:
-            self.ledger.take(source.notes)
-            self._pieces = read_chunks(source, self.ledger, rows)
+            self.log.take(source.notes)
+            self._chunks = read_chunks(source, self.log, rows)
         else:
             self._before = last_case(source, number)
-            self._pieces = read_partition(source, number, self._before, rows)
-        self._files = {source.called(file): i for i, file in enumerate(source.files, source.first)}
+            self._chunks = read_partition(source, number, self._before, rows)
+        self._files = {source.display_name(file): i for i, file in enumerate(source.files, source.first)}
 
     @property
     def cases(self) -> int:
-        return self.ending.cases
+        return self.totals.cases
 
     @property
     def dt(self) -> float | None:
         """The time between samples, so far."""
-        return self.ending.dt
+        return self.totals.dt
 
     @property
     def unit(self) -> str | None:
-        return self.ending.unit
+        return self.totals.unit
 
     def part(self) -> dict[str, Any]:
         """What is to be said once all parts have come, as plain values."""
-        return {"ledger": self.ledger.to_json(), "ending": self.ending.to_json(), "broken": self.is_broken}
+        return {"ledger": self.log.to_json(), "ending": self.totals.to_json(), "broken": self.is_broken}
 
     def problems(self) -> tuple[Problem, ...]:
-        self.ledger.file = self.source.path.name
-        return self.ledger.problems()
+        self.log.file = self.source.path.name
+        return self.log.problems()
 
     def __iter__(self) -> Iterator[TraceBatch]:
         whole = self._counted()
         if self.source.tidy:
             whole = whole_cases(whole, self.source, self._before)
         try:
-            for piece in whole:
-                lot = self._lot(piece)
+            for chunk in whole:
+                batch = self._lot(chunk)
                 self._check()
-                if lot is not None and len(lot):
-                    self.ending.cases += len(lot)
-                    if not self.ledger.failed:
-                        yield replace(lot, cases=plain_names("case", lot.cases))
+                if batch is not None and len(batch):
+                    self.totals.cases += len(batch)
+                    if not self.log.failed:
+                        yield replace(batch, cases=plain_names("case", batch.cases))
         except DataError as error:
             found = error.problems or [Problem("invalid", "error", str(error).rstrip("."), "")]
-            self.ledger.file = found[0].file or self.ledger.file
-            self.ledger.take(found)
+            self.log.file = found[0].file or self.log.file
+            self.log.take(found)
             self.is_broken = True
             if self.strict:
                 raise
         if not self._is_part:
-            self.ending.tell(self.ledger)
+            self.totals.report(self.log)
         self._check()
         self.is_over = True
 
     def _counted(self) -> Iterator[RowChunk]:
         line = 0
         try:
-            for piece in self._pieces:
-                self.ledger.file = piece.where
-                if len(piece):
-                    self.rows += len(piece)
-                    line = piece.line(len(piece) - 1)
-                    yield piece
+            for chunk in self._chunks:
+                self.log.file = chunk.where
+                if len(chunk):
+                    self.rows += len(chunk)
+                    line = chunk.line(len(chunk) - 1)
+                    yield chunk
         except UnicodeError:
             what = f"after this line some byte is not {self.source.options.encoding}"
-            self.ledger.add("encoding", "error", what, "Pass the --encoding that the file was written in.", line=line)
+            self.log.add("encoding", "error", what, "Pass the --encoding that the file was written in.", line=line)
         except csv.Error as error:
             what = f"after this line a row is not readable as CSV ({error})"
-            self.ledger.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
+            self.log.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
 
-    def _lot(self, piece: RowChunk) -> TraceBatch | None:
-        """The traces of a piece; None where there are none, or something is wrong with them."""
-        found = Ledger(piece.where)
+    def _lot(self, chunk: RowChunk) -> TraceBatch | None:
+        """The traces of a chunk; None where there are none, or something is wrong with them."""
+        found = ProblemLog(chunk.where)
         try:
-            return self._tidy(piece, found) if self.source.tidy else self._wide(piece, found)
+            return self._tidy(chunk, found) if self.source.tidy else self._wide(chunk, found)
         finally:
-            self.ledger.file = piece.where
-            self.ledger.join(found)
+            self.log.file = chunk.where
+            self.log.join(found)
 
-    def _tidy(self, piece: RowChunk, ledger: Ledger) -> TraceBatch | None:
-        options, source, ending = self.source.options, self.source, self.ending
-        lot = read_clean_batch(piece, options, self.channels, ending.pace) if isinstance(piece, ParquetChunk) else None
-        if lot is None:
-            found = gather_cases(piece.table(), source.roles, options, piece.name, ledger)
+    def _tidy(self, chunk: RowChunk, log: ProblemLog) -> TraceBatch | None:
+        options, source, totals = self.source.options, self.source, self.totals
+        batch = (
+            read_clean_batch(chunk, options, self.channels, totals.interval)
+            if isinstance(chunk, ParquetChunk)
+            else None
+        )
+        if batch is None:
+            found = gather_cases(chunk.table(), source.roles, options, chunk.name, log)
             if found.rows.time is not None and found.names:
-                ending.pace.take(found.rows.time, found.bounds, found.names, found.rows.line, piece.where)
-                ending.timed(found.unit, piece.where, int(found.rows.line[0]))
-            if ledger.failed:
+                totals.interval.take(found.rows.time, found.bounds, found.names, found.rows.line, chunk.where)
+                totals.add_unit(found.unit, chunk.where, int(found.rows.line[0]))
+            if log.failed:
                 return None
             names = channel_names(source.header, source.roles)
-            lot = self._repaired(Draft(found.traces, found.names, names, found.labels, found.groups), ledger)
+            batch = self._repaired(Draft(found.traces, found.names, names, found.labels, found.groups), log)
         elif source.roles.time is not None:
-            ending.timed(None, piece.where, piece.line(0))
-        runs = piece.runs
-        ending.begins(runs.names, self._files[piece.files[0]], piece.line(0) + runs.starts)
-        return lot
+            totals.add_unit(None, chunk.where, chunk.line(0))
+        runs = chunk.runs
+        totals.add_cases(runs.names, self._files[chunk.files[0]], chunk.line(0) + runs.starts)
+        return batch
 
-    def _wide(self, piece: RowChunk, ledger: Ledger) -> TraceBatch | None:
-        draft = read_wide(piece.table(), self.source.roles, self.source.options, ledger)
-        if ledger.failed:
+    def _wide(self, chunk: RowChunk, log: ProblemLog) -> TraceBatch | None:
+        draft = read_wide(chunk.table(), self.source.roles, self.source.options, log)
+        if log.failed:
             return None
         if self.source.roles.case is None:
-            before = self.rows - len(piece)
+            before = self.rows - len(chunk)
             draft.cases = [str(int(case) + before) for case in draft.cases]
         else:
-            self.ending.begins(draft.cases, 0, piece.line(0) + np.arange(len(draft.cases)))
-        return self._repaired(draft, ledger)
+            self.totals.add_cases(draft.cases, 0, chunk.line(0) + np.arange(len(draft.cases)))
+        return self._repaired(draft, log)
 
-    def _repaired(self, draft: Draft, ledger: Ledger) -> TraceBatch | None:
+    def _repaired(self, draft: Draft, log: ProblemLog) -> TraceBatch | None:
         options = self.source.options
         if options.nonfinite == "drop_case":
             broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
-            self.ending.drop([draft.cases[i] for i in broken])
+            self.totals.drop([draft.cases[i] for i in broken])
             gone = set(broken)
             draft = draft.keep([i for i in range(len(draft.cases)) if i not in gone])
         else:
-            draft = repair_gaps(draft, options, ledger)
-        if not draft.cases or ledger.failed:
+            draft = repair_gaps(draft, options, log)
+        if not draft.cases or log.failed:
             return None
         lengths = [trace.shape[1] for trace in draft.traces]
         bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -316,6 +320,5 @@ class Stream:
         return TraceBatch(draft.cases, flat, bounds, self.channels, draft.labels, draft.groups)
 
     def _check(self) -> None:
-        if self.strict and self.ledger.failed:
-            errors = [str(p) for p in self.problems() if p.severity == "error"]
-            raise DataError("\n".join(errors), self.problems())
+        if self.strict and self.log.failed:
+            raise data_error(self.problems())

@@ -20,7 +20,7 @@ from ...formula.show import computed_number
 from ...plain import number, refusing, text, whole
 from ..dataset import Floats, Ints
 from ..file_checks import format_size, memory_budget
-from ..problems import Ledger, Problem, quote_names
+from ..problems import Problem, ProblemLog, quote_names
 from ..readers.timestamps import EVEN, report_other_step, report_uneven
 from .row_chunks import RowChunk, case_at, concat_chunks
 from .source import Source
@@ -102,21 +102,21 @@ class SamplingInterval:
         ends = (self.shortest[0], self.longest[0])
         return not any(abs(step - self.mean) > EVEN * abs(self.mean) for step in ends)
 
-    def tell(self, ledger: Ledger) -> None:
+    def report(self, log: ProblemLog) -> None:
         """A warning where steps vary; an error where their median is not the `dt` that was asked for."""
         if not self.steps:
             return
-        before = ledger.file
+        before = log.file
         if self.dt is not None and 2 * max(self.below, self.above) > self.steps:
-            ledger.file = self.shortest[1]
-            report_other_step(self.dt, self.mean, ledger, self.shortest[2], self.shortest[3])
+            log.file = self.shortest[1]
+            report_other_step(self.dt, self.mean, log, self.shortest[2], self.shortest[3])
         if not self.is_even:
             worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
-            ledger.file = worst[1]
+            log.file = worst[1]
             mean, here = (computed_number(step, 9) for step in (self.mean, worst[0]))
             what = f"sampling is irregular: the mean step is {mean}, here it is {here}"
-            report_uneven(what, self.dt, ledger, worst[2], worst[3])
-        ledger.file = before
+            report_uneven(what, self.dt, log, worst[2], worst[3])
+        log.file = before
 
 
 def _parse_extreme(row: Any) -> tuple[float, str, int, str]:
@@ -128,50 +128,50 @@ CELL = 16  # bytes of a cell on the way, about
 LEAST = 1 << 28  # bytes that a single case may always have
 
 
-def whole_cases(pieces: Iterable[RowChunk], source: Source, before: str = "") -> Iterator[RowChunk]:
+def whole_cases(chunks: Iterable[RowChunk], source: Source, before: str = "") -> Iterator[RowChunk]:
     """Pieces in which every case is whole; one case may have as many bytes as the source allows.
 
-    `before` is a case that began earlier, whose rows are left out where the pieces begin with them.
+    `before` is a case that began earlier, whose rows are left out where the chunks begin with them.
     """
     carried: list[RowChunk] = []
     last, held = before, 0
     allowed = max(memory_budget(source.options.memory_limit) or 0, LEAST)
-    for piece in pieces:
-        runs = piece.runs
-        starts = [*runs.starts.tolist(), len(piece)]
+    for chunk in chunks:
+        runs = chunk.runs
+        starts = [*runs.starts.tolist(), len(chunk)]
         low = 0
         if last and runs.names[0] in (last, ""):
             if len(runs.names) == 1:
                 if carried:
-                    carried.append(piece)
-                    held += len(piece)
-                    _check_case_size(piece, last, held, allowed)
+                    carried.append(chunk)
+                    held += len(chunk)
+                    _check_case_size(chunk, last, held, allowed)
                 continue
             low = starts[1]
             if carried:
-                yield concat_chunks([*carried, piece.part(0, low)])
+                yield concat_chunks([*carried, chunk.part(0, low)])
         elif carried:
             yield concat_chunks(carried)
-        _check_once(piece, last if not low else "", source)
+        _check_once(chunk, last if not low else "", source)
         high = starts[-2]
         if high > low:
-            yield piece.part(low, high)
-        carried, last, held, before = [piece.part(high, len(piece))], runs.names[-1], len(piece) - high, ""
+            yield chunk.part(low, high)
+        carried, last, held, before = [chunk.part(high, len(chunk))], runs.names[-1], len(chunk) - high, ""
     if carried:
         yield concat_chunks(carried)
 
 
-def _check_once(piece: RowChunk, before: str, source: Source) -> None:
-    """No case of the piece comes twice, nor does the one that was just ended, with which it does not begin."""
-    names = piece.runs.names
+def _check_once(chunk: RowChunk, before: str, source: Source) -> None:
+    """No case of the chunk comes twice, nor does the one that was just ended, with which it does not begin."""
+    names = chunk.runs.names
     met = set(names)
     if len(met) == len(names) and before not in met:
         return
     first: dict[str, int] = {}
-    for name, row in zip(names, piece.runs.starts.tolist(), strict=True):
+    for name, row in zip(names, chunk.runs.starts.tolist(), strict=True):
         if name in first or (name == before and row):
-            earlier = f"at line {piece.line(first[name])}" if name in first else ""
-            raise noncontiguous_case(source, piece.where, piece.line(row), name, earlier)
+            earlier = f"at line {chunk.line(first[name])}" if name in first else ""
+            raise noncontiguous_case(source, chunk.where, chunk.line(row), name, earlier)
         first[name] = row
 
 
@@ -185,18 +185,18 @@ def noncontiguous_case(source: Source, where: str, line: int, case: str | None, 
 
 def _how_to_sort(source: Source) -> str:
     """How to bring the rows into order."""
-    kind = "parquet" if source.begin is None else "csv"
+    kind = "parquet" if source.dialect is None else "csv"
     columns = [source.header[i] for i in (source.roles.case, source.roles.time) if i is not None]
     by = ", ".join(map(repr, columns))
     return f"Sort the rows by case first: polars.scan_{kind}(IN).sort({by}).sink_{kind}(OUT)."
 
 
-def _check_case_size(piece: RowChunk, case: str, rows: int, allowed: int) -> None:
-    size = rows * CELL * (len(piece.roles.channels) + 2)
+def _check_case_size(chunk: RowChunk, case: str, rows: int, allowed: int) -> None:
+    size = rows * CELL * (len(chunk.roles.channels) + 2)
     if size > allowed:
         what = f"the case alone has more than {rows} rows, {format_size(size)} of memory"
         fix = "Cut it into several cases, or judge it as it comes: fernn monitor FORMULA."
-        problem = Problem("long-case", "error", what, fix, piece.where, piece.line(len(piece) - 1), None, case or None)
+        problem = Problem("long-case", "error", what, fix, chunk.where, chunk.line(len(chunk) - 1), None, case or None)
         raise DataError(str(problem), [problem])
 
 
@@ -210,7 +210,7 @@ class StreamTotals:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.pace = SamplingInterval(dt=source.options.dt)
+        self.interval = SamplingInterval(dt=source.options.dt)
         self.cases = self.lost = 0
         self.dropped: list[str] = []
         self._units: dict[str | None, tuple[str, int]] = {}  # with the first place of each
@@ -219,17 +219,17 @@ class StreamTotals:
     @property
     def dt(self) -> float | None:
         """The time between samples, so far."""
-        return self.pace.step if self.source.options.dt is None else self.source.options.dt
+        return self.interval.step if self.source.options.dt is None else self.source.options.dt
 
     @property
     def unit(self) -> str | None:
         return self.source.options.unit or next(iter(self._units), None)
 
-    def timed(self, unit: str | None, where: str, line: int) -> None:
+    def add_unit(self, unit: str | None, where: str, line: int) -> None:
         """Times were read: dates have a unit, numbers none."""
         self._units.setdefault(unit, (where, line))
 
-    def begins(self, cases: Sequence[str], number: int, lines: Ints) -> None:
+    def add_cases(self, cases: Sequence[str], number: int, lines: Ints) -> None:
         """Cases of the file with this number, and the lines of their first rows."""
         self._begun.add(hash_names(cases), number * PLACE + lines)
 
@@ -239,7 +239,7 @@ class StreamTotals:
 
     def join(self, later: StreamTotals) -> None:
         """With a part that follows."""
-        self.pace.join(later.pace)
+        self.interval.join(later.interval)
         self.cases += later.cases
         lost = self.lost + later.lost
         self.drop(later.dropped)
@@ -251,7 +251,7 @@ class StreamTotals:
     def to_json(self) -> dict[str, Any]:
         """Plain values; `from_json` takes them back."""
         return {
-            "pace": self.pace.to_json(), "cases": self.cases, "lost": self.lost, "dropped": self.dropped,
+            "pace": self.interval.to_json(), "cases": self.cases, "lost": self.lost, "dropped": self.dropped,
             "units": [[unit, *place] for unit, place in self._units.items()], "begun": self._begun.to_json(),
         }  # fmt: skip
 
@@ -259,7 +259,7 @@ class StreamTotals:
     @refusing(DataError, "this is no end of a recording")
     def from_json(told: Mapping[str, Any], source: Source) -> StreamTotals:
         made = StreamTotals(source)
-        made.pace = SamplingInterval.from_json(told["pace"])
+        made.interval = SamplingInterval.from_json(told["pace"])
         made.cases, made.lost = whole(told["cases"]), whole(told["lost"])
         made.dropped = [text(case) for case in told["dropped"]]
         made._units = {
@@ -268,21 +268,21 @@ class StreamTotals:
         made._begun = SpillTable.from_json(told["begun"])
         return made
 
-    def tell(self, ledger: Ledger) -> None:
+    def report(self, log: ProblemLog) -> None:
         """All rows have come: what there is to say of them together."""
         source = self.source
-        ledger.file = source.path.name
-        again = None if ledger.failed else self._begun.again()
+        log.file = source.path.name
+        again = None if log.failed else self._begun.again()
         if again is not None:
             (first, early), (number, line) = (divmod(place, PLACE) for place in again)
-            ledger.file = source.called(source.files[number])
-            began = f"at line {early}" + (f" of {source.called(source.files[first])}" if first != number else "")
-            ledger.take(noncontiguous_case(source, ledger.file, line, case_at(source, number, line), began).problems)
+            log.file = source.display_name(source.files[number])
+            began = f"at line {early}" + (f" of {source.display_name(source.files[first])}" if first != number else "")
+            log.take(noncontiguous_case(source, log.file, line, case_at(source, number, line), began).problems)
         if len(self._units) > 1:
-            ledger.file, line = list(self._units.values())[1]
+            log.file, line = list(self._units.values())[1]
             what = "times are dates on some rows and numbers on others"
-            ledger.add("mixed-times", "error", what, "Write all of them in the same way.", line=line)
-        ledger.file = source.path.name
+            log.add("mixed-times", "error", what, "Write all of them in the same way.", line=line)
+        log.file = source.path.name
         if self.lost:
             total = self.cases + self.lost
             few = self.lost <= NAMED
@@ -290,7 +290,7 @@ class StreamTotals:
                 quote_names(self.dropped, NAMED) if few else f"{quote_names(self.dropped[:NAMED], NAMED)} and others"
             )
             what = f"{self.lost} of {total} cases with missing or infinite values are dropped: {names}"
-            ledger.add("dropped", "warning", what, "Repair the file to keep them.")
-        if not self.cases and not ledger.failed:
-            ledger.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
-        self.pace.tell(ledger)
+            log.add("dropped", "warning", what, "Repair the file to keep them.")
+        if not self.cases and not log.failed:
+            log.add("no-cases", "error", "no case is left", "Fix the file, or ask for less.")
+        self.interval.report(log)
