@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fernn.data import from_arrays, inspect, read
-from fernn.data.labels import lookalikes
+from fernn.data.label_parsing import lookalikes
 from fernn.errors import FernnWarning
 
 

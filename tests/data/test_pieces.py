@@ -213,9 +213,9 @@ def test_a_key_that_comes_twice_is_found_however_little_is_kept_in_memory(number
         kept.add([key], [i])
     first: dict[int, int] = {}
     pairs = [(first[key], i) for i, key in enumerate(keys) if first.setdefault(key, i) != i]
-    assert (kept.again() is None) == (not pairs)
+    assert (kept.first_duplicate() is None) == (not pairs)
     if pairs:
-        assert kept.again() == min(pairs, key=lambda pair: pair[1])
+        assert kept.first_duplicate() == min(pairs, key=lambda pair: pair[1])
     assert sorted(np.concatenate([*kept.groups()]).tolist()) == sorted([key, i] for i, key in enumerate(keys))
 
 

@@ -391,7 +391,7 @@ def _in_samples(
 def _tell_of_lookalikes(data: Dataset, file: str, options: Any, met: list[Problem]) -> None:
     """How to have two classes where there are more because of labels that are written in several ways."""
     from ..data import suggest_command
-    from ..data.labels import lookalikes
+    from ..data.label_parsing import lookalikes
 
     if not any(problem.kind == "similar-labels" for problem in met) or data.labels is None:
         return

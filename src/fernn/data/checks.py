@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .dataset import Dataset, Floats, Ints
-from .labels import lookalikes
+from .label_parsing import lookalikes
 from .problems import ProblemLog, plural
 
 

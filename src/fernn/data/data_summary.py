@@ -77,8 +77,8 @@ class DataCard:
         lines.append(self._labels())
         lines.append(f"distinct traces: {self.distinct} of {self.cases}")
         if self.contradictions:
-            said = f"in several classes: {plural(self.contradictions, 'trace')}"
-            lines.append(f"{said}; no rule errs less than {self.floor:.4g}")
+            several = f"in several classes: {plural(self.contradictions, 'trace')}"
+            lines.append(f"{several}; no rule errs less than {self.floor:.4g}")
         if self.groups is not None:
             lines.append(f"groups: {self.groups}")
         if self.fingerprint:

@@ -220,13 +220,13 @@ def _clean_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, .
                 "Whole datasets are [case, channel, time]; `from_arrays` also takes [case, time]."
             )
     if len({trace.shape for trace in traces}) == 1:
-        made = np.empty((len(traces), *traces[0].shape))
+        array = np.empty((len(traces), *traces[0].shape))
         if isinstance(traces, np.ndarray):
-            np.add(traces, 0.0, out=made)
+            np.add(traces, 0.0, out=array)
         else:
-            for to, trace in zip(made, traces, strict=True):  # without another copy of all of them together
+            for to, trace in zip(array, traces, strict=True):  # without another copy of all of them together
                 np.add(trace, 0.0, out=to)
-        return _freeze(made)
+        return _freeze(array)
     return tuple(_freeze(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import DataError
 from .checks import check_labels
 from .dataset import Dataset, Floats, Ints
-from .labels import MANY, parse_labels
+from .label_parsing import MANY, parse_labels
 from .options import ReadOptions
 from .problems import ProblemLog, quote_names
 from .readers.text_cells import is_number

@@ -19,7 +19,7 @@ from ..errors import DataError, FernnWarning
 from ..plain import shortened
 from .dataset import Dataset, Floats, Ints, drop_mask, to_floats
 from .draft import to_dataset
-from .labels import lookalikes, parse_labels
+from .label_parsing import lookalikes, parse_labels
 from .options import BadRows, LabelKind, Nonfinite, ReadOptions, as_tuple
 from .problems import ProblemLog, did_you_mean, quote_names, require_dataset
 from .readers.column_roles import CASES, FEW, TIMES, counting_prefix, find_roles, usual_column

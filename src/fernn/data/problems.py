@@ -1,6 +1,6 @@
 """What is wrong with a recording, where, and what to do about it.
 
-Reading does not stop at the first problem: a `Ledger` gathers them all, so that one run shows
+Reading does not stop at the first problem: a `ProblemLog` gathers them all, so that one run shows
 everything there is to mend. An `error` means there is no dataset; a `warning` means there is one.
 """
 

@@ -139,10 +139,10 @@ class Sample:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{self.kept.get(name, 0)} of {self.met[name]}{f' {name}' * bool(name)}" for name in self.met)
-        said = plural(sum(self.kept.values()), "case")
+        cases = plural(sum(self.kept.values()), "case")
         if self.kept == self.met:
-            return f"all of {format_size(self.size)} is little enough to work with: {said}"
-        return f"{format_size(self.size)} are more than is worked with here: this is a sample of {said} ({parts})"
+            return f"all of {format_size(self.size)} is little enough to work with: {cases}"
+        return f"{format_size(self.size)} are more than is worked with here: this is a sample of {cases} ({parts})"
 
 
 @dataclass
@@ -199,12 +199,12 @@ def sample_file(
 def _index_file(file: Path, options: ReadOptions) -> _Index:
     log = ProblemLog(file.name)
     try:
-        told = file.exists() and (
+        is_unreadable = file.exists() and (
             report_special_file(file, log)
             or report_binary(file, options.encoding, log)
             or report_long_line(file, options.memory_limit, log)
         )
-        begin = None if told else sniff(file, options, log)
+        begin = None if is_unreadable else sniff(file, options, log)
     except OSError as error:
         raise DataError(f"{file}: the file cannot be read ({error.strerror}). Check the path.") from None
     except (UnicodeError, csv.Error) as error:

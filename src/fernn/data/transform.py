@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import DataError
 from .dataset import Dataset, Floats
-from .labels import match_class
+from .label_parsing import match_class
 from .problems import did_you_mean, quote_names
 
 

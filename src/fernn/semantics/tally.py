@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..data.labels import parse_labels
+from ..data.label_parsing import parse_labels
 from ..data.options import LabelKind
 from ..errors import DataError
 from ..plain import number, refusing, short_repr, text, truth, whole

@@ -63,7 +63,7 @@ def load(what: str | PathLike[str], **options: Any) -> Dataset:
     """
     name, path = str(what), Path(what)
     if name in SOURCES:
-        return _called(name, options)
+        return _load_named(name, options)
     if file_format(path).name != "npz":
         installed = find_installed_series()
         if name in installed:
@@ -86,7 +86,7 @@ def is_named(what: str) -> bool:
     return what in SOURCES or what in find_installed_series()
 
 
-def _called(name: str, options: dict[str, Any]) -> Dataset:
+def _load_named(name: str, options: dict[str, Any]) -> Dataset:
     """The source's dataset; those that read your files have to be told where they are."""
     source = SOURCES[name]
     known = signature(source).parameters

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..labels import check_no_marks
+from ..label_parsing import check_no_marks
 from ..options import ReadOptions
 from ..problems import ProblemLog, did_you_mean, quote_names
 from .dialect import Dialect, has_header

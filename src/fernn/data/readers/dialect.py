@@ -90,8 +90,8 @@ def sniff(path: Path, options: ReadOptions, log: ProblemLog) -> Dialect | None:
     if report_other_format(lines, log):
         return None
     skip, note = 0, {}
-    said = SEPARATOR.fullmatch(lines[0]) if lines else None
-    if said is not None:
+    separator = SEPARATOR.fullmatch(lines[0]) if lines else None
+    if separator is not None:
         skip = 1
     while skip < len(lines) and lines[skip].startswith("#"):
         if lines[skip].startswith(NOTE):
@@ -102,7 +102,7 @@ def sniff(path: Path, options: ReadOptions, log: ProblemLog) -> Dialect | None:
         log.add("empty", "error", "the file is empty", "Check the path and how the file was written.")
         return None
     sniffed = delimiter_of(body)
-    delimiter = options.delimiter or (said and said[1]) or ("," if note else sniffed) or ","
+    delimiter = options.delimiter or (separator and separator[1]) or ("," if note else sniffed) or ","
     rows = list(islice(split_rows([*body, END], delimiter), 4))
     if END in rows[0][-1]:
         what = "a quote opens in the first row and is not closed in the rows after it"
@@ -119,7 +119,7 @@ def sniff(path: Path, options: ReadOptions, log: ProblemLog) -> Dialect | None:
             line=skip + 1,
         )
         return None
-    names = _names_in_comment(lines[skip - 1], rows[0], delimiter) if skip and not note and said is None else None
+    names = _names_in_comment(lines[skip - 1], rows[0], delimiter) if skip and not note and separator is None else None
     if names and options.header is None:
         what = f"the comment {lines[skip - 1][:40]!r} is taken for the header"
         fix = "Pass --no-header (header=False) if the columns have no names."

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...formula.show import number
 from ..dataset import Floats, Ints
 from ..draft import Draft, report_gap
-from ..labels import parse_marks
+from ..label_parsing import parse_marks
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog
 from .column_roles import Roles
@@ -224,18 +224,18 @@ def _one_each(
         elif len(distinct) > 1:
             first, second = list(distinct)[:2]
             other = int(rows.line[start + cells[start:stop].index(second)])
-            said = f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
+            message = f"one case with {len(distinct)} {what}s: {first!r} (line {line}), {second!r} (line {other})"
             fix = f"Give every row of a case the same {what}."
             if not has_case:
                 fix = "Name the column of the cases with --case-column, or pass --layout wide if each row is a trace."
-            log.add(f"two-{what}s", "error", said, fix, line=other, case=name)
+            log.add(f"two-{what}s", "error", message, fix, line=other, case=name)
         found.append(next(iter(distinct), ""))
     if any(cells[start:stop].count("") < stop - start - 1 for _, start, stop in sparse) or len(sparse) < len(names):
         for name, start, stop in sparse:
             empty = cells[start:stop].count("")
-            said = f"{empty} of {stop - start} rows of the case have no {what}, and are taken to be as the others"
+            message = f"{empty} of {stop - start} rows of the case have no {what}, and are taken to be as the others"
             line = int(rows.line[start + cells[start:stop].index("")])
-            log.add(f"sparse-{what}", "warning", said, f"Write the {what} there too.", line=line, case=name)
+            log.add(f"sparse-{what}", "warning", message, f"Write the {what} there too.", line=line, case=name)
     return found
 
 

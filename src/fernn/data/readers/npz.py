@@ -23,7 +23,7 @@ from ..atomic_write import atomic_write
 from ..dataset import Dataset, Floats, to_floats
 from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels, spell_labels
-from ..labels import parse_marks
+from ..label_parsing import parse_marks
 from ..options import ReadOptions
 from ..problems import ProblemLog, did_you_mean, quote_names, refusal
 from .registry import file_format

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dataset import Dataset, Floats
 from ..draft import Draft, to_dataset
-from ..labels import check_no_marks
+from ..label_parsing import check_no_marks
 from ..options import ReadOptions
 from ..problems import ProblemLog
 

@@ -67,10 +67,10 @@ class Table:
         numbers, words = np.concatenate(parts), np.concatenate(wrong)
         at = np.flatnonzero(words)
         if at.size:
-            self._tell_words(column, at, cases, options, log)
+            self._report_words(column, at, cases, options, log)
         return numbers, words
 
-    def _tell_words(self, column: int, at: Ints, cases: Sequence[str], options: ReadOptions, log: ProblemLog) -> None:
+    def _report_words(self, column: int, at: Ints, cases: Sequence[str], options: ReadOptions, log: ProblemLog) -> None:
         cells = self.texts(column)
         kind, severity = "text", options.severity_of_rows
         fix = options.row_fix("Fix the cell, choose other --channels, or pass --bad-rows skip.")

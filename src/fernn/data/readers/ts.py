@@ -24,7 +24,7 @@ from ...errors import DataError
 from ..dataset import Dataset, Floats
 from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels
-from ..labels import check_no_marks, match_class, order_classes
+from ..label_parsing import check_no_marks, match_class, order_classes
 from ..options import ReadOptions
 from ..problems import ProblemLog, did_you_mean, plural, quote_names
 from .dialect import open_text
@@ -52,7 +52,7 @@ class SeriesHeader:
 
 def read_series_header(lines: Iterator[tuple[int, str]], log: ProblemLog) -> SeriesHeader | None:
     """The header, leaving `lines` (numbers and texts without blanks or comments) at the first case."""
-    said: dict[str, tuple[int, list[str]]] = {}
+    entries: dict[str, tuple[int, list[str]]] = {}
     for line, text in lines:
         word, *values = text.split()
         key = word.casefold()
@@ -61,37 +61,37 @@ def read_series_header(lines: Iterator[tuple[int, str]], log: ProblemLog) -> Ser
             log.add("no-data", "error", what, "Write @data above the cases, as aeon and sktime do.", line=line)
             return None
         if key == "@data":
-            return _parse_header(said, log)
-        said[key] = (line, values)
+            return _parse_header(entries, log)
+        entries[key] = (line, values)
     what = "there is no line @data, so there are no cases"
     log.add("no-data", "error", what, "Check that it is a series file, and whole.")
     return None
 
 
-def _parse_header(said: dict[str, tuple[int, list[str]]], log: ProblemLog) -> SeriesHeader | None:
-    if _yes(said, "@timestamps"):
+def _parse_header(entries: dict[str, tuple[int, list[str]]], log: ProblemLog) -> SeriesHeader | None:
+    if _yes(entries, "@timestamps"):
         what = "@timestamps is true: every value has a time of its own"
-        log.add("timestamps", "error", what, "fernn reads evenly sampled files.", line=said["@timestamps"][0])
-    classed, target = _yes(said, "@classlabel"), _yes(said, "@targetlabel")
-    classes = tuple(said["@classlabel"][1][1:]) if classed else ()
+        log.add("timestamps", "error", what, "fernn reads evenly sampled files.", line=entries["@timestamps"][0])
+    classed, target = _yes(entries, "@classlabel"), _yes(entries, "@targetlabel")
+    classes = tuple(entries["@classlabel"][1][1:]) if classed else ()
     if classed and not classes:
         what = "@classLabel is true, but names no class"
-        log.add("header", "error", what, "Name them, as in @classLabel true 1 2.", line=said["@classlabel"][0])
-    width = _count(said, "@dimensions", log) or _count(said, "@dimension", log)
-    if width is None and _yes(said, "@univariate"):
+        log.add("header", "error", what, "Name them, as in @classLabel true 1 2.", line=entries["@classlabel"][0])
+    width = _count(entries, "@dimensions", log) or _count(entries, "@dimension", log)
+    if width is None and _yes(entries, "@univariate"):
         width = 1
-    length = _count(said, "@serieslength", log) if _yes(said, "@equallength") else None
+    length = _count(entries, "@serieslength", log) if _yes(entries, "@equallength") else None
     return None if log.failed else SeriesHeader(width, length, classes, classed or target, target)
 
 
-def _yes(said: dict[str, tuple[int, list[str]]], key: str) -> bool:
-    return said.get(key, (0, []))[1][:1] in (["true"], ["True"], ["TRUE"])
+def _yes(entries: dict[str, tuple[int, list[str]]], key: str) -> bool:
+    return entries.get(key, (0, []))[1][:1] in (["true"], ["True"], ["TRUE"])
 
 
-def _count(said: dict[str, tuple[int, list[str]]], key: str, log: ProblemLog) -> int | None:
-    if key not in said:
+def _count(entries: dict[str, tuple[int, list[str]]], key: str, log: ProblemLog) -> int | None:
+    if key not in entries:
         return None
-    line, values = said[key]
+    line, values = entries[key]
     if len(values) == 1 and values[0].isdecimal() and 0 < float(values[0]) < 1e15:
         return int(values[0])
     what = f"{key} needs a whole number above 0, found {' '.join(values)[:40]!r}"
@@ -144,9 +144,9 @@ def merge_series(files: Sequence[SeriesRows], options: ReadOptions, name: str, l
     return to_dataset(draft, options, name, log)
 
 
-def _class_labels(labels: list[str], said: list[str], good: object) -> tuple[list[str], tuple[str, ...]]:
+def _class_labels(labels: list[str], names: list[str], good: object) -> tuple[list[str], tuple[str, ...]]:
     """The labels in the words of the header, and its classes; one and its rest where a good one of many is named."""
-    classes = order_classes([c for c in dict.fromkeys(said) if match_class(c, said) == c], good)
+    classes = order_classes([c for c in dict.fromkeys(names) if match_class(c, names) == c], good)
     labels = [match_class(label, classes) or label for label in labels]
     if good is None or len(classes) <= 2:
         return labels, classes
@@ -251,8 +251,8 @@ def _trace(parts: list[str], head: SeriesHeader) -> tuple[Floats | None, tuple[s
         channels.append(values)
         want = len(channels[0]) if head.length is None else head.length
         if len(values) != want:
-            said = "channel 0 has" if head.length is None else "@seriesLength says"
-            return None, (f"channel {k} has {plural(len(values), 'value')}, {said} {want}", "Fix the row.")
+            wanted = "channel 0 has" if head.length is None else "@seriesLength says"
+            return None, (f"channel {k} has {plural(len(values), 'value')}, {wanted} {want}", "Fix the row.")
     return np.stack(channels), None
 
 

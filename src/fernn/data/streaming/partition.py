@@ -38,24 +38,24 @@ def partition(source: Source, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def source_of(told: Mapping[str, Any]) -> Source:
+def source_of(content: Mapping[str, Any]) -> Source:
     """A source of those files only."""
-    path = Path(told["path"])
-    files = tuple(path / name for name in told["files"])
-    roles = Roles(**{**told["roles"], "channels": tuple(told["roles"]["channels"])})
-    names = {key: as_tuple(told["options"][key]) for key in ("channels", "classes")}
-    options = ReadOptions(**{**told["options"], **names})
-    header, rows = tuple(told["header"]), tuple(told["rows"])
-    return Source(path, files, header, roles, options, rows, first=told["first"], goes_on=told["goes_on"])
+    path = Path(content["path"])
+    files = tuple(path / name for name in content["files"])
+    roles = Roles(**{**content["roles"], "channels": tuple(content["roles"]["channels"])})
+    names = {key: as_tuple(content["options"][key]) for key in ("channels", "classes")}
+    options = ReadOptions(**{**content["options"], **names})
+    header, rows = tuple(content["header"]), tuple(content["rows"])
+    return Source(path, files, header, roles, options, rows, first=content["first"], goes_on=content["goes_on"])
 
 
-def with_partition(told: Mapping[str, Any], number: int, work: Callable[[Source, int], T]) -> T:
+def with_partition(content: Mapping[str, Any], number: int, work: Callable[[Source, int], T]) -> T:
     """What is done with a source and the number of one of its files."""
-    some = source_of(told)
+    some = source_of(content)
     try:
         return work(some, number - some.first)
     except OutsidePartition:
-        return work(open_source(told["path"], told["options"]), number)
+        return work(open_source(content["path"], content["options"]), number)
 
 
 class PartitionMerger:

@@ -129,10 +129,10 @@ class ParquetChunk(RowChunk):
                 spans.append((first + a, b - a))
                 files.append(file)
             at += count
-        made = ParquetChunk(self.roles, self.name, tuple(files), self.frame.slice(low, high - low), tuple(spans))
+        chunk = ParquetChunk(self.roles, self.name, tuple(files), self.frame.slice(low, high - low), tuple(spans))
         if not self.runs.blank:
-            made.__dict__["runs"] = self.runs.part(low, high)  # known already, which saves making texts of ids again
-        return made
+            chunk.__dict__["runs"] = self.runs.part(low, high)  # known already, which saves making texts of ids again
+        return chunk
 
     def table(self) -> Table:
         return frame_table(import_polars(), self.frame, self.roles, self.lines)

@@ -235,8 +235,8 @@ def _parquet_columns(files: tuple[Path, ...], called: Mapping[Path, str]) -> lis
     lines = tried.stdout.splitlines()
     if tried.returncode or len(lines) != len(files):
         import_polars()
-        told = [line for line in tried.stderr.splitlines() if line.strip()]
-        why = shortened(told[-1]) if told else "reading it ends the process"
+        errors = [line for line in tried.stderr.splitlines() if line.strip()]
+        why = shortened(errors[-1]) if errors else "reading it ends the process"
         broken = called[files[min(len(lines), len(files) - 1)]]
         raise refusal("parquet", f"{broken} is not a readable Parquet file ({why})", "Check how it was written.")
     return [(rows, names) for rows, names in map(json.loads, lines)]

@@ -91,10 +91,10 @@ class SpillTable:
 
     @staticmethod
     @refusing(DataError, "these are no numbers of cases")
-    def from_json(told: str) -> SpillTable:
-        made = SpillTable()
-        made._put(decode_array(told, np.uint64).reshape(-1, 2))
-        return made
+    def from_json(content: str) -> SpillTable:
+        table = SpillTable()
+        table._put(decode_array(content, np.uint64).reshape(-1, 2))
+        return table
 
     def _put(self, pairs: Records) -> None:
         self._recent.append(pairs)
@@ -139,7 +139,7 @@ class SpillTable:
         self._file.seek(low * 16)
         return np.frombuffer(self._file.read((high - low) * 16), np.uint64).reshape(-1, 2)
 
-    def again(self) -> tuple[int, int] | None:
+    def first_duplicate(self) -> tuple[int, int] | None:
         """The values of the two pairs with the same key of which the second comes first; None where all keys differ."""
         best: tuple[int, int] | None = None
         for pairs in self._shares():

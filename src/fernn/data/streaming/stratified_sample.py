@@ -76,7 +76,7 @@ def sample_stream(
     least: dict[str, _Candidate] = {}
     met: Counter[str] = Counter()
     kept: list[_Candidate] = []
-    held, below, number = 0, 1.0, 0
+    total, below, number = 0, 1.0, 0
     for batch in stream:
         labels, groups = batch.labels or [""] * len(batch), batch.groups or [""] * len(batch)
         for case, label, group, trace in zip(batch.cases, labels, groups, batch.traces(), strict=True):
@@ -88,10 +88,10 @@ def sample_stream(
                 least[label] = one if first else least[label]
                 if draw < below:
                     kept.append(one)
-                    held += trace.nbytes
+                    total += trace.nbytes
             number += 1
-            if held > size:
-                kept, held, below = _shrink(kept, size)
+            if total > size:
+                kept, total, below = _shrink(kept, size)
         if watch is not None and watch(stream):
             break
     chosen = sorted({one.number: one for one in (*kept, *least.values())}.values(), key=lambda one: one.number)

@@ -24,7 +24,7 @@ from ...plain import number, refusing, text, whole
 from ..checks import check_labels, check_one_class, report_duplicates, report_lengths
 from ..data_summary import ChannelRange, DataCard
 from ..dataset import Floats
-from ..labels import parse_labels
+from ..label_parsing import parse_labels
 from ..problems import Problem, refusal
 from .partition import PartitionMerger
 from .source import Source
@@ -92,9 +92,9 @@ class StreamingMedian:
 
     @staticmethod
     def from_query(query: Mapping[str, Any]) -> StreamingMedian:
-        made = StreamingMedian(0 if query["keeps"] else query["bits"], query["kept"])
-        made._low, made._left, made._found = query["low"], query["left"], [] if query["keeps"] else None
-        return made
+        median = StreamingMedian(0 if query["keeps"] else query["bits"], query["kept"])
+        median._low, median._left, median._found = query["low"], query["left"], [] if query["keeps"] else None
+        return median
 
     def to_json(self) -> dict[str, str]:
         """What the numbers of a part say; `join` adds it."""
@@ -103,12 +103,12 @@ class StreamingMedian:
         some = np.flatnonzero(self._counts)
         return {"bins": encode_array(some.astype(np.uint32)), "counts": encode_array(self._counts[some])}
 
-    def join(self, told: Mapping[str, str]) -> None:
+    def join(self, content: Mapping[str, str]) -> None:
         """With the numbers of a part."""
         if self._found is not None:
-            self._found.append(decode_array(told["keys"], np.uint64))
+            self._found.append(decode_array(content["keys"], np.uint64))
         else:
-            self._counts[decode_array(told["bins"], np.uint32)] += decode_array(told["counts"], np.int64)
+            self._counts[decode_array(content["bins"], np.uint32)] += decode_array(content["counts"], np.int64)
 
 
 def _keys(numbers: Floats) -> Keys:
@@ -191,20 +191,23 @@ class StreamStatistics:
 
     @staticmethod
     @refusing(DataError, "these are no facts about recordings")
-    def from_json(told: Mapping[str, Any]) -> StreamStatistics:
+    def from_json(content: Mapping[str, Any]) -> StreamStatistics:
         """What `to_json` gave, which may have been changed on the way."""
-        made = StreamStatistics(())
-        made.cases, made.samples = whole(told["cases"]), whole(told["samples"])
-        made.low, made.high = (np.array([number(end) for end in told[name]]) for name in ("low", "high"))
-        made.lengths = Counter({whole(length): whole(count) for length, count in told["lengths"]})
-        made.first = {whole(length): text(case) for length, case in told["first"]}
-        made.labels = Counter({text(label): whole(count) for label, count in told["labels"]})
-        low, high = told["range"]
-        made.range = number(low), number(high)
-        if sum(made.lengths.values()) > made.cases or made.first.keys() < made.lengths.keys():
-            raise ValueError(f"{made.cases} cases have other lengths")
-        made.traces, made.groups = SpillTable.from_json(told["traces"]), SpillTable.from_json(told["groups"])
-        return made
+        statistics = StreamStatistics(())
+        statistics.cases, statistics.samples = whole(content["cases"]), whole(content["samples"])
+        statistics.low, statistics.high = (np.array([number(end) for end in content[name]]) for name in ("low", "high"))
+        statistics.lengths = Counter({whole(length): whole(count) for length, count in content["lengths"]})
+        statistics.first = {whole(length): text(case) for length, case in content["first"]}
+        statistics.labels = Counter({text(label): whole(count) for label, count in content["labels"]})
+        low, high = content["range"]
+        statistics.range = number(low), number(high)
+        if sum(statistics.lengths.values()) > statistics.cases or statistics.first.keys() < statistics.lengths.keys():
+            raise ValueError(f"{statistics.cases} cases have other lengths")
+        statistics.traces, statistics.groups = (
+            SpillTable.from_json(content["traces"]),
+            SpillTable.from_json(content["groups"]),
+        )
+        return statistics
 
     def _fewer_lengths(self) -> None:
         """The least, the greatest and the most usual are told."""
@@ -294,8 +297,8 @@ def merge_summaries(source: Source, parts: Iterable[Mapping[str, Any]], again: N
             joining.log.file = source.path.name
             joining.log.take(error.problems)
             break
-        for median, told in zip(facts.medians, part["facts"]["middles"], strict=True):
-            median.join(told)
+        for median, content in zip(facts.medians, part["facts"]["middles"], strict=True):
+            median.join(content)
         if joining.is_broken:
             break
     joining.totals.report(joining.log)

@@ -221,12 +221,12 @@ class Stream:
         return self.log.problems()
 
     def __iter__(self) -> Iterator[TraceBatch]:
-        whole = self._counted()
+        whole = self._count_rows()
         if self.source.tidy:
             whole = whole_cases(whole, self.source, self._before)
         try:
             for chunk in whole:
-                batch = self._lot(chunk)
+                batch = self._to_batch(chunk)
                 self._check()
                 if batch is not None and len(batch):
                     self.totals.cases += len(batch)
@@ -244,7 +244,7 @@ class Stream:
         self._check()
         self.is_over = True
 
-    def _counted(self) -> Iterator[RowChunk]:
+    def _count_rows(self) -> Iterator[RowChunk]:
         line = 0
         try:
             for chunk in self._chunks:
@@ -260,7 +260,7 @@ class Stream:
             what = f"after this line a row is not readable as CSV ({error})"
             self.log.add("csv", "error", what, "Close the quotes, and check the --delimiter.", line=line)
 
-    def _lot(self, chunk: RowChunk) -> TraceBatch | None:
+    def _to_batch(self, chunk: RowChunk) -> TraceBatch | None:
         """The traces of a chunk; None where there are none, or something is wrong with them."""
         found = ProblemLog(chunk.where)
         try:
@@ -284,7 +284,7 @@ class Stream:
             if log.failed:
                 return None
             names = channel_names(source.header, source.roles)
-            batch = self._repaired(Draft(found.traces, found.names, names, found.labels, found.groups), log)
+            batch = self._repair(Draft(found.traces, found.names, names, found.labels, found.groups), log)
         elif source.roles.time is not None:
             totals.add_unit(None, chunk.where, chunk.line(0))
         runs = chunk.runs
@@ -300,9 +300,9 @@ class Stream:
             draft.cases = [str(int(case) + before) for case in draft.cases]
         else:
             self.totals.add_cases(draft.cases, 0, chunk.line(0) + np.arange(len(draft.cases)))
-        return self._repaired(draft, log)
+        return self._repair(draft, log)
 
-    def _repaired(self, draft: Draft, log: ProblemLog) -> TraceBatch | None:
+    def _repair(self, draft: Draft, log: ProblemLog) -> TraceBatch | None:
         options = self.source.options
         if options.nonfinite == "drop_case":
             broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]

@@ -80,12 +80,17 @@ class SamplingInterval:
 
     @staticmethod
     @refusing(DataError, "these are no steps between samples")
-    def from_json(told: Mapping[str, Any]) -> SamplingInterval:
+    def from_json(content: Mapping[str, Any]) -> SamplingInterval:
         """What `to_json` gave, which may have been changed on the way."""
-        dt = None if told["dt"] is None else number(told["dt"])
-        ends = _parse_extreme(told["shortest"]), _parse_extreme(told["longest"])
+        dt = None if content["dt"] is None else number(content["dt"])
+        ends = _parse_extreme(content["shortest"]), _parse_extreme(content["longest"])
         return SamplingInterval(
-            whole(told["steps"]), number(told["total"]), *ends, dt, whole(told["below"]), whole(told["above"])
+            whole(content["steps"]),
+            number(content["total"]),
+            *ends,
+            dt,
+            whole(content["below"]),
+            whole(content["above"]),
         )
 
     @property
@@ -129,12 +134,12 @@ LEAST = 1 << 28  # bytes that a single case may always have
 
 
 def whole_cases(chunks: Iterable[RowChunk], source: Source, before: str = "") -> Iterator[RowChunk]:
-    """Pieces in which every case is whole; one case may have as many bytes as the source allows.
+    """Chunks in which every case is whole; one case may have as many bytes as the source allows.
 
     `before` is a case that began earlier, whose rows are left out where the chunks begin with them.
     """
     carried: list[RowChunk] = []
-    last, held = before, 0
+    last, rows = before, 0
     allowed = max(memory_budget(source.options.memory_limit) or 0, LEAST)
     for chunk in chunks:
         runs = chunk.runs
@@ -144,8 +149,8 @@ def whole_cases(chunks: Iterable[RowChunk], source: Source, before: str = "") ->
             if len(runs.names) == 1:
                 if carried:
                     carried.append(chunk)
-                    held += len(chunk)
-                    _check_case_size(chunk, last, held, allowed)
+                    rows += len(chunk)
+                    _check_case_size(chunk, last, rows, allowed)
                 continue
             low = starts[1]
             if carried:
@@ -156,7 +161,7 @@ def whole_cases(chunks: Iterable[RowChunk], source: Source, before: str = "") ->
         high = starts[-2]
         if high > low:
             yield chunk.part(low, high)
-        carried, last, held, before = [chunk.part(high, len(chunk))], runs.names[-1], len(chunk) - high, ""
+        carried, last, rows, before = [chunk.part(high, len(chunk))], runs.names[-1], len(chunk) - high, ""
     if carried:
         yield concat_chunks(carried)
 
@@ -214,7 +219,7 @@ class StreamTotals:
         self.cases = self.lost = 0
         self.dropped: list[str] = []
         self._units: dict[str | None, tuple[str, int]] = {}  # with the first place of each
-        self._begun = SpillTable()
+        self._case_starts = SpillTable()
 
     @property
     def dt(self) -> float | None:
@@ -231,7 +236,7 @@ class StreamTotals:
 
     def add_cases(self, cases: Sequence[str], number: int, lines: Ints) -> None:
         """Cases of the file with this number, and the lines of their first rows."""
-        self._begun.add(hash_names(cases), number * PLACE + lines)
+        self._case_starts.add(hash_names(cases), number * PLACE + lines)
 
     def drop(self, cases: list[str]) -> None:
         self.lost += len(cases)
@@ -246,33 +251,33 @@ class StreamTotals:
         self.lost = lost
         for unit, place in later._units.items():
             self._units.setdefault(unit, place)
-        self._begun.join(later._begun)
+        self._case_starts.join(later._case_starts)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; `from_json` takes them back."""
         return {
             "pace": self.interval.to_json(), "cases": self.cases, "lost": self.lost, "dropped": self.dropped,
-            "units": [[unit, *place] for unit, place in self._units.items()], "begun": self._begun.to_json(),
+            "units": [[unit, *place] for unit, place in self._units.items()], "begun": self._case_starts.to_json(),
         }  # fmt: skip
 
     @staticmethod
     @refusing(DataError, "this is no end of a recording")
-    def from_json(told: Mapping[str, Any], source: Source) -> StreamTotals:
-        made = StreamTotals(source)
-        made.interval = SamplingInterval.from_json(told["pace"])
-        made.cases, made.lost = whole(told["cases"]), whole(told["lost"])
-        made.dropped = [text(case) for case in told["dropped"]]
-        made._units = {
-            None if unit is None else text(unit): (text(where), whole(line)) for unit, where, line in told["units"]
+    def from_json(content: Mapping[str, Any], source: Source) -> StreamTotals:
+        totals = StreamTotals(source)
+        totals.interval = SamplingInterval.from_json(content["pace"])
+        totals.cases, totals.lost = whole(content["cases"]), whole(content["lost"])
+        totals.dropped = [text(case) for case in content["dropped"]]
+        totals._units = {
+            None if unit is None else text(unit): (text(where), whole(line)) for unit, where, line in content["units"]
         }
-        made._begun = SpillTable.from_json(told["begun"])
-        return made
+        totals._case_starts = SpillTable.from_json(content["begun"])
+        return totals
 
     def report(self, log: ProblemLog) -> None:
         """All rows have come: what there is to say of them together."""
         source = self.source
         log.file = source.path.name
-        again = None if log.failed else self._begun.again()
+        again = None if log.failed else self._case_starts.first_duplicate()
         if again is not None:
             (first, early), (number, line) = (divmod(place, PLACE) for place in again)
             log.file = source.display_name(source.files[number])
