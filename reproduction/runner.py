@@ -51,7 +51,7 @@ def reproduce(
     """
     chosen = list(names) or list(EXPERIMENTS)
     units, left_out = plan_trials(chosen, quick)
-    ledger = TrialLog.opened(Path(folder), source_hash(MEASURED_SOURCE), keep)
+    ledger = TrialLog.open(Path(folder), source_hash(MEASURED_SOURCE), keep)
     came = run_trials(units, ledger, limit, workers, watch)
     ledger.write_runs()
     ledger.write_table()

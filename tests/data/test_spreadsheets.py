@@ -82,7 +82,7 @@ def test_eval_writes_no_cell_that_is_run(tmp_path, monkeypatch, stream):
 
 
 def test_the_table_of_a_comparison_has_no_cell_that_is_run(tmp_path):
-    ledger = TrialLog.opened(tmp_path / "c", "x")
+    ledger = TrialLog.open(tmp_path / "c", "x")
     ledger.put(Trial("=data()", "0", "exact", 1), {"mcr": 0.5, "formula": "-x >= 1", "settings": json.dumps({})})
     (row,) = csv.DictReader(io.StringIO(ledger.write_table().read_text()))
     assert (row["data"], row["formula"]) == ("'=data()", "'-x >= 1")

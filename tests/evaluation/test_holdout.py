@@ -44,7 +44,7 @@ def test_a_rule_that_tells_nothing_is_refused_in_words():
     random = np.random.default_rng(0)
     known, new = (data(random.normal(size=60), random.integers(0, 2, 60)) for _ in range(2))
     found = judged("v <= 0", known, new)
-    assert found.luck > 0.05
+    assert found.p_value > 0.05
     assert "Nothing better than chance is shown" in found.refusal
     assert f"{found.wrong} of the 60 traces" in found.refusal
 

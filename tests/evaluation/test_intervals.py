@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fernn.errors import UnsupportedError
-from fernn.evaluation.intervals import clopper_pearson, clustered_interval, mean_interval
+from fernn.evaluation.intervals import clopper_pearson, cluster_interval, mean_interval
 
 
 def tail(count, share, which):
@@ -62,7 +62,7 @@ def test_groups_are_covered_as_often_as_it_says_and_would_not_be_if_each_trace_c
     as_groups = as_traces = 0
     for _ in range(400):
         lost, block = in_groups(random, 20, 10, share, 0.5)
-        low, high = clustered_interval(lost, block)
+        low, high = cluster_interval(lost, block)
         as_groups += low <= share <= high
         low, high = clopper_pearson(int(lost.sum()), len(lost))
         as_traces += low <= share <= high
@@ -72,16 +72,16 @@ def test_groups_are_covered_as_often_as_it_says_and_would_not_be_if_each_trace_c
 
 def test_a_trace_in_each_block_is_counted_as_before():
     lost = np.array([1.0, 0, 0, 1, 0, 0, 0])
-    assert clustered_interval(lost, np.arange(7)) == clopper_pearson(2, 7)
+    assert cluster_interval(lost, np.arange(7)) == clopper_pearson(2, 7)
 
 
 def test_copies_of_the_same_verdict_tell_no_more_than_one_of_them():
     lost = np.repeat([1.0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 30)
-    low, high = clustered_interval(lost, np.repeat(np.arange(10), 30))
+    low, high = cluster_interval(lost, np.repeat(np.arange(10), 30))
     once = clopper_pearson(2, 10)
     assert low == pytest.approx(once[0], abs=0.03)
     assert high == pytest.approx(once[1], abs=0.12)
-    assert clustered_interval(np.zeros(300), np.repeat(np.arange(10), 30)) == clopper_pearson(0, 10)
+    assert cluster_interval(np.zeros(300), np.repeat(np.arange(10), 30)) == clopper_pearson(0, 10)
 
 
 def test_the_mean_of_losses_in_groups_lies_in_its_interval():

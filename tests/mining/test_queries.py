@@ -82,7 +82,7 @@ def test_answers_that_no_rule_agrees_with_leave_the_nearest():
     session.take(question, False)
     assert len(session.left) == 1
     asked = QuerySession(rules, noisy(1), pool, [*session.answers, QueryAnswer(session.answers[0].question, True)])
-    assert asked.asked("stopped").disagreements == 1
+    assert asked.result("stopped").disagreements == 1
     assert len(asked.left) == 2
 
 
@@ -202,4 +202,4 @@ def test_what_was_proved_is_not_after_an_answer_is_taken_back():
     session.take(question, True)
     session.is_proved = True
     session.take_back()
-    assert not session.asked("stopped").is_proved
+    assert not session.result("stopped").is_proved

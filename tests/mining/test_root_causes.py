@@ -155,8 +155,8 @@ def test_settling_never_costs_more_and_leaves_thresholds_in_the_middle_of_their_
     rules = (parse("O[1,3] (a >= 4.1)"), parse("b <= 2.2 & a >= 0.9"))
     settled = Refinement(6)(rules, judged)
     assert len(settled) == 2
-    assert judged.standing(judged.held(settled)) <= judged.standing(judged.held(rules))
-    assert by_hand.cost(by_hand.held(disjunction(settled), made), made) == judged.standing(judged.held(settled))[1]
+    assert judged.standing(judged.holds_any(settled)) <= judged.standing(judged.holds_any(rules))
+    assert by_hand.cost(by_hand.held(disjunction(settled), made), made) == judged.standing(judged.holds_any(settled))[1]
     again = center_thresholds(disjunction(settled), made.data, samples=True)
     assert (holds_at_samples(again, made) == holds_at_samples(disjunction(settled), made)).all()
 

@@ -53,7 +53,7 @@ def test_errors_on_ecg_are_divided_as_the_authors_divide_theirs(tmp_path):
 
 
 def ledger(tmp_path, **errors):
-    made = TrialLog.opened(tmp_path, "now")
+    made = TrialLog.open(tmp_path, "now")
     for split, mcr in errors.items():
         made.put(Trial("ecg", split.strip("s"), "fernn", 2), {"mcr": mcr, "cases": 56, "seconds": 2.0})
     return made
@@ -69,7 +69,7 @@ def test_a_cell_shows_the_papers_number_ours_on_its_split_and_the_spread_of_the_
 
 
 def test_of_rebuilt_data_the_mean_is_compared(tmp_path):
-    made = TrialLog.opened(tmp_path, "now")
+    made = TrialLog.open(tmp_path, "now")
     for split, mcr in (("paper", 0.5), ("0", 0.2), ("1", 0.3)):
         made.put(Trial("lyft", split, "fernn", 2), {"mcr": mcr, "cases": 72, "seconds": 1.0})
     assert cell(made, "fernn", "lyft", 2).ours == pytest.approx(0.25)

@@ -25,7 +25,7 @@ def found(unit, mcr):
 
 
 def made_up(folder, mcr, quick=True, names=EXPERIMENTS):
-    ledger = TrialLog.opened(folder, "now")
+    ledger = TrialLog.open(folder, "now")
     for unit in plan_trials(names, quick)[0]:
         ledger.put(unit, found(unit, mcr))
     return ledger
@@ -74,7 +74,7 @@ def test_the_page_counts_the_cells_in_which_ours_is_no_higher(tmp_path):
 
 @pytest.mark.usefixtures("recordings")
 def test_without_a_number_of_one_of_them_nothing_is_said(tmp_path):
-    ledger = TrialLog.opened(tmp_path, "now")
+    ledger = TrialLog.open(tmp_path, "now")
     ledger.put(Trial("ecg", "paper", "fernn", 2), found(Trial("ecg", "paper", "fernn", 2), 0.0))
     (only,) = [each for each in contests(ledger) if each.met(alone=True, split=True) is not None]
     assert only.met(alone=False, split=True) is None
@@ -98,13 +98,13 @@ def test_runs_of_recordings_that_are_gone_do_not_spoil_the_page(tmp_path, monkey
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("FERNN_DATA", raising=False)
     came = TrialsOutcome(("intervals/0/fernn/2: it broke",), True, 12)
-    text = page(TrialLog.opened(tmp_path, "now"), ["bounds"], True, WHERE, [], came)
+    text = page(TrialLog.open(tmp_path, "now"), ["bounds"], True, WHERE, [], came)
     assert "12 runs are missing" in text
     assert "- intervals/0/fernn/2: it broke" in text
 
 
 def test_reasons_are_what_the_other_splits_say(tmp_path):
-    ledger = TrialLog.opened(tmp_path, "now")
+    ledger = TrialLog.open(tmp_path, "now")
 
     def put(method, *errors):
         for split, mcr in zip(("paper", "0", "1"), errors, strict=True):
@@ -121,7 +121,7 @@ def test_reasons_are_what_the_other_splits_say(tmp_path):
 
 @pytest.mark.usefixtures("recordings")
 def test_who_learns_the_labels_has_the_error_of_the_formula_that_gave_them(tmp_path):
-    ledger = TrialLog.opened(tmp_path, "now")
+    ledger = TrialLog.open(tmp_path, "now")
     for mcr, said in ((4 / 56, "the labels are the robustness"), (0.45, "one split only")):
         ledger.put(Trial("ecg continuous", "paper", "fernn", 4), {"mcr": mcr, "cases": 56, "seconds": 1.0})
         assert reason(cell(ledger, "fernn", "ecg continuous", 4)).startswith(said)

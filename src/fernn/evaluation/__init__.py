@@ -16,7 +16,7 @@ threshold_slack      how far each threshold can move; nearest_traces(rule, data)
 from .assessment import Assessment, assess
 from .conformal import ConformalRule, calibrate
 from .equivalence import Relation, relate, sufficient_length
-from .intervals import clopper_pearson, clustered_interval
+from .intervals import clopper_pearson, cluster_interval
 from .nested_cv import NestedCV, nested_cv
 from .permutation_test import (
     Detection,
@@ -50,7 +50,7 @@ __all__ = [
     "bootstrap",
     "calibrate",
     "clopper_pearson",
-    "clustered_interval",
+    "cluster_interval",
     "evaluate_detection",
     "evaluate_outcome",
     "evaluate_rule",
@@ -75,7 +75,7 @@ FORMER_NAMES = {
     "nearest": "nearest_traces",
     "needed_length": "sufficient_length",
     "nested": "nested_cv",
-    "of_blocks": "clustered_interval",
+    "of_blocks": "cluster_interval",
     "parts": "idle_parts",
     "related": "relate",
     "rivalry": "rashomon_set",

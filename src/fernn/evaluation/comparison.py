@@ -163,7 +163,7 @@ def compare(
     if not lengths or min(lengths) < 1 or splits < 1:
         raise UnsupportedError(f"lengths and splits are at least 1, found {list(lengths)} and {splits}")
     _check_classes(data)
-    ledger = TrialLog.opened(Path(folder), source_hash(MEASURED_SOURCE))
+    ledger = TrialLog.open(Path(folder), source_hash(MEASURED_SOURCE))
     path = ledger.folder / DATA_FILE
     _store_data(data, path)
     seeds = tuple(str(seed) for seed in range(splits))

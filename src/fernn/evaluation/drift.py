@@ -45,10 +45,10 @@ class TestMartingale:
     def __init__(self, count: int) -> None:
         self._path = [np.zeros(count)]
 
-    def placed(self, won: Floats) -> float:
+    def update(self, won: Floats) -> float:
         """The logarithm of the capital, after one more trace has multiplied each stake by `exp(won)`."""
         self._path.append(self._path[-1] + won)
-        return log_mean(self._path[-1])
+        return _log_mean(self._path[-1])
 
     def since(self, at: int) -> int:
         """From which trace on, counted from 0, some bet won the most until after `at` of them."""
@@ -66,7 +66,7 @@ class ErrorRateMartingale(TestMartingale):
 
     def take(self, is_error: bool) -> float:
         """The logarithm of the capital after one more trace."""
-        return self.placed(np.log1p(self._sizes * (float(is_error) - self.rate)))
+        return self.update(np.log1p(self._sizes * (float(is_error) - self.rate)))
 
 
 class UniformityMartingale(TestMartingale):
@@ -82,10 +82,10 @@ class UniformityMartingale(TestMartingale):
         """The logarithm of the capital after one more number."""
         power = np.linspace(0.1, 0.9, SIZES)
         sides = [np.log(power) + (power - 1) * np.log(max(side, TINY)) for side in (number, 1 - number)]
-        return self.placed(np.concatenate(sides))
+        return self.update(np.concatenate(sides))
 
 
-def log_mean(logs: Floats) -> float:
+def _log_mean(logs: Floats) -> float:
     top = float(logs.max())
     return top + float(np.log(np.exp(logs - top).mean()))
 
@@ -155,9 +155,9 @@ class DriftMonitor:
             if name not in data.channels:
                 raise DataError(unknown_channel(name, data.channels, f"{data.name} has", "the rule reads"))
         values, holds = np.asarray(robustness(self.formula, data)), satisfied(self.formula, data)
-        yield from self.taken(data.cases, values, holds, self._good(data), file or data.name)
+        yield from self.take_judged(data.cases, values, holds, self._good(data), file or data.name)
 
-    def taken(self, cases: Sequence[str], values: Any, holds: Any, good: Any, file: str) -> Iterator[TraceRecord]:
+    def take_judged(self, cases: Sequence[str], values: Any, holds: Any, good: Any, file: str) -> Iterator[TraceRecord]:
         """The same of traces that were judged already; `good` says which are of the good class, None if unknown."""
         for i in self._random.permutation(len(cases)).tolist():
             wrong = None if good is None else bool(holds[i] != good[i])
@@ -198,7 +198,7 @@ class DriftMonitor:
             good = np.array([told.of[label] == self.classes[1] for label in labels])
         values = np.concatenate([lot.robustness for lot in lots] or [np.zeros(0)])
         holds = np.concatenate([lot.satisfied for lot in lots] or [np.zeros(0, bool)])
-        yield from self.taken(cases, values, holds, good, str(source.path))
+        yield from self.take_judged(cases, values, holds, good, str(source.path))
 
     def _good(self, data: Dataset) -> Any:
         if data.labels is None:

@@ -291,7 +291,7 @@ class _CounterexampleSearch:
         notes = [late] if late else []
         if self.is_open:
             notes = ["Whether they differ in floats was not found out in the time given."]
-        rounded = self._rounded(samples) if both and not self._has_trace else None
+        rounded = self._find_rounded_trace(samples) if both and not self._has_trace else None
         if not both and not self._has_trace:
             notes += self._in_float32(samples)
         reach = window_samples(self.first, self.second)
@@ -332,7 +332,7 @@ class _CounterexampleSearch:
             return [f"On float32 data, where {said} are one number, it was not found out."]
         return []
 
-    def _rounded(self, samples: int) -> Floats | None:
+    def _find_rounded_trace(self, samples: int) -> Floats | None:
         """A trace of values near thresholds of which the verdicts differ, looked for at random."""
         random = np.random.default_rng(0)
         atoms = [n for formula in (self.first, self.second) for n in walk(formula) if isinstance(n, Atom)]

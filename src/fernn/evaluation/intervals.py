@@ -42,7 +42,7 @@ def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[f
     return low, high
 
 
-def clustered_interval(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
+def cluster_interval(losses: Floats, block: Ints, level: float = LEVEL) -> tuple[float, float]:
     """Around the share of wrong traces: `losses` are 0 or 1, those of a block have the same number in `block`."""
     share, size = float(np.mean(losses)), effective_sample_size(losses, block, level)
     return clopper_pearson(min(share * size, size), size, level)
@@ -58,7 +58,7 @@ def effective_sample_size(losses: Floats, block: Ints, level: float = LEVEL) -> 
     if number == count:
         return float(count)
     share = float(lost.mean())
-    spread = _clustered_variance(lost, block)
+    spread = _cluster_variance(lost, block)
     if number < 2 or share in (0.0, 1.0) or spread <= 0:
         return float(number)
     fewer = (_t_quantile(count - 1, level) / _t_quantile(number - 1, level)) ** 2
@@ -72,18 +72,16 @@ def mean_interval(losses: Floats, block: Ints | None = None, level: float = LEVE
     number = len(np.unique(block))
     if number < 2 or not np.isfinite(lost).all():
         return None
-    mean, room = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_clustered_variance(lost, block))
+    mean, room = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_cluster_variance(lost, block))
     return max(0.0, mean - room), mean + room
 
 
 def error_interval(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple[float, float] | None:
     """Around the mean of what a rule loses on each of these traces, copies and groups taken together."""
-    return (
-        clustered_interval(losses, blocks(data), level) if data.classes else mean_interval(losses, blocks(data), level)
-    )
+    return cluster_interval(losses, blocks(data), level) if data.classes else mean_interval(losses, blocks(data), level)
 
 
-def _clustered_variance(lost: Floats, block: Ints) -> float:
+def _cluster_variance(lost: Floats, block: Ints) -> float:
     """Of the mean: blocks come by themselves, whatever is in them."""
     _, places = np.unique(block, return_inverse=True)
     sums = np.bincount(places, weights=lost - lost.mean())

@@ -15,9 +15,9 @@ Where traces come in blocks the four counts are those of the effective sample si
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import exp, floor, lgamma
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,9 +120,9 @@ class HoldoutTest:
     count: int
     size: float
     """How many traces, each by itself, would tell as much; `count` unless they come in groups."""
-    luck: float | None = None
+    p_value: float | None = None
     """How often verdicts that have nothing to do with the labels agree with them as well; None for several classes."""
-    least: float | None = None
+    least_p_value: float | None = None
     """The same of verdicts that are all right: where this is not rare, there are too few traces to tell."""
     weighed: bool = False
     """Whether classes count differently for the learner: then more errors than the guess are no reproach."""
@@ -145,9 +145,9 @@ class HoldoutTest:
     @property
     def is_better(self) -> bool:
         """Than chance, and than the guess."""
-        if self.luck is None:
+        if self.p_value is None:
             return self.interval[1] < self.guess
-        return self.luck <= RARE and (self.weighed or self.wrong < self.guessed)
+        return self.p_value <= RARE and (self.weighed or self.wrong < self.guessed)
 
     @property
     def refusal(self) -> str | None:
@@ -156,20 +156,20 @@ class HoldoutTest:
             return None
         counted = f"{self.wrong} of the {self.count} traces kept for the test are judged wrongly"
         guess = f"always saying the more common class errs in {self.guessed}"
-        if self.luck is None:
+        if self.p_value is None:
             return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
-        lots = f"random labels would do as well {_percent(self.luck)} of the time"
-        if self.least is not None and self.least > RARE and self.wrong < self.guessed:
+        lots = f"random labels would do as well {_percent(self.p_value)} of the time"
+        if self.least_p_value is not None and self.least_p_value > RARE and self.wrong < self.guessed:
             few = f"{self.count} traces kept for the test are too few to tell even a rule without errors from chance"
-            by_chance = f"random labels would do as well {_percent(self.least)} of the time"
+            by_chance = f"random labels would do as well {_percent(self.least_p_value)} of the time"
             return f"Nothing better than chance can be shown: {few} ({by_chance}). Record more."
-        if self.luck <= RARE:
+        if self.p_value <= RARE:
             return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
         return f"Nothing better than chance is shown: {counted}, {guess}, and {lots}. {DO_NOT}"
 
     def __str__(self) -> str:
         low, high = self.interval
-        lots = "" if self.luck is None else f"; random labels would do as well {_percent(self.luck)} of the time"
+        lots = "" if self.p_value is None else f"; random labels would do as well {_percent(self.p_value)} of the time"
         return (
             f"error {self.error:.4f} on {self.count} traces kept for the test (95% from {low:.4f} to {high:.4f}); "
             f"saying the more common class errs in {self.guess:.4f}{lots}"
@@ -177,7 +177,7 @@ class HoldoutTest:
 
     def to_json(self) -> dict[str, Any]:
         told: dict[str, Any] = {"wrong": self.wrong, "guessed": self.guessed, "count": self.count, "size": self.size}
-        told |= {"error": self.error, "interval": list(self.interval), "luck": self.luck}
+        told |= {"error": self.error, "interval": list(self.interval), "luck": self.p_value}
         return told | {"better": self.is_better, "refusal": self.refusal}
 
 
@@ -197,9 +197,9 @@ class Detection:
     """The same by how they were made."""
 
     __repr__ = short_repr
-    luck: float | None
+    p_value: float | None
     """How often flags that have nothing to do with faults would catch as many; None without faults or good traces."""
-    least: float | None
+    least_p_value: float | None
     """The same of flags that are all right."""
 
     @property
@@ -218,10 +218,10 @@ class Detection:
         both = f"it catches {self.caught} of {self.faults} known faults and flags {self.flagged} of {self.good} good"
         if self.faults and not self.caught:
             return f"This rule is useless against the known faults: it catches none of the {self.faults}. {DO_NOT}"
-        if self.luck is not None and self.luck > RARE:
-            if self.least is not None and self.least > RARE:
+        if self.p_value is not None and self.p_value > RARE:
+            if self.least_p_value is not None and self.least_p_value > RARE:
                 few = f"{self.faults} known faults and {self.good} good traces kept for the test are too few to tell"
-                return f"Nothing better than chance can be shown: {few} ({_percent(self.least)}). Record more."
+                return f"Nothing better than chance can be shown: {few} ({_percent(self.least_p_value)}). Record more."
             return f"This rule is useless: {both} traces kept for the test, which is no better than chance. {DO_NOT}"
         if self.false_alarms is not None and self.false_alarms[0] > MANY:
             many = f"it flags {self.flagged} of the {self.good} good traces kept for the test"
@@ -245,7 +245,7 @@ class Detection:
     def to_json(self) -> dict[str, Any]:
         told: dict[str, Any] = {"caught": self.caught, "faults": self.faults, "catch": self.catch}
         told |= {"flagged": self.flagged, "good": self.good, "false_alarms": self.false_alarms}
-        told |= {"excluded": self.excluded, "kinds": dict(self.kinds), "luck": self.luck}
+        told |= {"excluded": self.excluded, "kinds": dict(self.kinds), "luck": self.p_value}
         return told | {"lines": list(self.lines()), "refusal": self.refusal}
 
 
@@ -277,14 +277,14 @@ def evaluate_detection(rules: Envelope, train: Dataset, held: Dataset | None) ->
         effective_sample_size(out.astype(np.float64), block) if len(out) else 0.0,
         effective_sample_size(flags.astype(np.float64), blocks(good)) if good is not None and len(flags) else 0.0,
     )
-    luck = least = None
+    p_value = least = None
     if len(out) and len(flags):
         few, many = sizes[1] / len(flags), sizes[0] / len(out)
         counts = [(~flags).sum() * few, flags.sum() * few, (~out).sum() * many, out.sum() * many]
-        luck, least = fisher_exact(*map(float, counts)), fisher_exact(sizes[1], 0.0, 0.0, sizes[0])
+        p_value, least = fisher_exact(*map(float, counts)), fisher_exact(sizes[1], 0.0, 0.0, sizes[0])
     picked = rules.entries[rules.pick]
     return Detection(
-        int(out.sum()), len(out), int(flags.sum()), len(flags), sizes, picked.excluded, picked.kinds, luck, least
+        int(out.sum()), len(out), int(flags.sum()), len(flags), sizes, picked.excluded, picked.kinds, p_value, least
     )
 
 
@@ -296,9 +296,9 @@ def evaluate_rule(formula: Formula | str, train: Dataset, held: Dataset, weighed
     size = effective_sample_size(losses(rule, held), blocks(held))
     table = [found.true_good, found.false_bad, found.false_good, found.true_bad]
     best = [found.true_good + found.false_bad, 0, 0, found.false_good + found.true_bad]
-    luck, least = (fisher_exact(*(each * size / len(held) for each in counts)) for counts in (table, best))
+    p_value, least = (fisher_exact(*(each * size / len(held) for each in counts)) for counts in (table, best))
     wrong = found.false_good + found.false_bad
-    return HoldoutTest(wrong, int((guess != held.positive).sum()), len(held), size, luck, least, weighed)
+    return HoldoutTest(wrong, int((guess != held.positive).sum()), len(held), size, p_value, least, weighed)
 
 
 def evaluate_rules(rules: Decides, train: Dataset, held: Dataset) -> HoldoutTest:
@@ -314,23 +314,13 @@ def evaluate_rules(rules: Decides, train: Dataset, held: Dataset) -> HoldoutTest
 def fisher_exact(good_good: float, good_bad: float, bad_good: float, bad_bad: float) -> float:
     """Fisher's exact test, of good and bad traces that are called good or bad; shares of a trace are left out.
 
-    How often a lot gives at least as many good traces that are called good.
+    How often random labels give at least as many good traces that are called good.
     """
+    from scipy.stats import hypergeom
+
     a, b, c, d = (floor(each + 1e-9) for each in (good_good, good_bad, bad_good, bad_bad))
-    good, bad, said = a + b, c + d, a + c
-    ways = [_ways(good, k) + _ways(bad, said - k) for k in range(a, min(good, said) + 1)]
-    return min(1.0, _sum(ways, _ways(good + bad, said)))
-
-
-def _ways(count: int, taken: int) -> float:
-    """The logarithm of `count` over `taken`."""
-    if not 0 <= taken <= count:
-        return float("-inf")
-    return lgamma(count + 1) - lgamma(taken + 1) - lgamma(count - taken + 1)
-
-
-def _sum(ways: Sequence[float], among: float) -> float:
-    return sum(exp(way - among) for way in ways)
+    count = a + b + c + d
+    return float(hypergeom.sf(a - 1, count, a + b, a + c)) if count else 1.0
 
 
 def _interval(wrong: int, count: int, size: float) -> tuple[float, float] | None:

@@ -273,7 +273,7 @@ class TrialLog:
     __repr__ = short_repr
 
     @classmethod
-    def opened(cls, folder: Path, source: str, keep: bool = False) -> TrialLog:
+    def open(cls, folder: Path, source: str, keep: bool = False) -> TrialLog:
         """With what earlier runs left; the folder is made where it is not there."""
         make_folder(folder)
         with writable(folder):
@@ -339,7 +339,7 @@ class TrialLog:
         out = io.StringIO()
         writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        for unit, found in self._sorted():
+        for unit, found in self._in_order():
             cells = {**found, **asdict(unit)}
             writer.writerow({k: escape_cell(v) if isinstance(v, str) else v for k, v in cells.items()})
         path = self.folder / TABLE
@@ -348,14 +348,14 @@ class TrialLog:
 
     def write_runs(self) -> None:
         """One line for each unit, in order: what was measured twice is there once."""
-        write_text(self.folder / RUNS, "".join(json.dumps({**asdict(u), **f}) + "\n" for u, f in self._sorted()))
+        write_text(self.folder / RUNS, "".join(json.dumps({**asdict(u), **f}) + "\n" for u, f in self._in_order()))
 
-    def _sorted(self) -> Iterator[tuple[Trial, TrialResult]]:
+    def _in_order(self) -> Iterator[tuple[Trial, TrialResult]]:
         yield from sorted(self.runs.items(), key=lambda item: item[0])
 
 
 MEASURED_SOURCE = (
-    "formula", "data", "semantics", "learners", "network", "evaluation/trials.py", "evaluation/trial_runs.py"
+    "formula", "data", "semantics", "learners", "evaluation/trials.py", "evaluation/trial_runs.py"
 )  # fmt: skip
 """The code whose change makes runs old, as other settings do."""
 

@@ -67,7 +67,7 @@ class BitMatrix:
         return np.packbits(bits, bitorder="little").view(np.uint64)
 
     def rule(self, formula: Formula) -> BitRule:
-        return BitRule(formula, self.row(self.judge.held([formula])))
+        return BitRule(formula, self.row(self.judge.holds_any([formula])))
 
     def cost(self, row: Words) -> float:
         """Infinite where it cries too often."""
@@ -155,7 +155,7 @@ class BitMatrix:
             key = (op, window == EVER, self._kind(left), self._kind(right) if right >= 0 else -1)
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def met(self, form: RuleForm, i: int, j: int) -> Words:
+    def conjunction(self, form: RuleForm, i: int, j: int) -> Words:
         """The row of a rule, by its places in the families of its form."""
         left, right, lone, _ = self.sides(form)
         row: Words = left[i] if lone else left[i] & right[j]
@@ -164,7 +164,7 @@ class BitMatrix:
     def read(self, form: RuleForm, i: int, j: int) -> BitRule:
         read = self.explored.reader.row
         one = read(int(form.left[i]))
-        return BitRule(one if form.right is None else And(one, read(int(form.right[j]))), self.met(form, i, j))
+        return BitRule(one if form.right is None else And(one, read(int(form.right[j]))), self.conjunction(form, i, j))
 
     def chunks(self, count: int, each: int) -> list[tuple[int, int]]:
         """Parts of the work, each about a tenth of a second."""
@@ -208,7 +208,7 @@ def best_pair(rows: BitMatrix, longest: int, bound: float) -> tuple[tuple[BitRul
         return None, False
     if len(found) < 2:
         return None, True
-    content = np.stack([rows.met(*half) for half in found])
+    content = np.stack([rows.conjunction(*half) for half in found])
     _, first = np.unique(content, axis=0, return_index=True)
     hits, alarms = rows.tally(content[first])
     order = np.lexsort((alarms, -hits))

@@ -42,7 +42,7 @@ class FaultCosts:
         """What it costs to be wrong everywhere."""
         return self.miss * self.faults + self.alarm * int((~self.faulty & self.counted).sum())
 
-    def held(self, rules: Sequence[Formula]) -> Flags:
+    def holds_any(self, rules: Sequence[Formula]) -> Flags:
         """Where any of the rules holds, by the exact semantics."""
         return holds_at_samples(disjunction(rules), self.marked) if rules else np.zeros_like(self.faulty)
 
@@ -56,7 +56,7 @@ class FaultCosts:
         """What rules get wrong in each trace, and what all of it is worth."""
         worth = np.where(self.faulty, self.miss, self.alarm) * self.counted
         lengths = self.marked.data.lengths
-        parts = (worth * (self.held(rules) != self.faulty), worth)
+        parts = (worth * (self.holds_any(rules) != self.faulty), worth)
         wrong, whole = (np.add.reduceat(part, np.cumsum(lengths) - lengths).tolist() for part in parts)
         return list(zip(wrong, whole, strict=True))
 

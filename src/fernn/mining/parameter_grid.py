@@ -167,7 +167,7 @@ class Grid:
 def grid(structure: ParametricFormula, data: Dataset) -> Grid:
     """The cells of the structure's parameters on this data."""
     samples = np.concatenate(list(data.values), axis=1)
-    sums = [_weighted_sum(atom, data, samples) for atom in structure.atoms]
+    sums = [_atom_sum(atom, data, samples) for atom in structure.atoms]
     signals = np.empty((len(sums), samples.shape[1]))
     for row, atom, total in zip(signals, structure.atoms, sums, strict=True):
         row[:] = np.where(atom_holds(atom, total), FAR, -FAR)
@@ -187,7 +187,7 @@ def grid(structure: ParametricFormula, data: Dataset) -> Grid:
     return Grid(tuple(axes), signals, data.lengths)
 
 
-def _weighted_sum(atom: Atom, data: Dataset, samples: Floats) -> Floats:
+def _atom_sum(atom: Atom, data: Dataset, samples: Floats) -> Floats:
     parts = [weight * samples[data.channels.index(name)] for name, weight in atom.weights]
     total = np.asarray(sum(parts[1:], parts[0]))
     if not np.isfinite(total).all():

@@ -214,7 +214,7 @@ class BoxSearch:
                 watch(SearchProgress(self.boxes, self.share, passed))
                 part = heapq.heappop(self.todo)[2]
                 self.share = max(self.share - self._doubt(part), 0.0)
-                self._step(self.judged(part))
+                self._step(self.bound_errors(part))
                 part = None
         except KeyboardInterrupt:
             if part is not None:
@@ -223,7 +223,7 @@ class BoxSearch:
         self.share = 0.0
         return "done"
 
-    def judged(self, part: SearchBox) -> SearchBox:
+    def bound_errors(self, part: SearchBox) -> SearchBox:
         """The same box after a look at its two corners."""
         low, high = part.maybe
         cases = np.flatnonzero(part.easy != part.hard)
@@ -313,7 +313,7 @@ def fewest_misses(corners: BoxCorners, judge: ErrorLimits, seconds: float) -> tu
     while todo and todo[0][0] < fewest:
         if monotonic() - start > seconds:
             return (found, False) if found is not None else None
-        part = search.judged(heapq.heappop(todo)[2])
+        part = search.bound_errors(heapq.heappop(todo)[2])
         if part.maybe[0] >= part.maybe[1]:
             continue
         least = int(np.count_nonzero(part.hard[bad] <= part.maybe[0]))

@@ -251,7 +251,7 @@ class ParameterSet:
 
     def contains(self, values: Mapping[str, float]) -> bool | None:
         """Whether these values are in the set; None where that is undecided."""
-        self.structure.checked(values)
+        self.structure.check_values(values)
         if not self.structure.fits(values):
             return False
         point = [values[name] for name in self.names]
@@ -299,7 +299,7 @@ class ParameterSet:
                 raise ValueError(f"a box has {len(box)} ranges, one for each of {', '.join(made.names)} is wanted")
         for point in (picked, nearest):
             if point is not None:
-                made.structure.checked(point.values)
+                made.structure.check_values(point.values)
         return made
 
 

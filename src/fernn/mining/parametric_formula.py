@@ -94,7 +94,7 @@ class ParametricFormula:
 
     def formula(self, values: Mapping[str, float]) -> Formula:
         """The formula with these values in the open places."""
-        self.checked(values)
+        self.check_values(values)
         named = [values[name] for name in self.names]
         atoms = [
             node if at is None else Atom(node.weights, node.relation, named[at])
@@ -106,7 +106,7 @@ class ParametricFormula:
         ]
         return assemble(self.shape, atoms, windows)
 
-    def checked(self, values: Mapping[str, float]) -> None:
+    def check_values(self, values: Mapping[str, float]) -> None:
         """Complains unless these are values for just these parameters."""
         if set(values) != set(self.names):
             wanted = ", ".join(self.names)
@@ -171,7 +171,7 @@ def parse_parametric(text: str | Formula) -> ParametricFormula:
     """The structure that is written; errors point at the place."""
     if not isinstance(text, (str, Formula)):
         raise FormulaError(f"expected the text of a structure such as 'G (v <= ?c)', found {type(text).__name__}")
-    return _ParametricReader(str(text)).opened()
+    return _ParametricReader(str(text)).parse()
 
 
 class _ParametricReader:
@@ -184,7 +184,7 @@ class _ParametricReader:
         self.thresholds: dict[int, Token] = {}
         self.ends: dict[int, tuple[Token | None, Token | None]] = {}
 
-    def opened(self) -> ParametricFormula:
+    def parse(self) -> ParametricFormula:
         self.reader.tokens = self._without_holes()
         shape = read(self.reader)
         if any(isinstance(node, (AnyAtom, AnyOf)) for node in walk(shape)):
@@ -234,7 +234,7 @@ class _ParametricReader:
             )  # fmt: skip
         if {before, after} & {"+", "-", "*"}:
             self.reader.fail("an open threshold stands alone on its side, as in v <= ?c", hole.at)
-        self._named(hole, "threshold")
+        self._declare(hole, "threshold")
         number = relations - (before in RELATIONS)
         if number in self.thresholds:
             self.reader.fail("both sides of this comparison are open", hole.at, "compare with a channel: v <= ?c")
@@ -259,7 +259,7 @@ class _ParametricReader:
             self.reader.fail("a window with an open end includes it", words[4].at, f"write [...,{last.text}]")
         for hole in (first, last):
             if hole is not None:
-                self._named(hole, "end")
+                self._declare(hole, "end")
         self.ends[operator] = first, last
         left = [_number("0", first) if first else words[1], words[2], _number("inf", last) if last else words[3]]
         return place + size, [words[0], *left, words[4]]
@@ -271,7 +271,7 @@ class _ParametricReader:
             end += 1
         return end + 1 - place
 
-    def _named(self, hole: Token, kind: Kind) -> None:
+    def _declare(self, hole: Token, kind: Kind) -> None:
         name = hole.text[1:]
         if not name or name.startswith("."):
             self.reader.fail("an open number has a name here", hole.at, "write ?c, or any other name")

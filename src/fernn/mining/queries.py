@@ -346,7 +346,9 @@ class QuerySession:
         left = self.left
         if len(left) < 2:
             return None
-        tried = [each for each in (*self._recorded(), *candidate_traces(left, self.data)) if not self._was_asked(each)]
+        tried = [
+            each for each in (*self._pool_traces(), *candidate_traces(left, self.data)) if not self._was_asked(each)
+        ]
         questions = self._questions(tried, left)
         if not questions:
             return self._last_resort(left) if prove else None
@@ -362,7 +364,7 @@ class QuerySession:
                 found.append(Query(each.trace, each.case, each.changed, good, bad))
         return found
 
-    def _recorded(self) -> list[CandidateTrace]:
+    def _pool_traces(self) -> list[CandidateTrace]:
         if self.pool is None:
             return []
         return [CandidateTrace(trace, case, ()) for trace, case in zip(self.pool.values, self.pool.cases, strict=True)]
@@ -402,12 +404,12 @@ class QuerySession:
         """Asks until one behaviour is left, at most so many questions; one is used up to take an answer back."""
         while (question := self.next()) is not None:
             if most < 1:
-                return self.asked("stopped")
+                return self.result("stopped")
             most -= 1
             try:
                 said = answer(question)
             except KeyboardInterrupt:
-                return self.asked("stopped")
+                return self.result("stopped")
             if not isinstance(said, str):
                 self.take(question, said)
             elif said == "back":
@@ -417,9 +419,9 @@ class QuerySession:
                     f"an answer is True for good, False for bad, None for cannot say, or 'back'; got {said!r} "
                     f"for question {len(self.answers) + 1}. Return one of these."
                 )
-        return self.asked("decided" if len(self.left) == 1 or self.is_proved else "undecided")
+        return self.result("decided" if len(self.left) == 1 or self.is_proved else "undecided")
 
-    def asked(self, ended: str) -> QueryResult:
+    def result(self, ended: str) -> QueryResult:
         left = self.left
         proved = len(left) == 1 or self.is_proved
         return QueryResult(left, tuple(self.answers), ended, proved, int(self._wrong.min()))

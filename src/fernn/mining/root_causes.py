@@ -139,7 +139,7 @@ class CauseSearch(Underway):
             said += self._search(self.marked, self.found, True)
             if not self.found:
                 raise UnsupportedError("no rule of the space keeps to max_false_alarms; allow more, or longer rules")
-            validation, why = self._validated()
+            validation, why = self._validate()
             said += why
         front, covers = self._front(validation)
         best = covers[front.pick]
@@ -178,7 +178,7 @@ class CauseSearch(Underway):
         lost = f"{dropped:,} parts of rules did not fit into memory, so nothing is proved; allow more with --memory"
         return [lost] if dropped else []
 
-    def _validated(self) -> tuple[dict[Key, tuple[float, float]], list[str]]:
+    def _validate(self) -> tuple[dict[Key, tuple[float, float]], list[str]]:
         """By key: the error on traces that the search did not see, and one standard error of it."""
         if not self.settings.folds:
             return {}, []

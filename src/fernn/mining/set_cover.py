@@ -53,12 +53,12 @@ class Refinement:
 
     def __call__(self, rules: tuple[Formula, ...], judge: FaultCosts) -> tuple[Formula, ...]:
         """Moved until nothing alone can be moved to cost less; at last the verdicts stay as they are."""
-        whole, best = disjunction(rules), judge.standing(judge.held(rules))
+        whole, best = disjunction(rules), judge.standing(judge.holds_any(rules))
         improving = True
         while improving:
             improving = False
             for moved in chain(self._thresholds(whole, judge), self._windows(whole)):
-                standing = judge.standing(judge.held([moved]))
+                standing = judge.standing(judge.holds_any([moved]))
                 if is_better(standing, best):
                     whole, best, improving = moved, standing, True
                     break
@@ -156,27 +156,27 @@ class CoverSearch:
         for longest in sorted({form.length for form in self.rows.forms}):
             for count in range(1, self.max_rules + 1):
                 if (count, longest) not in self.found:
-                    made = self._made(count, longest)
+                    made = self._best_cover(count, longest)
                     if made is not None:
                         self.found[count, longest] = made
                 yield count, longest
 
-    def _made(self, count: int, longest: int) -> Cover | None:
+    def _best_cover(self, count: int, longest: int) -> Cover | None:
         """Fewer or shorter rules, where those are as good."""
         known = [cover for (k, n), cover in self.found.items() if k <= count and n <= longest]
         best = min(known, key=_order, default=None)
         if best is None or best.cost > EPS:
             fewer = [cover for (k, n), cover in self.found.items() if k == count - 1 and n == longest]
             starts = dict.fromkeys((best, *fewer))
-            made = [self._improved(start, count, longest) for start in starts]
+            made = [self._improve(start, count, longest) for start in starts]
             best = min((cover for cover in (best, *made) if cover is not None), key=_order, default=None)
         if best is None or best.cost <= EPS:
             return best and replace(best, proved=True)
         if count == 2:
-            return self._looked_through(best, longest)
+            return self._try_all_pairs(best, longest)
         return replace(best, proved=count == 1 and self.whole)
 
-    def _improved(self, start: Cover | None, count: int, longest: int) -> Cover | None:
+    def _improve(self, start: Cover | None, count: int, longest: int) -> Cover | None:
         """With one more rule while that helps, then each in turn exchanged for a better one until none is."""
         rules = [self.rows.rule(formula) for formula in start.rules] if start else []
         cost = start.cost if start else inf
@@ -193,41 +193,41 @@ class CoverSearch:
             else:
                 steady += 1
             at = (at + 1) % len(rules)
-        return self._settled(rules) if rules else None
+        return self._refine(rules) if rules else None
 
     def _better(self, others: list[BitRule], longest: int, bound: float) -> BitRule | None:
         """The rule that makes the others, with it, cost least, settled beside them; None where not below the bound."""
         names = frozenset(rule.formula for rule in others)
         if (names, longest) not in self._known:
             covered = union_rows([rule.row for rule in others], self.rows.nothing)
-            judge = self.rows.judge.beside(self.rows.judge.held(list(names)))
+            judge = self.rows.judge.beside(self.rows.judge.holds_any(list(names)))
             self._known[names, longest] = [
-                self._moved(rule.formula, names, judge) for rule in self.rows.promising(covered, longest, TRIED)
+                self._refine_beside(rule.formula, names, judge) for rule in self.rows.promising(covered, longest, TRIED)
             ]
         tried = [(self._cost([*others, rule]), rule) for rule in self._known[names, longest]]
         cost, best = min(tried, key=lambda each: each[0], default=(inf, None))
         return best if cost < bound - EPS else None
 
-    def _moved(self, formula: Formula, others: frozenset[Formula], judge: FaultCosts) -> BitRule:
+    def _refine_beside(self, formula: Formula, others: frozenset[Formula], judge: FaultCosts) -> BitRule:
         """Settled beside others, by a judge who knows of them."""
         self.rows.pulse()
         if (formula, others) not in self._settlings:
             self._settlings[formula, others] = self.rows.rule(*self.settle((formula,), judge))
         return self._settlings[formula, others]
 
-    def _looked_through(self, best: Cover, longest: int) -> Cover:
+    def _try_all_pairs(self, best: Cover, longest: int) -> Cover:
         """The best of all pairs; what was settled may be better than any of them."""
         pair, all_seen = best_pair(self.rows, longest, best.cost)
         if pair is not None:
-            best = self._settled(list(pair))
+            best = self._refine(list(pair))
         return replace(best, proved=(all_seen and self.found[1, longest].proved) or best.cost <= EPS)
 
-    def _settled(self, rules: list[BitRule]) -> Cover:
-        needed = self._needed(rules)
+    def _refine(self, rules: list[BitRule]) -> Cover:
+        needed = self._drop_superfluous(rules)
         formulas = self.settle(tuple(rule.formula for rule in needed), self.rows.judge)
         return Cover(formulas, self._cost([self.rows.rule(formula) for formula in formulas]), False)
 
-    def _needed(self, rules: list[BitRule]) -> list[BitRule]:
+    def _drop_superfluous(self, rules: list[BitRule]) -> list[BitRule]:
         """Without those that the others make superfluous."""
         for rule in sorted(rules, key=lambda rule: -length(rule.formula)):
             others = [other for other in rules if other is not rule]

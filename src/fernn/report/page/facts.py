@@ -17,7 +17,7 @@ from ...data.dataset import Ints
 from ...data.splits import blocks
 from ...errors import FernnError
 from ...evaluation import Detection, evaluate_outcome, evaluate_rules
-from ...evaluation.intervals import LEVEL, clustered_interval, error_interval
+from ...evaluation.intervals import LEVEL, cluster_interval, error_interval
 from ...formula import Formula, parse
 from ...learners.baselines import BASELINES
 from ...learners.classes.rules import known_labels
@@ -368,7 +368,7 @@ def _class_error_interval(rules: Any, data: Dataset, test: Bools | None) -> tupl
             lost = (rules.classify(held) == 1) != wanted
         else:
             lost = rules.classify(held) != known_labels(held, rules.classes)
-    return clustered_interval(lost.astype(np.float64), blocks(held))
+    return cluster_interval(lost.astype(np.float64), blocks(held))
 
 
 def _guess(rules: Any, train: Dataset, held: Dataset | None) -> float | None:
