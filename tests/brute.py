@@ -9,8 +9,8 @@ import numpy as np
 import fernn
 from fernn.data import Dataset, from_arrays
 from fernn.formula import Always, And, Eventually, Formula, Historically, Not, Once, Or, Since, Until, length
-from fernn.formula.holes import atoms_open, expanded, filled, windows_open
-from fernn.formula.interval import ALL_TIME
+from fernn.formula.nodes import ALL_TIME
+from fernn.formula.templates import atoms_open, expand_template, fill_template, windows_open
 
 
 def noisy(seed: int, count: int = 24, samples: int = 6, ragged: bool = False, levels: int = 3) -> Dataset:
@@ -39,7 +39,7 @@ def all_formulas(atoms, longest, future, since=True, negation=False, windows=())
 
 def fillings(template, atoms, windows=()):
     """Every formula of a template."""
-    for shape in expanded(template):
+    for shape in expand_template(template):
         holes, spans = atoms_open(shape), windows_open(shape)
         fits = [
             [a for a in atoms if a.relation in hole.relations and (not hole.channels or a.channels[0] in hole.channels)]
@@ -48,7 +48,7 @@ def fillings(template, atoms, windows=()):
         for some in product(*fits):
             for overs in product(windows, repeat=len(spans)):
                 named = {hole.name: a for hole, a in zip(holes, some, strict=True)}
-                yield filled(shape, named, {span.name: over for span, over in zip(spans, overs, strict=True)})
+                yield fill_template(shape, named, {span.name: over for span, over in zip(spans, overs, strict=True)})
 
 
 def verdicts(formula: Formula, data: Dataset, future: bool) -> np.ndarray:

@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
-from fernn.formula.interval import ALL_TIME, Interval, OpenInterval
 from fernn.formula.nodes import (
+    ALL_TIME,
     Always,
     And,
     AnyAtom,
@@ -18,8 +18,10 @@ from fernn.formula.nodes import (
     Eventually,
     Historically,
     Implies,
+    Interval,
     Not,
     Once,
+    OpenInterval,
     Or,
     Since,
     Until,

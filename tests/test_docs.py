@@ -22,7 +22,7 @@ def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if "import fernn.torch" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch.nn", reason="torch is not installed")
-    if "fernn.verify" in page.read_text(encoding="utf-8"):
+    if "z3" in page.read_text(encoding="utf-8"):
         pytest.importorskip("z3", reason="z3 is not installed")
     if "fernn.report" in page.read_text(encoding="utf-8"):
         pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -20,7 +20,7 @@ MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "mar
 KNOWN = [
     ("learners/fernn/gpu_training.py", "exec"),
     ("learners/fernn/gpu_training.py", "compile"),
-    ("semantics/stream.py", "exec"),
+    ("semantics/monitor.py", "exec"),
 ]
 """Networks for a card, and the monitor of past formulas: both sources are made of numbers and positions."""
 

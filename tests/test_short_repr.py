@@ -11,16 +11,16 @@ import pytest
 
 import fernn
 from fernn.data import load
+from fernn.errors import short_repr
 from fernn.formula import parse
-from fernn.plain import short_repr
 
 ROOMS = (
     "", ".data", ".semantics", ".learners", ".learners.classes", ".learners.lattice", ".evaluation",
     ".runs",
-    ".mining", ".verify", ".engines", ".learners.enumerative.certificate",
+    ".mining", ".engines", ".learners.enumerative.certificate",
     ".learners.enumerative.enumeration", ".learners.enumerative.audit",
     ".evaluation.drift",
-    ".evaluation.comparison", ".evaluation.trial_runs", ".semantics.tally",
+    ".evaluation.comparison", ".evaluation.trial_runs", ".semantics.running_metrics",
 )  # fmt: skip
 FORMULA = parse(" & ".join(f"G (channel{i} <= {i})" for i in range(40)))
 HUGE = {

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import fernn
-from fernn.formula.negation import negations_in
+from fernn.formula.laws import push_negations
 from fernn.learners.enumerative.smallest import smallest
 
 from ..store import Found
@@ -91,7 +91,7 @@ def _asked(file: str, answers: Any) -> None:
 def _read(text: str) -> fernn.Formula:
     """Scarlet's text in fernn's words, negations pushed down to the propositions, where they are not counted."""
     text = re.sub(r"\b([p-w])\b", r"(\1 >= 0.5)", text)
-    return negations_in(fernn.parse(re.sub(r"\bX\b", "F[1,1]", text)))
+    return push_negations(fernn.parse(re.sub(r"\bX\b", "F[1,1]", text)))
 
 
 def told(unit: str, found: Found) -> str:

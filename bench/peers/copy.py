@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from fernn.formula.program import program
-from fernn.semantics.crew import PARALLEL_WORK
-from fernn.semantics.tables import fused
+from fernn.formula.program import compile_program
+from fernn.semantics.interpreter import fuse_steps
+from fernn.semantics.threads import PARALLEL_WORK
 
 from ..tasks import Array, Task
 
@@ -28,7 +28,7 @@ def threads_allowed() -> int:
 
 def threads(task: Task) -> int:
     """How many threads fernn uses for the whole signal of this batch."""
-    work = task.cases * task.length * len(fused(program(task.formula).steps))
+    work = task.cases * task.length * len(fuse_steps(compile_program(task.formula).steps))
     return 1 if work < PARALLEL_WORK else min(threads_allowed(), task.cases)
 
 

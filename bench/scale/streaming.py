@@ -28,11 +28,11 @@ ONE = {"POLARS_MAX_THREADS": "1", "FERNN_THREADS": "1", "NUMBA_NUM_THREADS": "1"
 CHILD = """
 import json, sys, time
 from pathlib import Path
-from fernn.semantics.chunks import judged
+from fernn.semantics.stream_evaluation import evaluate_file
 rule, small, folder = sys.argv[1:]
-judged(rule, small)
+evaluate_file(rule, small)
 wall, cpu = time.perf_counter(), time.process_time()
-found = judged(rule, folder)
+found = evaluate_file(rule, folder)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 held = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]  # ru_maxrss has that of the parent in it
 print(json.dumps({"samples": found.tally.samples, "traces": found.tally.traces, "mcr": found.score.mcr, "seconds": wall,

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from fernn.formula.export import from_json
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 
 FERNN = [sys.executable, "-c", "from fernn.cli import main; main()"]
 

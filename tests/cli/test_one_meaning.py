@@ -13,7 +13,7 @@ import pytest
 
 from fernn.cli.main import app
 from fernn.formula.export import from_json
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from oracle import holds
 
 TEXT = "H (H[0,2] (valve >= 0.5) -> pressure > 3)"

@@ -18,12 +18,11 @@ from fernn.data.streaming.stream_summary import summarize_stream
 from fernn.engines import Unit, resolve_engine, run_units, use
 from fernn.engines.processes import Processes
 from fernn.engines.resolve import close_all
-from fernn.errors import EngineError, UnsupportedError
+from fernn.errors import EngineError, UnsupportedError, suppress_warnings
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.runs.out_of_core import card_by_parts
-from fernn.semantics.quiet import quiet
 
 NAMES = ("processes:2", "ray:2", "dask:2")
 NEEDS = {"ray:2": "ray", "dask:2": "distributed"}
@@ -41,7 +40,7 @@ def engine(request, chores_at_hand):
 
 @pytest.fixture(scope="module")
 def data():
-    with quiet():
+    with suppress_warnings():
         return split(load("cruise", cases=60))[0]
 
 

@@ -14,7 +14,7 @@ from fernn import parse
 from fernn.data import load, write_csv
 from fernn.data.streaming import open_source
 from fernn.engines import Unit, resolve_engine, run_units, use
-from fernn.errors import EngineError, EngineWarning, FernnError
+from fernn.errors import EngineError, EngineWarning, FernnError, suppress_warnings
 from fernn.evaluation.comparison import compare
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.nested_cv import nested_cv
@@ -24,7 +24,6 @@ from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.runs import plan, run_job, start_job
 from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all_by_parts
 from fernn.runs.rivals import formulas_of_seeds, try_seeds
-from fernn.semantics.quiet import quiet
 from fuzz.mutating import mutated
 
 FERNN = Fernn(max_length=2, rounds=2, restarts=4)
@@ -63,7 +62,7 @@ def raising(error):
 
 @pytest.fixture(scope="module")
 def data():
-    with quiet():
+    with suppress_warnings():
         return load("cruise", cases=20)
 
 
@@ -81,13 +80,13 @@ def source(tmp_path_factory, data):
 
 @pytest.fixture(scope="module")
 def front(data):
-    with quiet():
+    with suppress_warnings():
         return FERNN.fit(data).front
 
 
 @pytest.fixture(scope="module")
 def job(data, tmp_path_factory):
-    with quiet():
+    with suppress_warnings():
         planned = plan("cruise", {}, "fernn", {"max_length": 2, "rounds": 1, "restarts": 4}, 0.2)
         made = start_job(data, planned, "cruise", tmp_path_factory.mktemp("runs") / "run")
         run_job(made)
@@ -184,12 +183,12 @@ def test_an_error_says_which_work_failed_how_often_and_why(data):
     assert "failed 3 times: ZeroDivisionError: one over nothing" in str(caught.value)
     with (
         pytest.raises(EngineError, match=r"all 3 repeated fits .* bootstrap of seed \d failed 3 times"),
-        quiet(),
+        suppress_warnings(),
     ):
         list(refit(replace(EXACT, engine=executor), data, [("bootstrap", i) for i in range(3)]))
     with (
         pytest.raises(EngineError, match=r"could not be learned again on the engine Strange: it failed 3 times"),
-        quiet(),
+        suppress_warnings(),
     ):
         permutation_test(replace(EXACT, engine=executor), data, 3)
 
@@ -203,14 +202,14 @@ def test_what_was_found_before_an_engine_broke_down_is_kept(data):
             raise ConnectionError("the plug was pulled")
         return work()
 
-    with quiet():
+    with suppress_warnings():
         fit = replace(Fernn(max_length=2, rounds=6, restarts=4, patience=99), engine=Strange(breaks)).fit(data)
         alone = Fernn(max_length=2, rounds=fit.state["rounds"], restarts=4, patience=99).fit(data)
     assert fit.ended == "interrupted"
     assert "the plug was pulled" in fit.notes[0]
     assert 0 < fit.state["rounds"] < 6
     assert fit.front == alone.front
-    with quiet():
+    with suppress_warnings():
         resumed = Fernn(max_length=2, rounds=6, restarts=4, patience=99).fit(data, resume=fit.state)
         assert resumed.front == Fernn(max_length=2, rounds=6, restarts=4, patience=99).fit(data).front
 
@@ -224,7 +223,7 @@ def test_shuffles_that_fail_are_not_taken_for_the_rule_itself(data):
             raise ZeroDivisionError
         return json.dumps(answer)
 
-    with pytest.raises(EngineError, match="could not be learned again"), quiet():
+    with pytest.raises(EngineError, match="could not be learned again"), suppress_warnings():
         permutation_test(replace(EXACT, engine=Strange(first_fails)), data, 3)
 
 
@@ -235,7 +234,7 @@ def test_folds_that_fail_are_left_out_and_the_others_tested_on_their_own_traces(
             raise ZeroDivisionError
         return json.dumps(answer)
 
-    with quiet():
+    with suppress_warnings():
         some = nested_cv(replace(EXACT, engine=Strange(first_fails)), data, 4)
         every = nested_cv(EXACT, data, 4)
     assert (some.wrong, some.cases, some.formulas) == (every.wrong[1:], every.cases[1:], every.formulas[1:])

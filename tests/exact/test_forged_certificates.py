@@ -21,9 +21,9 @@ import fernn
 from brute import fillings, noisy, verdicts
 from fernn.errors import DataError
 from fernn.formula import Atom, interval, length, parse
-from fernn.formula.holes import windows_open
-from fernn.formula.interval import ALL_TIME
 from fernn.formula.measures import node_count
+from fernn.formula.nodes import ALL_TIME
+from fernn.formula.templates import windows_open
 from fernn.learners import Enumerative
 from fernn.learners.enumerative.audit import audit
 from fernn.learners.enumerative.candidates import windows_within

@@ -185,19 +185,19 @@ def test_rivals_are_all_ways_to_judge_as_well(tolerance):
 
 
 def test_many_threads_find_the_same(monkeypatch):
-    from fernn.semantics import crew
+    from fernn.semantics import threads
 
     data = noisy(10, 200, 9)
     space = ExactSpace(max_length=5, grid=12, since=False)
     told = []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("FERNN_THREADS", threads)
-        crew._crew.cache_clear()
+    for count in ("1", "3"):
+        monkeypatch.setenv("FERNN_THREADS", count)
+        threads._pool.cache_clear()
         found = explored(data, space)
         told.append(
             (found.best, [[str(r.formulas), r.count] for r in collect_rivals(found, 0.01, 5000, complete=True)])
         )
-    crew._crew.cache_clear()
+    threads._pool.cache_clear()
     assert told[0] == told[1]
 
 

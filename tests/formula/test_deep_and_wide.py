@@ -9,7 +9,7 @@ import fernn
 from fernn.errors import FernnError
 from fernn.formula import Always, And, Atom, Eventually, Formula, Not, Or, Until, interval, parse
 from fernn.formula import export as exports
-from fernn.formula.interval import Interval
+from fernn.formula.nodes import Interval
 
 SPANS = 3000
 X = Atom((("x", 1.0),), ">=", 0.0)
@@ -73,10 +73,10 @@ def test_no_reading_breaks_on_deep_or_wide_formulas(name, reading):
 
 @pytest.mark.parametrize("name", ["F", "G", "O", "U"])
 def test_spans_written_out_mean_what_they_meant(name):
-    from fernn.formula.export.elsewhere import bounded_or_all_time
+    from fernn.formula.export.target import split_late_windows
 
     trace = np.random.default_rng(0).normal(0, 1, (5, 2, 40))
     small = {"F": "F[0,1]u[3,4]u[8,9]u[20,30] (x >= 1)", "G": "G[0,1]u[3,4]u[8,9] (x >= -1)",
              "O": "O[0,1]u[3,4]u[8,9] (x >= 1)", "U": "(y <= 1) U[0,1]u[3,4]u[8,9] (x >= 1)"}[name]  # fmt: skip
-    written = bounded_or_all_time(parse(small))
+    written = split_late_windows(parse(small))
     assert np.array_equal(fernn.robustness(written, trace, ["x", "y"]), fernn.robustness(small, trace, ["x", "y"]))

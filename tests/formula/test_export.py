@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fernn.errors import FernnError, FormulaError, UnsupportedError
 from fernn.formula.export import from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
 from fernn.formula.measures import channels, direction
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from oracle import as_trace, holds, rho
 from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 from fernn.formula.measures import length
 from fernn.formula.nodes import And, Atom, Not, Or, Since, Until, walk
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from fernn.formula.simplify import simplify
 from fernn.semantics import robustness, satisfied
 from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, grown, intervals, traces

@@ -20,7 +20,7 @@ from fernn.formula import (
     length,
     mirror,
     parse,
-    renamed,
+    rename_channels,
     show,
     to_sentence,
 )
@@ -164,7 +164,8 @@ def test_facts_about_templates():
     assert direction(template) == "future"
     assert str(mirror(template)) == "{H[?w 0,20] ?p{x, y}; O[3,4] (z <= ?c & ?q)} -> y >= 1"
     assert (
-        str(renamed(template, {"x": "u", "z": "a b"})) == '{G[?w 0,20] ?p{u, y}; F[3,4] ("a b" <= ?c & ?q)} -> y >= 1'
+        str(rename_channels(template, {"x": "u", "z": "a b"}))
+        == '{G[?w 0,20] ?p{u, y}; F[3,4] ("a b" <= ?c & ?q)} -> y >= 1'
     )
 
 

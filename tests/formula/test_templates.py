@@ -20,8 +20,8 @@ from fernn.formula import (
     choices,
     direction,
     exactly_length,
-    expanded,
-    filled,
+    expand_template,
+    fill_template,
     interval,
     is_template,
     length,
@@ -50,7 +50,7 @@ def shapes_of_length(n, pairs):
 @pytest.mark.parametrize("since", [True, False])
 @pytest.mark.parametrize("way", ["future", "past"])
 def test_a_length_holds_every_shape_once(n, since, way):
-    shapes = list(expanded(exactly_length(n, way, since)))
+    shapes = list(expand_template(exactly_length(n, way, since)))
     assert len(shapes) == len(set(shapes)) == shapes_of_length(n, 3 if since else 2)
     for shape in shapes:
         names = [hole.name for hole in walk(shape) if hole in atoms_open(shape)]
@@ -61,7 +61,9 @@ def test_a_length_holds_every_shape_once(n, since, way):
 
 
 def test_up_to_a_length_is_all_lengths_short_ones_first():
-    assert list(expanded(up_to_length(5))) == [f for n in range(1, 6) for f in expanded(exactly_length(n))]
+    assert list(expand_template(up_to_length(5))) == [
+        f for n in range(1, 6) for f in expand_template(exactly_length(n))
+    ]
     assert str(exactly_length(1)) == "?p1"
     assert str(up_to_length(3)) == "{?p1; ?{G, F} ?p1; ?{G, F} ?{G, F} ?p1; ?p1 ?{&, |, U} ?p2}"
     assert str(up_to_length(3, "past", since=False)) == "{?p1; ?{H, O} ?p1; ?{H, O} ?{H, O} ?p1; ?p1 ?{&, |} ?p2}"
@@ -69,7 +71,7 @@ def test_up_to_a_length_is_all_lengths_short_ones_first():
 
 
 def test_with_intervals_every_unary_operator_has_its_own_window():
-    for shape in expanded(up_to_length(5, intervals=True)):
+    for shape in expand_template(up_to_length(5, intervals=True)):
         timed = [node.over for node in walk(shape) if hasattr(node, "over") and not isinstance(node, Until)]
         assert [over.name for over in timed] == [f"w{i}" for i in range(1, len(timed) + 1)]
         assert windows_open(shape) == tuple(timed)
@@ -101,16 +103,16 @@ def test_the_networks_of_the_paper_as_text():
     assert str(paper_length(4, since=False)) == "?{G, F} (?p1 ?{&, |} ?p2)"
     assert str(paper_up_to(3)) == "{?{G, F} ?p1; {?{G, F} ?{G, F} ?p1; ?p1 U ?p2}}"
     for n in range(2, 7):
-        assert {length(shape) for shape in expanded(paper_length(n))} == {n}
+        assert {length(shape) for shape in expand_template(paper_length(n))} == {n}
         assert not any(isinstance(node, Until) for node in walk(paper_length(n, since=False)))
 
 
 def test_reactive_is_cause_and_effect():
-    shapes = list(expanded(reactive()))
+    shapes = list(expand_template(reactive()))
     assert parse("F[?w1] (G[?w2] ?p1 -> F[?w4] ?p3)") in shapes
     assert parse("F[?w1] (G[?w2] ?p1 & F[?w3] ?p2 -> F[?w4] ?p3 | G[?w5] ?p4)") in shapes
     assert len(shapes) == (2 + 2 * 4) ** 2
-    assert parse("O (H ?p1 -> O ?p3)") in list(expanded(reactive("past", intervals=False)))
+    assert parse("O (H ?p1 -> O ?p3)") in list(expand_template(reactive("past", intervals=False)))
 
 
 @pytest.mark.parametrize(
@@ -137,9 +139,9 @@ def test_one_name_for_two_holes_is_refused():
 
 
 def test_equal_choices_are_settled_together():
-    assert list(map(str, expanded(parse("{?p; ?q} & G {?p; ?q}")))) == ["?p & G ?p", "?q & G ?q"]
-    assert len(list(expanded(parse("{?p; ?q} & G {?p; ?r}")))) == 4
-    assert len(list(expanded(parse("{{?p; ?q}; {?p; ?q} & ?r}")))) == 4
+    assert list(map(str, expand_template(parse("{?p; ?q} & G {?p; ?q}")))) == ["?p & G ?p", "?q & G ?q"]
+    assert len(list(expand_template(parse("{?p; ?q} & G {?p; ?r}")))) == 4
+    assert len(list(expand_template(parse("{{?p; ?q}; {?p; ?q} & ?r}")))) == 4
 
 
 @settings(max_examples=200, deadline=None)
@@ -148,9 +150,9 @@ def test_what_is_settled_and_filled_is_a_formula(template):
     taken = dict.fromkeys(choices(template), 0)
     some = {hole.name: atom((hole.channels or ("x",))[0], hole.relations[0], 1) for hole in atoms_open(template)}
     windows = {hole.name: interval(*hole.spans[0]) for hole in windows_open(template)}
-    formula = filled(template, some, windows, taken)
+    formula = fill_template(template, some, windows, taken)
     assert not is_template(formula)
-    assert formula == filled(next(expanded(template)), some, windows)
+    assert formula == fill_template(next(expand_template(template)), some, windows)
     assert length(formula) <= length(template)
 
 
@@ -169,12 +171,12 @@ def test_what_is_settled_and_filled_is_a_formula(template):
 )
 def test_what_is_missing_or_not_allowed_is_said(text, given_, message):
     with pytest.raises(FormulaError, match=message):
-        filled(parse(text), **given_)
+        fill_template(parse(text), **given_)
 
 
 def test_only_the_holes_of_the_options_taken_are_needed():
     template = parse("{G[?w*2] ?p; F (?q & ?r)}")
     assert isinstance(template, AnyOf)
     two = Interval(((0, 1), (5, inf)))
-    formula = filled(template, {"p": atom("x", "<", 3)}, {"w": two}, {template: 0})
+    formula = fill_template(template, {"p": atom("x", "<", 3)}, {"w": two}, {template: 0})
     assert str(formula) == "G[0,1]u[5,inf) (x < 3)"

@@ -23,13 +23,13 @@ from fernn.formula import (
     length,
     mirror,
     parse,
-    renamed,
+    rename_channels,
     show,
     thresholds,
     to_sentence,
     with_thresholds,
 )
-from fernn.formula.words import RESERVED
+from fernn.formula.grammar import RESERVED
 from strategies import formulas
 
 inf = float("inf")
@@ -204,9 +204,9 @@ def test_facts_and_exchanges():
     assert horizon(formula) == (inf, 8)
     assert thresholds(formula) == (1, 2, 3)
     assert str(with_thresholds(formula, [4, 5, 6])) == "G[0,5] (x >= 4 -> F[2,3] (y < 5)) | H (x < 6)"
-    assert channels(renamed(formula, {"x": "speed"})) == ("speed", "y")
+    assert channels(rename_channels(formula, {"x": "speed"})) == ("speed", "y")
     with pytest.raises(FormulaError, match="no channel 'z'"):
-        renamed(formula, {"z": "a"})
+        rename_channels(formula, {"z": "a"})
     with pytest.raises(FormulaError, match="has 3 thresholds, 1 were given"):
         with_thresholds(formula, [1])
 

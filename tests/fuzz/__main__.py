@@ -20,7 +20,7 @@ from random import Random
 if "--atheris" in sys.argv:  # it sees the branches of what is imported under its eyes
     import atheris
 
-    with atheris.instrument_imports(include=["fernn.formula", "fernn.data", "fernn.runs", "fernn.plain"]):
+    with atheris.instrument_imports(include=["fernn.formula", "fernn.data", "fernn.runs", "fernn.formula.json_fields"]):
         import fernn.data
         import fernn.formula.export
         import fernn.runs  # noqa: F401

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fernn import parse
-from fernn.formula.interval import Interval
-from fernn.formula.nodes import Always, And, Eventually, Implies, Or
+from fernn.formula.nodes import Always, And, Eventually, Implies, Interval, Or
 from fernn.learners.lattice import below
 from fernn.learners.lattice.order_graph import StructureNode, children, parent_parameters
 from fernn.learners.lattice.structures import (

@@ -15,7 +15,7 @@ from fernn.formula import parse, walk, with_thresholds
 from fernn.formula.nodes import Atom
 from fernn.learners import Fernn
 from fernn.learners.fernn.subsampling import Refits
-from fernn.semantics import crew
+from fernn.semantics import threads
 
 SMALL = {"restarts": 24, "rounds": 12}
 
@@ -128,11 +128,11 @@ def test_costs_move_the_rule():
 def test_the_same_seed_gives_the_same_front_on_one_thread_and_on_two(monkeypatch):
     data = labelled("G (a <= 0.7) | F (b >= 1.4)", 120)
     fits = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("FERNN_THREADS", threads)
-        crew._crew.cache_clear()
+    for count in ("1", "2"):
+        monkeypatch.setenv("FERNN_THREADS", count)
+        threads._pool.cache_clear()
         fits.append(Fernn(restarts=12, rounds=4, seed=3).fit(data))
-    crew._crew.cache_clear()
+    threads._pool.cache_clear()
     assert fits[0].front == fits[1].front
     assert fits[0].state["archive"] == fits[1].state["archive"]
 
@@ -165,10 +165,10 @@ def test_validation_is_honest_about_noise():
 
 def test_large_data_are_judged_while_other_threads_are_at_work(monkeypatch):
     monkeypatch.setenv("FERNN_THREADS", "2")
-    crew._crew.cache_clear()
+    threads._pool.cache_clear()
     data = labelled("G (a <= 0.9)", 8000)
     fit = Fernn(restarts=4, rounds=1, max_length=3).fit(data)
-    crew._crew.cache_clear()
+    threads._pool.cache_clear()
     assert fit.front[-1].train == fernn.score(fit.front[-1].formula, data).mcr
 
 

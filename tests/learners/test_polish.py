@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import fernn
 from fernn.data import from_arrays
 from fernn.formula import atom, interval, parse
-from fernn.formula.holes import filled
-from fernn.formula.measures import facing
+from fernn.formula.measures import orient
+from fernn.formula.templates import fill_template
 from fernn.learners import Fernn
 from fernn.learners.fernn.search_space import formula_of
 
@@ -39,7 +39,7 @@ def polished(text: str, data, seed: int):
     (branch,) = search.space.branches
     state = search.moves.fresh(branch, np.random.default_rng(seed))
     loss = search.task.polish(branch, state, seed + 1)
-    return facing(formula_of(state, search.task.ground), search.task.ground.future), loss
+    return orient(formula_of(state, search.task.ground), search.task.ground.future), loss
 
 
 def cuts(data, channel: int):
@@ -57,7 +57,7 @@ def test_no_atom_does_better(text, seed, ties):
     (hole,) = [n for n in fernn.formula.walk(template) if isinstance(n, fernn.formula.AnyAtom)]
     names = hole.channels or ("x", "y")
     rivals = [atom(n, r, c) for n in names for r in hole.relations for c in cuts(data, "xy".index(n))]
-    wrong = [round(fernn.score(filled(template, {hole.name: rival}), data).mcr * len(data)) for rival in rivals]
+    wrong = [round(fernn.score(fill_template(template, {hole.name: rival}), data).mcr * len(data)) for rival in rivals]
     assert round(fernn.score(found, data).mcr * len(data)) == loss == min(wrong)
 
 
@@ -73,7 +73,8 @@ def test_no_window_end_does_better(text, seed):
     last = 6 if over.end == float("inf") else int(over.end)
     beside = [(over.start, b) for b in range(over.start, 7)] + [(a, last) for a in range(last + 1)]
     wrong = [
-        round(fernn.score(filled(template, windows={"w": interval(a, b)}), data).mcr * len(data)) for a, b in beside
+        round(fernn.score(fill_template(template, windows={"w": interval(a, b)}), data).mcr * len(data))
+        for a, b in beside
     ]
     assert round(fernn.score(found, data).mcr * len(data)) == loss == min(wrong)
 
@@ -99,7 +100,8 @@ def test_weights_count():
     loss = search.task.polish(branch, state, 1)
     rivals = [atom(n, r, c) for n, r in product("xy", (">=", "<=")) for c in cuts(data, "xy".index(n))]
     wrong = [
-        weights[fernn.satisfied(filled(parse("F ?p"), {"p": rival}), data) != data.positive].sum() for rival in rivals
+        weights[fernn.satisfied(fill_template(parse("F ?p"), {"p": rival}), data) != data.positive].sum()
+        for rival in rivals
     ]
     assert loss == pytest.approx(min(wrong))
 
@@ -110,7 +112,7 @@ def test_the_loss_of_a_state_is_that_of_its_formula():
     rng = np.random.default_rng(0)
     for branch in search.space.branches:
         state = search.moves.fresh(branch, rng)
-        said = facing(formula_of(state, search.task.ground), search.task.ground.future)
+        said = orient(formula_of(state, search.task.ground), search.task.ground.future)
         assert search.loss(state) == round(fernn.score(said, data).mcr * len(data)), str(said)
         again = search.space.placed(formula_of(state, search.task.ground))
         assert again is not None

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 import oracle
-from fernn.formula.holes import atoms_open, expanded, filled, windows_open
+from fernn.formula.templates import atoms_open, expand_template, fill_template, windows_open
 from fernn.mining import mark_faults
 
 
@@ -36,12 +36,12 @@ def cost(alarm, made, tolerance=0, miss=1.0, cry=1.0, most=inf):
 
 def rules_of(template, atoms, windows):
     """Every formula of a template."""
-    for shape in expanded(template):
+    for shape in expand_template(template):
         holes, spans = atoms_open(shape), windows_open(shape)
         for some in product(atoms, repeat=len(holes)):
             for overs in product(windows, repeat=len(spans)):
                 names = dict(zip([h.name for h in holes], some, strict=True))
-                yield filled(shape, names, dict(zip([w.name for w in spans], overs, strict=True)))
+                yield fill_template(shape, names, dict(zip([w.name for w in spans], overs, strict=True)))
 
 
 def least(alarms, count, made, **prices):

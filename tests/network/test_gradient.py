@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from fernn.formula import ALL_TIME, And, AnyAtom, AnyOf, Atom, Constant, Implies, Not, Or, parse, walk
-from fernn.formula.interval import OpenInterval
-from fernn.formula.templates import paper_up_to, up_to_length, windowed
+from fernn.formula.nodes import OpenInterval
+from fernn.formula.templates import open_all_windows, paper_up_to, up_to_length
 from fernn.learners.fernn.quantised_kernels import ABSOLUTE, TANH
 from fernn.learners.fernn.template_network import compile_template
 from fernn.learners.fernn.trainable_networks import BatchPlan, QuantisedBackend, QuantisedNetwork, TraceBatches
@@ -142,7 +142,7 @@ def test_real_labels(template, paper, seed):
     "template",
     [
         paper_up_to(6), paper_up_to(6, direction="past"), up_to_length(5), up_to_length(4, intervals=True),
-        windowed(paper_up_to(6), 4),
+        open_all_windows(paper_up_to(6), 4),
     ],
     ids=["paper", "past", "all of length 5", "windows", "windows with holes"],
 )  # fmt: skip

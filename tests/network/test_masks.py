@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fernn.errors import FormulaError, UnsupportedError
 from fernn.formula import interval, parse
-from fernn.formula.interval import Interval, OpenInterval
-from fernn.formula.templates import windowed
+from fernn.formula.nodes import Interval, OpenInterval
+from fernn.formula.templates import open_all_windows
 from fernn.learners.fernn.trainable_networks import interval_of
 
 
@@ -43,7 +43,7 @@ def test_a_window_stays_within_its_bounds():
 
 def test_the_windows_of_a_template_are_shared_by_what_they_are_over():
     template = parse("?{G, F} ?{G, F} ?p & F ?q & F[0,3] ?q")
-    assert str(windowed(template, 3)) == "?{G, F}[?w2*3] ?{G, F}[?w1*3] ?p & F[?w3*3] ?q & F[0,3] ?q"
+    assert str(open_all_windows(template, 3)) == "?{G, F}[?w2*3] ?{G, F}[?w1*3] ?p & F[?w3*3] ?q & F[0,3] ?q"
 
 
 WITHIN = [((0, np.inf),), ((1, 3), (5, 8)), ((2, 2), (4, 30))]

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fernn
 from fernn.formula import Not, Since, direction, parse, simplify, walk
-from fernn.formula.templates import paper_length, paper_up_to, windowed
+from fernn.formula.templates import open_all_windows, paper_length, paper_up_to
 from fernn.learners.fernn.quantised_kernels import TANH
 from fernn.learners.fernn.template_network import compile_template, in_units, normalize_weights
 from fernn.learners.fernn.trainable_networks import BatchPlan, QuantisedBackend, QuantisedNetwork, TraceBatches
@@ -43,7 +43,7 @@ def networks(draw):
     whole = draw(st.sampled_from([paper_length, paper_up_to]))
     template = whole(length, since, draw(st.sampled_from(["future", "past"])))
     if draw(st.booleans()):
-        template = windowed(template, draw(st.integers(1, 4)))
+        template = open_all_windows(template, draw(st.integers(1, 4)))
     random = np.random.default_rng(draw(st.integers(0, 10_000)))
     ragged = draw(st.booleans())
     lengths = random.integers(3, SAMPLES + 1, 40) if ragged else np.full(40, SAMPLES)

@@ -12,7 +12,7 @@ import oracle
 from fernn import parse, robustness
 from fernn.errors import FormulaError, SignalError
 from fernn.formula import Atom, walk
-from fernn.formula.measures import everywhere
+from fernn.formula.measures import map_nodes
 from fernn.report.reach import reach
 from strategies import FUTURE, MIXED, PAST, formulas
 
@@ -32,7 +32,7 @@ class Watched(list):
 def numbered(formula):
     """The formula with a channel of its own for every atom, c0, c1, ... as they are met."""
     count = iter(range(1000))
-    return everywhere(
+    return map_nodes(
         formula, lambda node: Atom(((f"c{next(count)}", 1.0),), ">=", 0.0) if isinstance(node, Atom) else node
     )
 

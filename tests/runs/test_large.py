@@ -18,7 +18,7 @@ from fernn.formula import Atom, thresholds, walk, with_thresholds
 from fernn.learners.front import Entry, Front
 from fernn.runs.out_of_core import judge_on_all, unlabelled_batch
 from fernn.semantics import satisfied, score
-from fernn.semantics.critical import CERTAIN, counts, critical, movable
+from fernn.semantics.threshold_profile import CERTAIN, critical_values, empty_profile, movable_thresholds
 
 RULES = ["G (x <= 1) & F (y >= 0)", "F (x > 0 & G[0,3] (y < 1))", "H (y >= -1) | O (x < -2)", "(x >= 0) U (y > 1)"]
 
@@ -35,7 +35,7 @@ def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text
     rule, data, to = parse(text), made(seed, 20), half / 2
     atom = [node for node in walk(rule) if isinstance(node, Atom)][k]
     side = 1 if atom.relation in (">=", ">") else -1
-    values = critical(rule, k, unlabelled_batch(data))
+    values = critical_values(rule, k, unlabelled_batch(data))
     moved = with_thresholds(rule, [*thresholds(rule)[:k], to, *thresholds(rule)[k + 1 :]])
     holds = values > side * to if atom.is_strict else values >= side * to
     assert holds.tolist() == satisfied(moved, data).tolist()
@@ -47,12 +47,12 @@ def test_counted_errors_are_those_of_the_moved_rule(text, seed, k):
     rule, data = parse(text), made(seed)
     lot = unlabelled_batch(data)
     labelled = replace(lot, labels=[data.classes[int(i)] for i in data.labels])
-    found = counts(rule, k, lot)
+    found = empty_profile(rule, k, lot)
     found.take(labelled)
     errors = found.errors({"good"})
     assert found.at(found.now) == rule
     assert len(found.grid) <= 1_001
-    assert set(critical(rule, k, lot)[np.abs(critical(rule, k, lot)) < CERTAIN]) <= set(found.grid)
+    assert set(critical_values(rule, k, lot)[np.abs(critical_values(rule, k, lot)) < CERTAIN]) <= set(found.grid)
     for i in range(0, len(found.grid), 71):
         judged = score(found.at(i), data)
         assert errors[i] == judged.false_good + judged.false_bad
@@ -81,16 +81,16 @@ def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apar
 
 def test_thresholds_beyond_all_critical_values_of_a_sample_are_tried_too():
     data = from_arrays(np.array([[[1.0, 2.0]], [[1.0, 3.0]]]), np.array([0, 1]), ["x"], classes=["bad", "good"])
-    grid = counts(parse("F (x >= 2.5)"), 0, unlabelled_batch(data)).grid
+    grid = empty_profile(parse("F (x >= 2.5)"), 0, unlabelled_batch(data)).grid
     assert grid[0] < 2 < 3 < grid[-1]
     assert len(grid) >= 990
-    alone = counts(parse("F (x >= 2.5)"), 0, unlabelled_batch(data.subset(np.arange(1)))).grid
+    alone = empty_profile(parse("F (x >= 2.5)"), 0, unlabelled_batch(data.subset(np.arange(1)))).grid
     assert alone[0] < 2 < alone[-2]
 
 
 def test_thresholds_under_a_negation_or_of_sums_are_left_alone():
-    assert movable(parse("!(x >= 1) & G (y <= 2)")) == []
-    assert movable(parse("2*x - y >= 1 & G (y <= 2)")) == [1]
+    assert movable_thresholds(parse("!(x >= 1) & G (y <= 2)")) == []
+    assert movable_thresholds(parse("2*x - y >= 1 & G (y <= 2)")) == [1]
     assert np.inf > CERTAIN
 
 

@@ -15,8 +15,7 @@ from fernn.engines.resolve import close_all
 from fernn.errors import DataError
 from fernn.learners.front import Entry, Front
 from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all, judge_on_all_by_parts
-from fernn.semantics.chunks import judged, verdicts
-from fernn.semantics.parts import rows_of
+from fernn.semantics.stream_evaluation import evaluate_file, evaluate_stream, trace_verdicts
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 RULE = "G[0,30] (v <= 1.5) | F (w >= 2.9)"
@@ -47,7 +46,7 @@ def engine():
 def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
     there = judge_by_parts(RULE, open_source(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
-    here = judged(RULE, folder)
+    here = evaluate_file(RULE, folder)
     assert there.judged.tally == here.tally
     assert there.judged.score == here.score
     assert there.complete
@@ -67,7 +66,7 @@ def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
     with pytest.raises(DataError, match=wanted):
         judge_by_parts(RULE, open_source(folder), engine=engine)
     with pytest.raises(DataError, match=wanted):
-        judged(RULE, folder)
+        evaluate_file(RULE, folder)
 
 
 def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, engine):
@@ -79,7 +78,7 @@ def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, e
         frame = pl.read_parquet(folder / f"{number}.parquet").with_columns(pl.col("case").cast(pl.String))
         frame.write_parquet(folder / f"{number}.parquet")
     options = {"bad_rows": "skip"}
-    here = judged(RULE, folder, options)
+    here = evaluate_file(RULE, folder, options)
     for rows in (None, 1, 97):
         assert judge_by_parts(RULE, open_source(folder, options), rows=rows, engine=engine).judged.tally == here.tally
 
@@ -88,7 +87,7 @@ def test_ids_that_are_whole_in_one_file_and_not_in_the_next_are_refused(folder):
     frame = pl.read_parquet(folder / "1.parquet")
     frame.with_columns(pl.col("case").cast(pl.Float64)).write_parquet(folder / "1.parquet")
     with pytest.raises(DataError, match="whole numbers in some files"):
-        judged(RULE, folder)
+        evaluate_file(RULE, folder)
 
 
 def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_included(folder, engine):
@@ -117,7 +116,7 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
         folder / "2.parquet"
     )
     with pytest.raises(DataError) as here:
-        judged(RULE, folder)
+        evaluate_file(RULE, folder)
     with pytest.raises(DataError) as there:
         judge_by_parts(RULE, open_source(folder), engine=engine)
     assert str(there.value) == str(here.value)
@@ -127,7 +126,7 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
 def test_every_trace_comes_back_in_order(folder, engine):
     lots = []
     judge_by_parts(RULE, open_source(folder), rows=500, engine=engine, each=lots.append)
-    found = [rows_of(each) for each in verdicts(parse(RULE), Stream(open_source(folder)))]
+    found = [trace_verdicts(each) for each in evaluate_stream(parse(RULE), Stream(open_source(folder)))]
     for k in range(4):
         assert [x for lot in lots for x in lot[k]] == [x for lot in found for x in lot[k]]
 

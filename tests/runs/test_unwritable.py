@@ -12,13 +12,12 @@ import pytest
 from fernn.cli import main
 from fernn.data import atomic_write as atomic
 from fernn.data import load, write_csv
-from fernn.errors import FernnError, RunError
+from fernn.errors import FernnError, RunError, suppress_warnings
 from fernn.learners import Fernn
 from fernn.report.page import write_report
 from fernn.runs import Run, load_job, new_folder, plan, run_job, start_job
 from fernn.runs.rivals import try_seeds
 from fernn.runs.run import folder_name
-from fernn.semantics.quiet import quiet
 
 LEARN = ("learn", "d.csv", "--max-length", "2", "--restarts", "4", "--set", "rounds=2", "-q")
 
@@ -134,7 +133,7 @@ def run(tmp_path, monkeypatch):
     """A run, and beside it a file that nobody may change through it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "victim").write_text("precious\n")
-    with quiet():
+    with suppress_warnings():
         data = load("cruise", cases=15)
         write_csv(data, tmp_path / "d.csv")
         planned = plan("cruise", {}, "fernn", {"max_length": 2, "rounds": 1, "restarts": 4}, 0.2)
@@ -151,7 +150,7 @@ def led_away(run, name):
 
 def test_a_report_is_not_written_through_a_link(run):
     led_away(run, "report.html")
-    with quiet():
+    with suppress_warnings():
         path = write_report(run)
     assert (run.parent / "victim").read_text() == "precious\n"
     assert not path.is_symlink()
@@ -161,7 +160,7 @@ def test_a_report_is_not_written_through_a_link(run):
 def test_a_report_that_is_asked_for_elsewhere_follows_the_users_own_link(run):
     (run.parent / "shared").mkdir()
     (run.parent / "latest.html").symlink_to(run.parent / "shared" / "report.html")
-    with quiet():
+    with suppress_warnings():
         write_report(run, run.parent / "latest.html")
     assert (run.parent / "latest.html").is_symlink()
     assert (run.parent / "shared" / "report.html").is_file()
@@ -175,7 +174,7 @@ def test_a_run_that_is_gone_on_with_is_not_written_through_links(run, name):
         shutil.copy(run / name, run.parent / "victim")
     before = (run.parent / "victim").read_bytes()
     led_away(run, name)
-    with quiet():
+    with suppress_warnings():
         job = load_job(run)
         job.run.resume()
         fit = Fernn(max_length=2, rounds=2, restarts=4).fit(job.parts[0], job.run.record)
@@ -188,7 +187,7 @@ def test_a_run_that_is_gone_on_with_is_not_written_through_links(run, name):
 
 def test_lines_are_not_added_through_a_link(run):
     led_away(run, "seeds.jsonl")
-    with quiet(), pytest.raises(RunError, match="symbolic link"):
+    with suppress_warnings(), pytest.raises(RunError, match="symbolic link"):
         try_seeds(load_job(run), 1)
     assert (run.parent / "victim").read_text() == "precious\n"
 

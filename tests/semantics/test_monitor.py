@@ -25,7 +25,7 @@ from fernn.formula.nodes import (
     Until,
     atom,
 )
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from fernn.semantics import robustness, satisfied
 from fernn.semantics.monitor import Monitor
 from oracle import as_trace, holds, rho
@@ -157,7 +157,7 @@ def test_a_response_property_is_followed_in_bounded_memory():
     for t in range(500):
         reading = monitor.update((1.0, 1.0 if t % 2 else 0.0))
     assert reading.verdict is None
-    assert len(monitor._outlook.leaves.recent) == 3
+    assert len(monitor._future.leaves.recent) == 3
     for _ in range(3):
         reading = monitor.update((1.0, 0.0))
     assert reading.high == 0, "x is exactly at its threshold"
@@ -173,7 +173,7 @@ def test_nested_unbounded_operators_need_no_memory():
     from fernn.semantics import robustness
 
     assert monitor.finish().robustness == robustness(monitor.formula, X[None], CHANNELS)[0]
-    assert len(monitor._outlook.leaves.recent) == 1
+    assert len(monitor._future.leaves.recent) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from fernn.errors import FernnWarning, FormulaError, SignalError
 from fernn.formula.measures import direction, length, mirror
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from fernn.semantics import robustness, satisfied, signals
 from oracle import as_trace, holds, rho
 from strategies import CHANNELS, FUTURE, PAST, formulas, traces

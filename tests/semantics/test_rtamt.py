@@ -13,21 +13,22 @@ import pytest
 
 from fernn.errors import SignalError
 from fernn.formula.export import to_rtamt
-from fernn.formula.interval import ALL_TIME, Interval
 from fernn.formula.nodes import (
+    ALL_TIME,
     Always,
     And,
     Atom,
     Eventually,
     Historically,
     Implies,
+    Interval,
     Not,
     Once,
     Or,
     Since,
     Until,
 )
-from fernn.formula.parse import parse
+from fernn.formula.parser import parse
 from fernn.semantics import Monitor, robustness
 
 rtamt = pytest.importorskip("rtamt", reason="rtamt is not installed")

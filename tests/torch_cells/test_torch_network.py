@@ -34,8 +34,7 @@ from fernn.formula import (
     atom,
     simplify,
 )
-from fernn.formula.interval import OpenInterval
-from fernn.formula.nodes import AnyAtom, AnyOf
+from fernn.formula.nodes import AnyAtom, AnyOf, OpenInterval
 from fernn.formula.templates import paper_up_to, up_to_length
 from strategies import CHANNELS, FUTURE, PAST, atoms, intervals
 

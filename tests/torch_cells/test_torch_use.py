@@ -16,8 +16,7 @@ from torch import nn
 import fernn
 import fernn.torch as ft
 from fernn.formula import Always, Eventually, Until, interval, simplify
-from fernn.formula.interval import OpenInterval
-from fernn.formula.nodes import AnyAtom, AnyOf
+from fernn.formula.nodes import AnyAtom, AnyOf, OpenInterval
 
 
 class Alarm(nn.Module):

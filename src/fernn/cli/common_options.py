@@ -158,10 +158,10 @@ def read_formula(
     """
     from ..errors import FormulaError
     from ..formula import parse
-    from ..formula.export.header import check_step
+    from ..formula.export.target import check_dt
 
     if dt is not None:
-        check_step(dt)
+        check_dt(dt)
     if time_units and dt is None:
         raise FormulaError(f"{name} has no known time between samples: pass --dt, or leave out --time-units")
     return parse(text, dt=dt if time_units else None)
@@ -169,16 +169,16 @@ def read_formula(
 
 def note_windows(rules: Iterable[Formula], dt: float | None, unit: str | None) -> None:
     """Says that windows count samples to whoever gave --dt without --time-units; nothing where no window is bounded."""
-    from ..formula.export.header import farthest
-    from ..formula.show import duration, number
+    from ..formula.export.target import farthest_window_end
+    from ..formula.printer import format_duration, format_number
 
-    reaches = [reach for reach in map(farthest, rules) if reach is not None]
+    reaches = [reach for reach in map(farthest_window_end, rules) if reach is not None]
     if dt is None or not reaches:
         return
     clock, reach = unit or "time units", max(reaches)
     complain(
-        f"note: windows in a formula count samples, here up to {reach}, which is {duration(reach, dt)} {clock} with "
-        f"--dt {number(dt)}; --time-units reads them in {clock}"
+        f"note: windows in a formula count samples, here up to {reach}, which is {format_duration(reach, dt)} {clock} "
+        f"with --dt {format_number(dt)}; --time-units reads them in {clock}"
     )
 
 
@@ -202,9 +202,9 @@ def warn_of_windows(rules: Iterable[Formula], data: Dataset) -> None:
 
 def warn_of_compiling() -> None:
     """Says so where the kernels are not compiled yet."""
-    from ..semantics.machine import is_compiled
+    from ..semantics.interpreter import is_interpreter_compiled
 
-    if not is_compiled():
+    if not is_interpreter_compiled():
         complain("compiling the kernels for this machine, once: some ten seconds")
 
 

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from ..data.streaming import Source
     from ..formula import Formula
     from ..runs.out_of_core import PartitionedVerdicts
-    from ..semantics import Deciding, Score
-    from ..semantics.parts import Rows
-    from ..semantics.tally import Judged
+    from ..semantics import Score, Witness
+    from ..semantics.running_metrics import LabelledMetrics
+    from ..semantics.stream_evaluation import TraceVerdicts
 
 
 Write = Callable[[Sequence[str], Any, Any, Sequence[str] | None], None]
@@ -65,7 +65,7 @@ class Spool:
         for row in zip(cases, (values + 0.0).tolist(), holds.tolist(), words, strict=True):
             self._file.write(f"{json_lib.dumps(row)}\n")
 
-    def rows(self, judged: Judged) -> Iterator[dict[str, Any]]:
+    def rows(self, judged: LabelledMetrics) -> Iterator[dict[str, Any]]:
         """All traces, in their order; labels are classes."""
         self._file.seek(0)
         for line in self._file:
@@ -131,13 +131,18 @@ def evaluate_in_pieces(
     """`eval` in pieces. Counts are of all traces; JSON lists all of them, text those that are wrong or close."""
     from ..data.options import suggest_command
     from ..data.streaming import Stream, open_source
-    from ..semantics.chunks import check_step, settled, step_of, verdicts
-    from ..semantics.tally import Tally
+    from ..semantics.running_metrics import RunningMetrics
+    from ..semantics.stream_evaluation import (
+        check_sampling_interval,
+        evaluate_stream,
+        resolve_source_labels,
+        sampling_interval,
+    )
 
     if not time_units:
         note_windows([read_formula(text)], options.get("dt"), options.get("unit"))
     source = open_source(file, options)
-    dt = step_of(source) if time_units else None
+    dt = sampling_interval(source) if time_units else None
     rule = read_formula(text, dt, time_units, source.name)
     where = parse_at(at, rule)
     warn_of_compiling()
@@ -148,21 +153,21 @@ def evaluate_in_pieces(
             print_problems(suggest_command("check", [file], options), came.problems)
         seen = RowsRead(came.totals.dt, came.totals.unit, came.rows, came.complete)
         return _print_verdicts(rule, came.judged, seen, at, spool)
-    tally = Tally()
+    tally = RunningMetrics()
     stream = Stream(source, rows)
     with rows_to(out) as write, show_rows("judged") as wants_end:
-        for found in verdicts(rule, stream, where):
+        for found in evaluate_stream(rule, stream, where):
             tally += found.tally
             for take in (write, *([] if spool is None else [spool.take])):
                 take(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
             if wants_end(stream):
                 break
     if dt is not None and stream.is_over:
-        check_step(stream.totals, dt)
+        check_sampling_interval(stream.totals, dt)
     if problems := stream.problems():
         print_problems(suggest_command("check", [file], options), problems)
     seen = RowsRead(stream.dt, stream.unit, stream.rows, stream.is_over)
-    return _print_verdicts(rule, settled(tally, source), seen, at, spool)
+    return _print_verdicts(rule, resolve_source_labels(tally, source), seen, at, spool)
 
 
 class RowsRead(NamedTuple):
@@ -180,22 +185,22 @@ def _judge_on_engine(
 ) -> PartitionedVerdicts:  # fmt: skip
     """File by file, on the engine that is chosen."""
     from ..runs.out_of_core import judge_by_parts
-    from ..semantics.chunks import check_step
+    from ..semantics.stream_evaluation import check_sampling_interval
 
     with rows_to(out) as write, by_file("judged") as told:
         takers = [*([] if out is None else [write]), *([] if spool is None else [spool.take])]
 
-        def each(lot: Rows) -> None:
+        def each(lot: TraceVerdicts) -> None:
             for take in takers:
                 take(*lot)
 
         came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
     if dt is not None and came.complete:
-        check_step(came.totals, dt)
+        check_sampling_interval(came.totals, dt)
     return came
 
 
-def _print_verdicts(rule: Formula, told: Judged, seen: RowsRead, at: str, spool: Spool | None) -> int:
+def _print_verdicts(rule: Formula, told: LabelledMetrics, seen: RowsRead, at: str, spool: Spool | None) -> int:
     """Prints it, as JSON where there is a spool; the exit code."""
     _tell_empty(rule, told)
     nothing = not seen.is_over and not told.tally.traces
@@ -212,7 +217,7 @@ def _print_verdicts(rule: Formula, told: Judged, seen: RowsRead, at: str, spool:
     return 0 if told.tally.satisfied == told.tally.traces else 1
 
 
-def _tell_empty(rule: Formula, told: Judged) -> None:
+def _tell_empty(rule: Formula, told: LabelledMetrics) -> None:
     from ..formula.nodes import FUTURE, PAST, walk
 
     late = any(node.over.start > 0 for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
@@ -229,7 +234,7 @@ def _sentence(rule: Formula, seen: RowsRead, at: str) -> str:
     return to_sentence(rule, seen.dt, seen.unit) if at == "verdict" else f"Judged at: {at}."
 
 
-def _print_json(told: Judged, seen: RowsRead, rule: Formula, at: str, spool: Spool) -> None:
+def _print_json(told: LabelledMetrics, seen: RowsRead, rule: Formula, at: str, spool: Spool) -> None:
     """One JSON object, of which one trace at a time is in memory."""
     tally, score = told.tally, told.score
     about = {
@@ -243,7 +248,7 @@ def _print_json(told: Judged, seen: RowsRead, rule: Formula, at: str, spool: Spo
     sys.stdout.flush()
 
 
-def _print(told: Judged, seen: RowsRead, rule: Formula, at: str) -> None:
+def _print(told: LabelledMetrics, seen: RowsRead, rule: Formula, at: str) -> None:
     tally, score = told.tally, told.score
     typer.echo(f"{rule}\n{_sentence(rule, seen, at)}\n")
     labelled = bool(told.classes)
@@ -298,7 +303,7 @@ def evaluate(
     from ..data import suggest_command
     from ..formula import to_sentence
     from ..semantics.robustness import robustness, satisfied
-    from ..semantics.score import counted
+    from ..semantics.running_metrics import score_verdicts
 
     where = parse_at(at, rule)
     values = robustness(rule, data, at=where)
@@ -306,7 +311,7 @@ def evaluate(
         warnings.simplefilter("ignore")  # what there is to say, the line above has said
         verdicts = satisfied(rule, data, at=where)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
-    found = counted(verdicts, data.positive) if len(data.classes) == 2 else None
+    found = score_verdicts(verdicts, data.positive) if len(data.classes) == 2 else None
     if out is not None:
         with rows_to(out) as write:
             write(data.cases, values, verdicts, labels)
@@ -394,21 +399,21 @@ def _place(data: Dataset, case: str) -> int:
 
 
 def _moment(sample: int, data: Dataset) -> str:
-    from ..formula.show import duration
+    from ..formula.printer import format_duration
 
     if data.dt is None:
         return f"sample {sample}"
-    return f"sample {sample} ({duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
+    return f"sample {sample} ({format_duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
 
 
-def _readings(found: Deciding, one: Dataset) -> str:
+def _readings(found: Witness, one: Dataset) -> str:
     trace = one.trace(0)
     return ", ".join(
         f"{name} = {short(float(trace[one.channels.index(name)][found.sample]))}" for name in found.channels
     )
 
 
-def _witness_json(found: Deciding | None, parts: Any, one: Dataset) -> dict[str, object]:
+def _witness_json(found: Witness | None, parts: Any, one: Dataset) -> dict[str, object]:
     if found is None:
         return {"deciding": None}
     trace = one.trace(0)

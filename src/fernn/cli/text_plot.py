@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..formula import Atom, channels, walk
-from ..formula.show import duration, number, weighted_sum
+from ..formula.printer import format_duration, format_number, format_sum
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -39,8 +39,8 @@ def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Datase
     curves = {mark: _middle(weights, data, good, columns) for mark, good in ((BAD, False), (GOOD, True))}
     lines = grid_of(curves, [atom.threshold for atom in atoms], columns, height)
     bad, good = data.classes
-    name = weighted_sum(weights)
-    limit = ", ".join(f"{name} {atom.relation} {number(atom.threshold)}" for atom in atoms)
+    name = format_sum(weights)
+    limit = ", ".join(f"{name} {atom.relation} {format_number(atom.threshold)}" for atom in atoms)
     foot = f"{'':>9}+{'-' * columns}\n{'':>10}{_axis(int(data.lengths.max()), data, columns)}"
     key = f"the median {name}: {GOOD} {good}, {BAD} {bad}, {BOTH} both; {LINE} {LINE} {LINE} {limit}"
     return "\n".join([key, *lines, foot])
@@ -102,7 +102,7 @@ def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, c
 
 def _axis(samples: int, data: Dataset, columns: int) -> str:
     end = samples - 1
-    last = f"sample {end}" if data.dt is None else f"{duration(end, data.dt)} {data.time_unit or ''}".rstrip()
+    last = f"sample {end}" if data.dt is None else f"{format_duration(end, data.dt)} {data.time_unit or ''}".rstrip()
     return "0" + last.rjust(columns - 1)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..formula.show import computed_number, number
-from ..plain import short_repr
+from ..errors import short_repr
+from ..formula.printer import format_computed, format_number
 from .checks import duplicate_groups, unavoidable_errors
 from .dataset import Dataset, check_dataset
 from .problems import plural
@@ -62,12 +62,12 @@ class DataCard:
 
     def __str__(self) -> str:
         span = f"{self.shortest}" if self.shortest == self.longest else f"{self.shortest} to {self.longest}"
-        step = f", dt {number(self.dt)} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
+        step = f", dt {format_number(self.dt)} {self.time_unit or ''}".rstrip() if self.dt is not None else ""
         samples = "sample" if span == "1" else "samples"
         shape = f"{plural(self.cases, 'case')} x {plural(len(self.channels), 'channel')} x {span} {samples}"
         lines = [f"{self.name}: {shape}{step}"]
         rows: list[tuple[str, ...]] = [("channel", "min", "median", "max")]
-        rows += [(c.name, *(computed_number(x, 10) for x in (c.min, c.median, c.max))) for c in self.channels[:MOST]]
+        rows += [(c.name, *(format_computed(x, 10) for x in (c.min, c.median, c.max))) for c in self.channels[:MOST]]
         first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
         for name, *levels in rows:
             cells = (f"{level:>{max(width, 11)}}" for level, width in zip(levels, others, strict=True))
@@ -87,7 +87,7 @@ class DataCard:
 
     def _labels(self) -> str:
         if self.label_range is not None:
-            return f"labels: real, {number(self.label_range[0])} to {number(self.label_range[1])}"
+            return f"labels: real, {format_number(self.label_range[0])} to {format_number(self.label_range[1])}"
         if not self.classes:
             return "labels: none"
         shown = ", ".join(f"{name} {count}" for name, count in self.classes[:MOST])

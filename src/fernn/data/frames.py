@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DataError, FernnWarning
-from ..plain import shortened
+from ..errors import DataError, FernnWarning, shorten
 from .dataset import Dataset, Floats, Ints, drop_mask, to_floats
 from .draft import to_dataset
 from .label_parsing import lookalikes, parse_labels
@@ -449,7 +448,7 @@ def _numbers(array: npt.NDArray[Any]) -> Floats:
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"X holds what is no number: {shortened(str(error))}.") from None
+            raise DataError(f"X holds what is no number: {shorten(str(error))}.") from None
     return to_floats(array)
 
 

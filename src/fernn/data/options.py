@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Literal
 
 from ..errors import UnsupportedError
-from ..plain import text
+from ..formula.json_fields import as_text
 from .problems import quote_names
 
 LabelKind = Literal["auto", "class", "real"]
@@ -119,12 +119,12 @@ def validate_options(reading: object) -> dict[str, object]:
             raise ValueError(f"there is no option of reading {key!r:.40}")
         if key == "channels" and value is not None:
             for name in value:
-                text(name)
+                as_text(name)
         elif key in ("header", "steps"):
             if not isinstance(value, bool) and value is not known[key]:
                 raise TypeError(f"{key} is true or false, found {value!r:.40}")
         elif isinstance(value, str):
-            text(value)
+            as_text(value)
         elif value is not known[key] and (isinstance(value, bool) or not isinstance(value, (int, float, NoneType))):
             raise TypeError(f"{key} is a word or a number, found {value!r:.40}")
     ReadOptions(**{**reading, "channels": None})

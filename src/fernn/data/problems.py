@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from ..errors import LONGEST_LINE, DataError, FernnWarning, excerpt
-from ..plain import mapping, refusing, short_repr, text, whole
+from ..errors import LONGEST_LINE, DataError, FernnWarning, convert_errors, excerpt, short_repr
+from ..formula.json_fields import as_int, as_object, as_text
 
 Severity = Literal["error", "warning"]
 T = TypeVar("T")
@@ -59,9 +59,9 @@ class Problem:
 
 def _read_problem(content: Any) -> Problem:
     """One that was written as plain data."""
-    problem = Problem(**{**mapping(content), "choices": tuple(map(text, content.get("choices", ())))})
-    text(problem.kind), text(problem.what), text(problem.fix), whole(problem.count)
-    text(problem.file or ""), text(problem.column or ""), text(problem.case or ""), whole(problem.line or 0)
+    problem = Problem(**{**as_object(content), "choices": tuple(map(as_text, content.get("choices", ())))})
+    as_text(problem.kind), as_text(problem.what), as_text(problem.fix), as_int(problem.count)
+    as_text(problem.file or ""), as_text(problem.column or ""), as_text(problem.case or ""), as_int(problem.line or 0)
     if problem.severity not in get_args(Severity):
         raise ValueError(f"{problem.severity!r:.40} is no severity")
     return problem
@@ -129,7 +129,7 @@ class ProblemLog:
         }
 
     @staticmethod
-    @refusing(DataError, "these are no problems of a file")
+    @convert_errors(DataError, "these are no problems of a file")
     def from_json(told: Mapping[str, Any]) -> ProblemLog:
         """What `to_json` gave, which may have been changed on the way."""
         log = ProblemLog()
@@ -138,7 +138,7 @@ class ProblemLog:
         for kind, severity, column, count in told["more"]:
             if (kind, severity, column) not in log._kept:
                 raise ValueError(f"{kind!r:.40} is counted, but there is none")
-            log._more[kind, severity, column] = whole(count)
+            log._more[kind, severity, column] = as_int(count)
         return log
 
     @property

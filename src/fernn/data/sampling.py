@@ -19,8 +19,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DataError, UnsupportedError
-from ..plain import short_repr
+from ..errors import DataError, UnsupportedError, short_repr
 from .atomic_write import atomic_write
 from .dataset import Ints
 from .file_checks import format_size, report_binary, report_long_line, report_special_file

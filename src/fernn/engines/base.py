@@ -25,8 +25,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.atomic_write import atomic_write
 from ..data.readers.npz import to_arrays
-from ..errors import DataError, FernnError, UnsupportedError
-from ..plain import short_repr
+from ..errors import DataError, FernnError, UnsupportedError, short_repr
 
 
 @dataclass(frozen=True)

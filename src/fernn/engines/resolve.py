@@ -29,8 +29,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..errors import FernnError, UnsupportedError
-from ..plain import told
+from ..errors import FernnError, UnsupportedError, describe_error
 from .base import Engine, Where, announce, check_address, is_nested
 from .executors import ExecutorEngine, Local
 from .processes import cores
@@ -224,7 +223,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
             raise ValueError(f"it is larger than {LARGEST} bytes")
         found = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise FernnError(f"{path} cannot be read as TOML: {told(error)}") from error
+        raise FernnError(f"{path} cannot be read as TOML: {describe_error(error)}") from error
     for key in found:
         if key not in KEYS:
             raise FernnError(f"{path} has {key!r}, which is no setting; there are {' and '.join(KEYS)}.")

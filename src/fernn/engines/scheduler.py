@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..data import Dataset
-from ..errors import EngineError, EngineWarning, FernnError
-from ..plain import BROKEN, mapping, read_json, short_repr, text, told
+from ..errors import MALFORMED_DATA, EngineError, EngineWarning, FernnError, describe_error, short_repr
+from ..formula.json_fields import as_object, as_text, read_json
 from .base import Engine, Lost, Overtime, Unit
 
 TRIES = 3
@@ -180,9 +180,9 @@ def _answer(unit: Unit, future: Future[str], tries: int, read: Read) -> tuple[An
     except (Exception, SystemExit, GeneratorExit) as error:
         return Answer(unit, problem=f"{type(error).__name__}: {error}", tries=tries), True
     try:
-        content = mapping(read_json(answer))
+        content = as_object(read_json(answer))
         if "problem" in content:
-            return Answer(unit, problem=text(content["problem"]), tries=tries), content.get("again") is True
+            return Answer(unit, problem=as_text(content["problem"]), tries=tries), content.get("again") is True
         return Answer(unit, read(unit, content["found"]), tries=tries), False
-    except (FernnError, *BROKEN) as error:
-        return Answer(unit, problem=f"its answer cannot be used ({told(error)})", tries=tries), True
+    except (FernnError, *MALFORMED_DATA) as error:
+        return Answer(unit, problem=f"its answer cannot be used ({describe_error(error)})", tries=tries), True

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..data import Dataset
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula import Formula
 from ..learners import Learner
-from ..plain import short_repr
 from ..runs import Job
 from ..runs.command import Suggestion, suggestions
 from ..runs.methods import is_weighed, learner_of

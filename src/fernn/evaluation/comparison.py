@@ -16,9 +16,8 @@ from .. import __version__
 from ..data import Dataset, load, save
 from ..data.atomic_write import remove_link, write_text
 from ..engines.processes import cores
-from ..errors import DataError, RunError, UnsupportedError
+from ..errors import DataError, RunError, UnsupportedError, short_repr
 from ..learners.baselines import BASELINES
-from ..plain import short_repr
 from ..runs.run import remove_created, writable
 from .trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials, silent
 from .trials import METHODS, Trial, TrialResult, irreducible_error, missing_settings

@@ -22,9 +22,8 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..data.dataset import Floats, Ints
 from ..data.splits import blocks
-from ..errors import DataError, UnsupportedError
+from ..errors import DataError, UnsupportedError, short_repr
 from ..formula import Formula, parse
-from ..plain import short_repr
 from ..semantics import robustness
 
 Verdict = Literal["good", "bad", "cannot say"]

@@ -25,14 +25,12 @@ from ..data.dataset import Floats
 from ..data.problems import unknown_channel
 from ..data.streaming import Source, Stream
 from ..engines import Where
-from ..errors import DataError
+from ..errors import DataError, short_repr
 from ..formula import Formula, channels
-from ..plain import short_repr
 from ..runs.out_of_core import FileProgress, judge_by_parts, no_progress
 from ..semantics import robustness, satisfied
-from ..semantics.chunks import settled, verdicts
-from ..semantics.parts import Rows, rows_of
-from ..semantics.tally import Judged, Tally
+from ..semantics.running_metrics import LabelledMetrics, RunningMetrics
+from ..semantics.stream_evaluation import TraceVerdicts, evaluate_stream, resolve_source_labels, trace_verdicts
 from .intervals import clopper_pearson
 
 SIZES = 16
@@ -172,24 +170,24 @@ class DriftMonitor:
     ) -> Iterator[TraceRecord]:
         """The traces of a recording larger than memory; a few numbers are kept of each, no sample."""
         stream = Stream(source, rows)
-        lots: list[Rows] = []
-        tally = Tally()
-        for found in verdicts(self.formula, stream):
-            lots.append(rows_of(found))
+        lots: list[TraceVerdicts] = []
+        tally = RunningMetrics()
+        for found in evaluate_stream(self.formula, stream):
+            lots.append(trace_verdicts(found))
             tally += found.tally
             if watch is not None and watch(stream):
                 break
-        yield from self._take_lots(lots, settled(tally, source), source)
+        yield from self._take_lots(lots, resolve_source_labels(tally, source), source)
 
     def take_parts(
         self, source: Source, rows: int | None = None, engine: Where = None, told: FileProgress = no_progress
     ) -> tuple[list[TraceRecord], bool]:
         """The same of a folder, judged file by file on an engine; and whether all of it came, before a Ctrl-C."""
-        lots: list[Rows] = []
+        lots: list[TraceVerdicts] = []
         came = judge_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
         return list(self._take_lots(lots, came.judged, source)), came.complete
 
-    def _take_lots(self, lots: list[Rows], told: Judged, source: Source) -> Iterator[TraceRecord]:
+    def _take_lots(self, lots: list[TraceVerdicts], told: LabelledMetrics, source: Source) -> Iterator[TraceRecord]:
         cases = [case for lot in lots for case in lot.cases]
         labels = [label for lot in lots for label in lot.labels or ()]
         good = None

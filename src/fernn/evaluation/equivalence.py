@@ -28,12 +28,11 @@ import numpy as np
 from ..data import Dataset
 from ..data.atomic_write import write_text
 from ..data.dataset import Floats
-from ..errors import FernnError, SignalError
+from ..errors import MALFORMED_DATA, FernnError, SignalError, short_repr, suppress_warnings
 from ..formula import Formula, channels, direction, parse, simplify, walk
+from ..formula.json_fields import as_int, as_object, as_objects, read_json
 from ..formula.nodes import FUTURE, PAST, Atom, children
-from ..plain import BROKEN, mapping, read_json, rows, short_repr, whole
 from ..semantics import satisfied
-from ..semantics.quiet import quiet
 
 MARGIN = 2
 """Samples beyond those that windows reach, and as many for each operator without an end."""
@@ -216,7 +215,7 @@ class _CounterexampleSearch:
 
     def look(self, samples: int) -> bool:
         """At traces of so many samples; whether there was time for it."""
-        from ..verify.floats import OutOfTime
+        from ..semantics.z3_equivalence import SolverTimeout
 
         if perf_counter() > self.deadline:
             return False
@@ -226,27 +225,33 @@ class _CounterexampleSearch:
             for side in (0, 1):
                 if self.found[side] is None:
                     self.found[side] = self._side(side, samples)
-        except OutOfTime:
+        except SolverTimeout:
             return False
         return True
 
     def _is_ordered_alike(self, samples: int) -> bool:
-        from ..verify.floats import OrderedQuestion
+        from ..semantics.z3_equivalence import OrderedQuestion
 
         question = OrderedQuestion(self.first, self.second, ranges=self.ranges, either=True)
         return question.answer(samples, self.deadline) is None
 
     def _side(self, side: int, samples: int) -> Floats | None:
-        from ..verify.floats import BitwiseQuestion, OrderedQuestion, OutOfTime, sums, traced
+        from ..semantics.z3_equivalence import (
+            BitwiseQuestion,
+            OrderedQuestion,
+            SolverTimeout,
+            inexact_sums,
+            trace_of_values,
+        )
 
         holds, fails = (self.first, self.second) if side == 0 else (self.second, self.first)
         if perf_counter() > self.deadline:
-            raise OutOfTime
+            raise SolverTimeout
         values = OrderedQuestion(holds, fails, ranges=self.ranges).answer(samples, self.deadline)
         if values is None:
             return None
-        if not sums(self.first, self.second):
-            plain = traced(values, self.names, samples)
+        if not inexact_sums(self.first, self.second):
+            plain = trace_of_values(values, self.names, samples)
             assert self._differ(plain, holds, fails)  # the order of floats is all that such formulas see
             return plain
         trace = self._real(holds, fails, samples)
@@ -255,14 +260,13 @@ class _CounterexampleSearch:
             return trace
         try:
             trace = BitwiseQuestion(holds, fails, self.names, self.ranges).answer(samples, self.deadline)
-        except OutOfTime:
+        except SolverTimeout:
             self.in_reals[side] = self.is_open = True
             raise
         return trace if trace is not None and self._differ(trace, holds, fails) else None
 
     def _real(self, holds: Formula, fails: Formula, samples: int) -> Floats | None:
-        from ..verify.difference import TooClose, difference
-        from ..verify.floats import OutOfTime
+        from ..semantics.z3_equivalence import SolverTimeout, TooClose, difference
 
         left = self.deadline - perf_counter()
         try:
@@ -271,12 +275,12 @@ class _CounterexampleSearch:
             return None
         except FernnError as error:
             if "did not find out within" in str(error):
-                raise OutOfTime from None
+                raise SolverTimeout from None
             raise
 
     def _differ(self, trace: Floats, holds: Formula, fails: Formula) -> bool:
         """By the one exact judge."""
-        with quiet():
+        with suppress_warnings():
             try:
                 yes, no = (bool(satisfied(formula, trace[None], self.names)[0]) for formula in (holds, fails))
             except SignalError:
@@ -284,10 +288,10 @@ class _CounterexampleSearch:
         return yes and not no
 
     def relation(self, samples: int, late: str) -> Relation:
-        from ..verify.floats import sums
+        from ..semantics.z3_equivalence import inexact_sums
 
         concerned = any(real and trace is None for real, trace in zip(self.in_reals, self.found, strict=True))
-        both = sums(self.first, self.second) if concerned else ()
+        both = inexact_sums(self.first, self.second) if concerned else ()
         notes = [late] if late else []
         if self.is_open:
             notes = ["Whether they differ in floats was not found out in the time given."]
@@ -312,7 +316,7 @@ class _CounterexampleSearch:
 
     def _in_float32(self, samples: int) -> list[str]:
         """A sentence where thresholds that are one number in float32 make a difference there."""
-        from ..verify.floats import OrderedQuestion, OutOfTime
+        from ..semantics.z3_equivalence import OrderedQuestion, SolverTimeout
 
         numbers: dict[tuple[object, np.float32], set[float]] = {}
         with np.errstate(over="ignore"):
@@ -328,7 +332,7 @@ class _CounterexampleSearch:
                 for size in range(1, samples + 1):
                     if OrderedQuestion(*pair, np.float32, self.ranges).answer(size, self.deadline) is not None:
                         return [f"On float32 data, where {said} are one number, they are not equivalent."]
-        except OutOfTime:
+        except SolverTimeout:
             return [f"On float32 data, where {said} are one number, it was not found out."]
         return []
 
@@ -338,7 +342,7 @@ class _CounterexampleSearch:
         atoms = [n for formula in (self.first, self.second) for n in walk(formula) if isinstance(n, Atom)]
         for size in dict.fromkeys((1, min(2, samples), samples)):
             X = self._near(random, atoms, size)
-            with quiet():
+            with suppress_warnings():
                 try:
                     verdicts = [satisfied(formula, X, self.names) for formula in (self.first, self.second)]
                 except SignalError:
@@ -493,14 +497,16 @@ def sufficient_samples(formulas: Sequence[Formula], data: Dataset) -> int:
 
 def load_classes(folder: Path, groups: Sequence[Sequence[Formula]], length: int) -> EquivalenceClasses | None:
     """What was found before of the same formulas; None where there is nothing, or of others."""
-    with suppress(OSError, *BROKEN):
-        found = mapping(read_json((folder / CLASSES_FILE).read_bytes()))
+    with suppress(OSError, *MALFORMED_DATA):
+        found = as_object(read_json((folder / CLASSES_FILE).read_bytes()))
         by_text = {str(formula): formula for group in groups for formula in group}
-        classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in rows(found["classes"]))
+        classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in as_objects(found["classes"]))
         how: Any = found["how"]
-        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and whole(found["length"]) == length
+        is_same = (
+            sorted(str(f) for row in classes for f in row) == sorted(by_text) and as_int(found["length"]) == length
+        )
         if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
-            rough, reach = found.get("up_to_rounding") is True, whole(found.get("reach", 0))
+            rough, reach = found.get("up_to_rounding") is True, as_int(found.get("reach", 0))
             return EquivalenceClasses(classes, length, how, found["settled"] is True, rough, reach)
     return None
 

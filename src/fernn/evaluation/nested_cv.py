@@ -30,12 +30,10 @@ import numpy as np
 from ..data import Dataset
 from ..data import folds as into
 from ..data.splits import blocks
-from ..errors import FernnError, UnsupportedError
+from ..errors import FernnError, UnsupportedError, short_repr, suppress_warnings
 from ..formula import Formula, parse
 from ..learners import Learner
-from ..plain import short_repr
 from ..semantics import satisfied
-from ..semantics.quiet import quiet
 from .intervals import LEVEL, clopper_pearson, effective_sample_size
 from .resampling import CountDone, Refit, describe_limited, refit
 
@@ -121,7 +119,7 @@ def _count_errors(found: Sequence[Refit], data: Dataset, folds: int, rule: Formu
     lost, block, differ = [], [], 0
     for each in found:  # a fold that failed on an engine again and again is missing
         test = tests[each.seed]
-        with quiet():
+        with suppress_warnings():
             said = satisfied(parse(each.formula), test)
             differ += int(np.count_nonzero(said != satisfied(rule, test)))
         lost.append(said != test.positive)

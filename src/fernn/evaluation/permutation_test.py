@@ -25,12 +25,12 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.splits import blocks
+from ..errors import short_repr
 from ..formula import Formula, parse
 from ..learners import Learner
 from ..learners.baselines import BASELINES
 from ..learners.classes.rules import known_labels
 from ..learners.labels import losses
-from ..plain import short_repr
 from ..runs import Outcome
 from ..runs.methods import is_weighed
 from ..semantics import satisfied, score

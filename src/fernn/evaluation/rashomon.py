@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
-from ..formula.show import number, weighted_sum
+from ..formula.printer import format_number, format_sum
 from ..learners.prior import signed_atoms
 from ..mining import Query, QuerySession
-from ..plain import short_repr
 from ..semantics import satisfied
 from . import equivalence
 from .equivalence import EquivalenceClasses
@@ -197,7 +196,7 @@ def shape(formula: Formula) -> str:
     marked = with_thresholds(formula, [float(f"1e-2{i:02d}") for i in signs])
     text = str(marked)
     for i in range(1, 1 + len(thresholds(formula))):
-        text = text.replace(number(float(f"1e-2{i:02d}")), "?")
+        text = text.replace(format_number(float(f"1e-2{i:02d}")), "?")
     return text
 
 
@@ -208,10 +207,10 @@ def _atoms(formula: Formula) -> dict[str, float]:
     for node, sign in signed_atoms(formula):
         if isinstance(node, Atom):
             relation = "<=" if node.is_upper_bound == (sign > 0) else ">="
-            found.setdefault(f"{weighted_sum(node.weights)} {relation}", node.threshold)
+            found.setdefault(f"{format_sum(node.weights)} {relation}", node.threshold)
     return found
 
 
 def _span(levels: Sequence[float]) -> str:
     low, high = min(levels), max(levels)
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
+    return format_number(low) if low == high else f"{format_number(low)} to {format_number(high)}"

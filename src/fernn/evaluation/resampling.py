@@ -28,15 +28,14 @@ from ..data.checks import duplicate_groups
 from ..data.dataset import Ints
 from ..data.splits import blocks
 from ..engines import Failures, Local, Unit, run_units
-from ..errors import DataError, EngineError, UnsupportedError
+from ..errors import MALFORMED_DATA, DataError, EngineError, UnsupportedError, short_repr, suppress_warnings
 from ..formula import Formula, channels, parse
-from ..formula.holes import without_holes
+from ..formula.json_fields import as_int, as_number, as_object, read_json
+from ..formula.templates import require_closed
 from ..learners import Learner
 from ..learners.recipe import engine_for, made, read_formula, recipe
-from ..plain import BROKEN, mapping, number, read_json, short_repr, whole
 from ..runs.job import error
 from ..semantics import satisfied
-from ..semantics.quiet import quiet
 from .rashomon import shape
 
 Resample = Literal["as it is", "shuffle", "bootstrap", "fold"]
@@ -143,7 +142,7 @@ def refit_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -
 
 def _refit_once(learner: Learner, data: Dataset, kind: Resample, seed: int, parts: int) -> Refit:
     train, held = resample(data, kind, seed, parts)
-    with quiet():
+    with suppress_warnings():
         fit = learner.fit(train)
         if fit.ended == "interrupted":
             raise KeyboardInterrupt  # half a fit is none
@@ -245,8 +244,8 @@ def load_refits(path: Path, marks: Mapping[Resample, str]) -> dict[RefitKey, May
     except FileNotFoundError:
         return {}
     for line in lines[:-1]:  # what follows the last line end is torn, or nothing
-        with suppress(*BROKEN):
-            content = mapping(read_json(line))
+        with suppress(*MALFORMED_DATA):
+            content = as_object(read_json(line))
             mark = content.pop("about", None)
             repeat = _parse_refit(content)
             if mark == marks[repeat.kind]:
@@ -256,12 +255,12 @@ def load_refits(path: Path, marks: Mapping[Resample, str]) -> dict[RefitKey, May
 
 def _parse_refit(content: Any) -> Refit:
     """One that was written as plain data; any of `plain.BROKEN` where it is none."""
-    repeat = Refit(**mapping(content))
-    whole(repeat.seed), number(repeat.least), whole(repeat.cases)
-    test = number(0.0 if repeat.test is None else repeat.test)
+    repeat = Refit(**as_object(content))
+    as_int(repeat.seed), as_number(repeat.least), as_int(repeat.cases)
+    test = as_number(0.0 if repeat.test is None else repeat.test)
     if not (repeat.least >= 0 and test >= 0 and isfinite(test * repeat.cases)):
         raise ValueError(f"{repeat.least} and {repeat.test} are no errors")
-    without_holes(parse(repeat.formula))
+    require_closed(parse(repeat.formula))
     if not isinstance(repeat.limited, bool):
         raise TypeError(f"{repeat.limited!r:.40} says not whether a time limit ended the fit")
     if repeat.kind not in get_args(Resample):

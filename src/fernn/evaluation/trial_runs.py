@@ -26,21 +26,19 @@ from ..data.readers.dialect import escape_cell
 from ..engines import Local, resolve_engine, run_units
 from ..engines import Unit as Work
 from ..engines.processes import Processes, cores
-from ..errors import FernnError, RunError
+from ..errors import MALFORMED_DATA, FernnError, RunError, short_repr, suppress_warnings
 from ..formula import Formula, length, parse, up_to_length
-from ..formula.holes import expanded
-from ..formula.merge import merged
+from ..formula.json_fields import as_int, as_text, read_json
+from ..formula.templates import expand_template, merge_template
 from ..learners import Entry, Enumerative, Front, PaperFernn
 from ..learners.baselines import BASELINES
 from ..learners.enumerative.enumerative import ExactFit
 from ..learners.front import picked
 from ..learners.labels import is_real
 from ..learners.paper import output
-from ..plain import BROKEN, read_json, short_repr, text, whole
 from ..runs.run import FolderLock, make_folder, writable
 from ..semantics import score
-from ..semantics.quiet import quiet
-from ..semantics.score import counted
+from ..semantics.running_metrics import score_verdicts
 from .trials import (
     SHAPES,
     Trial,
@@ -62,7 +60,11 @@ LONGEST_SHAPE = 6
 @cache
 def formula_shapes(size: int) -> tuple[Formula, ...]:
     """Those of exactly this length, looking ahead, windows over all time."""
-    return tuple(shape for shape in expanded(merged(up_to_length(max(size, LONGEST_SHAPE)))) if length(shape) == size)
+    return tuple(
+        shape
+        for shape in expand_template(merge_template(up_to_length(max(size, LONGEST_SHAPE))))
+        if length(shape) == size
+    )
 
 
 def search_shapes(made: TrialData, size: int, seed: int, limit: float) -> TrialResult:
@@ -97,7 +99,7 @@ DIGITS = 12
 
 def measure(unit: Trial, limit: float) -> TrialResult:
     """What came of the unit, as plain data. The fit may take `limit` seconds."""
-    with quiet():
+    with suppress_warnings():
         made = load_trial_data(unit.data, unit.split)
         found = _run_trial(unit, made, limit)
     test = made.test
@@ -177,7 +179,7 @@ def _baseline(unit: Trial, made: TrialData) -> TrialResult:
     began, cpu = perf_counter(), process_time()
     verdicts = BASELINES[unit.method].judged(made.classes, made.test, unit.seed)
     seconds, busy = perf_counter() - began, process_time() - cpu
-    error = counted(verdicts, made.test.positive).mcr
+    error = score_verdicts(verdicts, made.test.positive).mcr
     return {"mcr": error, "seconds": seconds, "cpu": busy, "ended": "done", "formula": "", "found_length": 0}
 
 
@@ -284,8 +286,8 @@ class TrialLog:
             try:
                 found = parse_result(read_json(line), ())
                 unit = Trial(**{name: found.pop(name) for name in ("data", "split", "method", "length")})
-                text(unit.data), text(unit.split), text(unit.method), whole(unit.length)
-            except (FernnError, *BROKEN) as error:
+                as_text(unit.data), as_text(unit.split), as_text(unit.method), as_int(unit.length)
+            except (FernnError, *MALFORMED_DATA) as error:
                 if number == len(lines):  # cut off while it was written
                     write_text(path, "".join(f"{whole}\n" for whole in lines[:-1]))
                     break

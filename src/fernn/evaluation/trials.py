@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, load, paper_split, split
-from ..errors import DataError
+from ..errors import DataError, short_repr
 from ..formula import parse
-from ..formula.holes import without_holes
+from ..formula.json_fields import as_int, as_number, as_object, as_text
+from ..formula.templates import require_closed
 from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
 from ..learners.labels import unavoidable
-from ..plain import mapping, number, short_repr, text, whole
 from ..runs.methods import FLAG_WORDS, setting_words, takes
 from ..semantics import robustness
 
@@ -56,21 +56,21 @@ NEEDED = ("mcr", "seconds", "cases", "learned_on", "found_length", "ended", "for
 
 def parse_result(content: Any, needed: tuple[str, ...] = NEEDED) -> TrialResult:
     """What came of a unit, as others may have written it; any of `plain.BROKEN` where it is something else."""
-    found = mapping(content)
+    found = as_object(content)
     for name in needed:
         found[name]
     for name in SHARES:
-        if not 0 <= number(found.get(name, 0)) <= 1:
+        if not 0 <= as_number(found.get(name, 0)) <= 1:
             raise ValueError(f"{name} is a share, found {found[name]}")
     for name in SECONDS:
-        if not 0 <= number(found.get(name, 0)) < float("inf"):
+        if not 0 <= as_number(found.get(name, 0)) < float("inf"):
             raise ValueError(f"{name} are seconds, found {found[name]}")
     for name in COUNTS:
-        whole(found.get(name, 0))
+        as_int(found.get(name, 0))
     for name in TEXTS:
-        text(found.get(name, ""))
+        as_text(found.get(name, ""))
     if found.get("formula"):
-        without_holes(parse(found["formula"]))
+        require_closed(parse(found["formula"]))
     return found
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.dataset import Floats, Ints
+from ..errors import short_repr, suppress_warnings
 from ..formula import (
     FALSE,
     TRUE,
@@ -35,11 +36,9 @@ from ..formula import (
     walk,
     with_thresholds,
 )
-from ..formula.nodes import children, rebuilt
-from ..formula.show import number
-from ..plain import short_repr
+from ..formula.nodes import children, replace_children
+from ..formula.printer import format_number
 from ..semantics import robustness, satisfied
-from ..semantics.quiet import quiet
 
 NodePath = tuple[int, ...]
 """Which child, from the formula down."""
@@ -63,7 +62,7 @@ def idle_parts(formula: Formula | str, data: Dataset) -> tuple[IdlePart, ...]:
     """The parts that could be left out without changing a verdict; of nested ones the outermost."""
     formula = parse(formula) if isinstance(formula, str) else formula
     found: list[IdlePart] = []
-    with quiet():
+    with suppress_warnings():
         verdicts = satisfied(formula, data)
         for path, node in _subformulas(formula):
             if any(path[: len(part.path)] == part.path for part in found) or isinstance(node, Constant):
@@ -83,7 +82,7 @@ def remove_idle_parts(formula: Formula | str, data: Dataset) -> Formula:
     """
     formula = parse(formula) if isinstance(formula, str) else formula
     best = _at_last_sample(simplify(formula), formula)
-    with quiet():
+    with suppress_warnings():
         verdicts = satisfied(formula, data)
         while True:
             tried = {_at_last_sample(simplify(each), formula) for each in _shorter(best)}
@@ -118,7 +117,7 @@ def _replace_at(formula: Formula, path: NodePath, part: Formula) -> Formula:
         return part
     inside = list(children(formula))
     inside[path[0]] = _replace_at(inside[path[0]], path[1:], part)
-    return rebuilt(formula, tuple(inside))
+    return replace_children(formula, tuple(inside))
 
 
 def _same_verdicts(formula: Formula, verdicts: npt.NDArray[np.bool_], data: Dataset) -> bool:
@@ -156,8 +155,8 @@ class Slack:
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        low = "anything below" if self.low is None else number(self._inner(self.low, ROUND_CEILING))
-        high = "anything above" if self.high is None else number(self._inner(self.high, ROUND_FLOOR))
+        low = "anything below" if self.low is None else format_number(self._inner(self.low, ROUND_CEILING))
+        high = "anything above" if self.high is None else format_number(self._inner(self.high, ROUND_FLOOR))
         return f"{self.atom}: the threshold could be from {low} to {high}, and no verdict would change"
 
     def _inner(self, end: float, rounding: str) -> float:
@@ -187,7 +186,7 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
     values = list(thresholds(formula))
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     found = []
-    with quiet():
+    with suppress_warnings():
         for k, atom in enumerate(atoms):
 
             def judge(to: float, cases: Ints, k: int = k) -> Bools:
@@ -201,7 +200,7 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
 
 def nearest_traces(formula: Formula | str, data: Dataset) -> tuple[NearestTrace, ...]:
     """On each side of the border the trace that is nearest to it; the side that has none is left out."""
-    with quiet():
+    with suppress_warnings():
         values, holds = np.asarray(robustness(formula, data)), np.asarray(satisfied(formula, data))
     found = []
     for side in (True, False):

@@ -1,20 +1,9 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
 from .export import FORMATS, export_formula, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
-from .holes import atoms_open, choices, expanded, filled, is_template, windows_open
-from .interval import ALL_TIME, Interval, OpenInterval, interval
-from .measures import (
-    channels,
-    direction,
-    horizon,
-    length,
-    mirror,
-    renamed,
-    thresholds,
-    with_thresholds,
-)
-from .merge import merged
+from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
 from .nodes import (
+    ALL_TIME,
     FALSE,
     TRUE,
     Always,
@@ -27,19 +16,38 @@ from .nodes import (
     Formula,
     Historically,
     Implies,
+    Interval,
     Not,
     Once,
+    OpenInterval,
     Or,
     Since,
     Until,
     atom,
+    interval,
     walk,
 )
-from .parse import parse
+from .parser import parse
+from .printer import show
 from .sentence import to_sentence
-from .show import show
 from .simplify import simplify
-from .templates import exactly_length, paper_length, paper_up_to, reactive, up_to_length
+from .templates import (
+    atoms_open,
+    choices,
+    exactly_length,
+    expand_template,
+    fill_template,
+    is_template,
+    merge_template,
+    paper_length,
+    paper_up_to,
+    reactive,
+    up_to_length,
+    windows_open,
+)
+
+expanded, filled, merged, renamed = expand_template, fill_template, merge_template, rename_channels
+"""The names that these had before."""
 
 __all__ = [
     "ALL_TIME",
@@ -69,20 +77,24 @@ __all__ = [
     "choices",
     "direction",
     "exactly_length",
+    "expand_template",
     "expanded",
     "export_formula",
+    "fill_template",
     "filled",
     "from_json",
     "horizon",
     "interval",
     "is_template",
     "length",
+    "merge_template",
     "merged",
     "mirror",
     "paper_length",
     "paper_up_to",
     "parse",
     "reactive",
+    "rename_channels",
     "renamed",
     "show",
     "simplify",

@@ -1,6 +1,11 @@
-"""Laws of the operators, written for those that look ahead; the others have the mirrors of these.
+"""Rewrite laws: negation pushed inwards, laws of the operators, laws of finite traces.
 
-Each law is one function: it returns the simpler formula, or None where it does not apply.
+Laws are written for operators that look ahead; those that look back have the mirrors of these. Each law is one
+function: it returns the simpler formula, or None where it does not apply.
+
+Laws of finite traces: what rises or falls along a trace is known at one of its ends. `G a` never falls from a sample to
+the next, `F a` never rises, and at the last sample both are `a`. In the laws f is a formula that falls, g one that
+rises, c one that does both: it is the same at every sample.
 """
 
 from __future__ import annotations
@@ -10,15 +15,69 @@ from functools import reduce
 from math import inf
 from struct import pack, unpack
 
-from .interval import Interval
-from .negation import negated
-from .nodes import FALSE, TRUE, Always, And, Atom, Constant, Eventually, Formula, Implies, Not, Or, Until
-from .words import FLIPPED
+from .grammar import FLIPPED
+from .measures import length, map_nodes
+from .nodes import (
+    FALSE,
+    TRUE,
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Interval,
+    Not,
+    Once,
+    Or,
+    Relation,
+    Until,
+)
+
+_DUAL: dict[type[Formula], type[Formula]] = {
+    Eventually: Always, Always: Eventually, Once: Historically, Historically: Once,
+}  # fmt: skip
+NEGATED_RELATION: dict[Relation, Relation] = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
+
+
+def negate(formula: Formula) -> Formula:
+    """The negation, no longer than with a `!` in front: U, S, open atoms, choices, and pairs of these keep theirs."""
+    return _negate_normal(push_negations(formula))
+
+
+def _negate_normal(formula: Formula) -> Formula:
+    """The negation of a formula whose own negations are where they belong, so that each part is looked at once."""
+    match formula:
+        case Constant(value):
+            return Constant(not value)
+        case Atom(weights, relation, threshold):  # !(x >= c)  ->  x < c
+            return Atom(weights, NEGATED_RELATION[relation], threshold)
+        case Not(a):
+            return a
+        case And(a, b) | Or(a, b):
+            inside = (Or if isinstance(formula, And) else And)(_negate_normal(a), _negate_normal(b))
+            if length(inside) <= length(formula) + 1:
+                return inside
+        case Implies(a, b):  # !(a -> b)  ->  a & !b
+            return And(a, _negate_normal(b))
+        case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over):
+            return _DUAL[type(formula)](_negate_normal(a), over)  # type: ignore[call-arg]
+    return Not(formula)
+
+
+def push_negations(formula: Formula) -> Formula:
+    """The formula with its negations on the atoms, and on what else keeps them."""
+    return map_nodes(
+        formula, lambda node: _negate_normal(node.inner) if isinstance(node, Not) else node, into_choices=False
+    )
+
 
 Law = Callable[[Formula], Formula | None]
 
 
-def constants(node: Formula) -> Formula | None:
+def fold_constants(node: Formula) -> Formula | None:
     """a & true  ->  a,  a | true  ->  true,  true -> a  ->  a,  F false  ->  false, ..."""
     match node:
         case And(Constant(True), a) | And(a, Constant(True)) | Or(Constant(False), a) | Or(a, Constant(False)):
@@ -30,7 +89,7 @@ def constants(node: Formula) -> Formula | None:
         case Implies(Constant(True), a):
             return a
         case Implies(a, Constant(False)):
-            return negated(a)
+            return negate(a)
         case Always(Constant(value), over) if value or over.has_now:
             return Constant(value)  # an empty window is true for G, so only G[0,...] of false is false
         case Eventually(Constant(value), over) if not value or over.has_now:
@@ -49,7 +108,7 @@ def positive_first_weight(node: Formula) -> Formula | None:
     return None
 
 
-def window_of_one(node: Formula) -> Formula | None:
+def drop_window_of_now(node: Formula) -> Formula | None:
     """G[0,0] a  ->  a,  F[0,0] a  ->  a,  a U[0,0] b  ->  b"""
     match node:
         case Always(a, over) | Eventually(a, over) | Until(_, a, over) if over.end == 0:
@@ -57,7 +116,7 @@ def window_of_one(node: Formula) -> Formula | None:
     return None
 
 
-def windows_add(node: Formula) -> Formula | None:
+def add_windows(node: Formula) -> Formula | None:
     """F[1,2] F[3,5] a  ->  F[4,7] a,  G G a  ->  G a"""
     match node:
         case Always(Always(a, inner), outer) | Eventually(Eventually(a, inner), outer):
@@ -85,7 +144,7 @@ def until_trivial(node: Formula) -> Formula | None:
     return None
 
 
-def factored(node: Formula) -> Formula | None:
+def factor_operators(node: Formula) -> Formula | None:
     """G a & G b -> G (a & b),  F a | F b -> F (a | b), for equal windows"""
     match node:
         case And(Always(a, over), Always(b, same)) if over == same:
@@ -95,7 +154,7 @@ def factored(node: Formula) -> Formula | None:
     return None
 
 
-def windows_joined(node: Formula) -> Formula | None:
+def join_windows(node: Formula) -> Formula | None:
     """G[0,2] a & G[5,6] a -> G[0,2]u[5,6] a,  F[0,2] a | F[5,6] a -> F[0,2]u[5,6] a"""
     match node:
         case And(Always(a, over), Always(b, more)) | Or(Eventually(a, over), Eventually(b, more)) if a == b:
@@ -104,37 +163,37 @@ def windows_joined(node: Formula) -> Formula | None:
     return None
 
 
-def no_repeats(node: Formula) -> Formula | None:
+def absorb(node: Formula) -> Formula | None:
     """a & b & a -> a & b,  x >= 1 & x >= 2 -> x >= 2,  a & (a | b) -> a; and so for |"""
     if not isinstance(node, (And, Or)):
         return None
     kind, other = (And, Or) if isinstance(node, And) else (Or, And)
-    all_parts = parts(node, kind)
+    all_parts = operands(node, kind)
     kept = list(dict.fromkeys(all_parts))
-    kept = [p for p in kept if not any(q is not p and q in parts(p, other) for q in kept)]
+    kept = [p for p in kept if not any(q is not p and q in operands(p, other) for q in kept)]
     kept = _tightest(kept, isinstance(node, And))
     return reduce(kind, kept) if len(kept) < len(all_parts) else None
 
 
-def parts(node: Formula, kind: type[Formula]) -> list[Formula]:
+def operands(node: Formula, kind: type[Formula]) -> list[Formula]:
     """What a chain of & (or of |) joins, left to right."""
     if isinstance(node, (And, Or)) and type(node) is kind:
-        return parts(node.left, kind) + parts(node.right, kind)
+        return operands(node.left, kind) + operands(node.right, kind)
     return [node]
 
 
 def _tightest(parts: list[Formula], conjunction: bool) -> list[Formula]:
     """Of atoms that bound the same sum on the same side, the one that decides."""
     atoms = [part for part in parts if isinstance(part, Atom)]
-    chosen = [_deciding(part, atoms, conjunction) if isinstance(part, Atom) else part for part in parts]
+    chosen = [_deciding_atom(part, atoms, conjunction) if isinstance(part, Atom) else part for part in parts]
     return list(dict.fromkeys(chosen))
 
 
-def _deciding(atom: Atom, others: list[Atom], conjunction: bool) -> Atom:
+def _deciding_atom(atom: Atom, others: list[Atom], conjunction: bool) -> Atom:
     """Of these, the atom beside which this one says nothing; where none is, this one."""
     for other in others:
         if _implies(other, atom) if conjunction else _implies(atom, other):
-            return _deciding(other, others, conjunction)
+            return _deciding_atom(other, others, conjunction)
     return atom
 
 
@@ -159,7 +218,7 @@ def _as_float32(number: float) -> float:
         return inf if number > 0 else -inf
 
 
-def implication(node: Formula) -> Formula | None:
+def negated_cause(node: Formula) -> Formula | None:
     """!a -> b  ->  a | b (for the negations that stay)"""
     match node:
         case Implies(Not(a), b):
@@ -167,14 +226,213 @@ def implication(node: Formula) -> Formula | None:
     return None
 
 
-LAWS: tuple[Law, ...] = (
-    constants,
+OPERATOR_LAWS: tuple[Law, ...] = (
+    fold_constants,
     positive_first_weight,
-    window_of_one,
-    windows_add,
+    drop_window_of_now,
+    add_windows,
     until_trivial,
-    factored,
-    windows_joined,
-    no_repeats,
-    implication,
+    factor_operators,
+    join_windows,
+    absorb,
+    negated_cause,
+)
+
+
+def rises(formula: Formula) -> bool:
+    """Whether its robustness surely never falls from a sample to the next."""
+    match formula:
+        case Always(_, over) if over.is_all_time:
+            return True
+        case Eventually(a, over) | Until(_, a, over):
+            return over.is_all_time and rises(a)
+        case And(a, b) | Or(a, b):
+            return rises(a) and rises(b)
+        case Implies(a, b):
+            return falls(a) and rises(b)
+        case Not(a):
+            return falls(a)
+    return isinstance(formula, Constant)
+
+
+def falls(formula: Formula) -> bool:
+    """Whether its robustness surely never rises from a sample to the next."""
+    match formula:
+        case Eventually(_, over) if over.is_all_time:
+            return True
+        case Always(a, over):
+            return over.is_all_time and falls(a)
+        case And(a, b) | Or(a, b):
+            return falls(a) and falls(b)
+        case Implies(a, b):
+            return rises(a) and falls(b)
+        case Not(a):
+            return rises(a)
+    return isinstance(formula, Constant)
+
+
+def best_now(node: Formula) -> Formula | None:
+    """G g -> g,  F f -> f,  a U f -> f"""
+    match node:
+        case Always(a, over) if over.has_now and rises(a):
+            return a
+        case Eventually(a, over) | Until(_, a, over) if over.has_now and falls(a):
+            return a
+    return None
+
+
+def value_at_the_end(node: Formula) -> Formula | None:
+    """G F a -> F G a,  F G (a U b) -> F G b,  G (F a & F b) -> F G (a & b): all are the value at the last sample"""
+    match node:
+        case Eventually(a, over) if over.is_all_time and rises(a):
+            return _not_longer(Eventually(Always(_at_the_end(a))), node)
+        case Always(a, over) if over.is_all_time and falls(a):
+            return _not_longer(Eventually(Always(_at_the_end(a))), node)
+        case And(Eventually(Always(a)), Eventually(Always(b))) if _at_end(node.left) and _at_end(node.right):
+            return Eventually(Always(And(a, b)))
+    return None
+
+
+def _at_the_end(node: Formula) -> Formula:
+    """The same value at the last sample, where windows ahead hold one sample or none."""
+    match node:
+        case Not(a):
+            return Not(_at_the_end(a))
+        case And(a, b) | Or(a, b) | Implies(a, b):
+            return type(node)(_at_the_end(a), _at_the_end(b))
+        case Eventually(a, over) | Always(a, over) | Until(_, a, over) if over.has_now:
+            return _at_the_end(a)
+        case Eventually(_, over) | Until(_, _, over) if over.start > 0:
+            return FALSE
+        case Always(_, over) if over.start > 0:
+            return TRUE
+    return node
+
+
+def _at_end(node: Formula) -> bool:
+    """Whether it is an `F G a` over all time."""
+    match node:
+        case Eventually(Always(_, inner), outer):
+            return inner.is_all_time and outer.is_all_time
+    return False
+
+
+def flatten_nested(node: Formula) -> Formula | None:
+    """G (a & G b) -> G (a & b),  F (a | F b) -> F (a | b),  F (a U b) -> F b,  G (a & F G b) -> G (a & F b)"""
+    match node:
+        case Always(And(a, b), over) if over.is_all_time:
+            return Always(And(_under_always(a), _under_always(b)))
+        case Eventually(Or(a, b), over) if over.is_all_time:
+            return Eventually(Or(_under_eventually(a), _under_eventually(b)))
+        case Eventually(Until() as a, over) if over.is_all_time:
+            return Eventually(_under_eventually(a))
+        case And(Always(a, over), b) | And(b, Always(a, over)) if over.is_all_time and _at_end(b):
+            return Always(And(a, _under_always(b)))
+    return None
+
+
+def _under_always(node: Formula) -> Formula:
+    match node:
+        case Always(a, over) if over.is_all_time:
+            return a
+        case Eventually(Always(a)) if _at_end(node):
+            return Eventually(a)
+    return node
+
+
+def _under_eventually(node: Formula) -> Formula:
+    match node:
+        case Eventually(a, over) | Until(_, a, over) if over.is_all_time:
+            return a
+        case Always(a, over) if over.is_all_time:  # F G a is a at the end
+            return _not_longer(Always(_at_the_end(a)), node) or node
+    return node
+
+
+def worst_and_best_meet(node: Formula) -> Formula | None:
+    """G (G a | f) -> G (a | f),  F (F a & g) -> F (a & g),  F ((a U b) & g) -> F (b & g)"""
+    match node:
+        case Always(Or(a, b), over) if over.is_all_time:
+            f, other = (a, b) if falls(a) else (b, a)
+            return Always(Or(_under_always(other), f)) if falls(f) and isinstance(other, Always) else None
+        case Eventually(And(a, b), over) if over.is_all_time:
+            g, other = (a, b) if rises(a) else (b, a)
+            ahead = isinstance(other, (Eventually, Until))
+            return Eventually(And(_under_eventually(other), g)) if rises(g) and ahead else None
+    return None
+
+
+def constant_out(node: Formula) -> Formula | None:
+    """F (a & c) -> F a & c,  G (a | c) -> G a | c,  a U (b & c) -> (a U b) & c"""
+    match node:
+        case Eventually(And(a, b), over):
+            c, rest = (a, b) if _stays(a) else (b, a)
+            return And(Eventually(rest, over), c) if _stays(c) else None
+        case Until(hold, And(a, b), over):
+            c, rest = (a, b) if _stays(a) else (b, a)
+            return And(Until(hold, rest, over), c) if _stays(c) else None
+        case Always(Or(a, b), over):
+            c, rest = (a, b) if _stays(a) else (b, a)
+            return Or(Always(rest, over), c) if _stays(c) else None
+    return None
+
+
+def trend_out(node: Formula) -> Formula | None:
+    """G (a & g) -> G a & g,  F (a | f) -> F a | f,  G (a U (b & f)) -> G (f & (a U b))"""
+    match node:
+        case Always(And(a, b), over) if over.is_all_time:
+            g, rest = (a, b) if rises(a) else (b, a)
+            return And(Always(rest), g) if rises(g) and not _at_end(g) else None
+        case Eventually(Or(a, b), over) if over.is_all_time:
+            f, rest = (a, b) if falls(a) else (b, a)
+            return Or(Eventually(rest), f) if falls(f) and not _at_end(f) else None
+        case Always(Until(a, And(b, d), inner), over) if _all(inner, over):
+            f, rest = (b, d) if falls(b) else (d, b)
+            return Always(And(f, Until(a, rest))) if falls(f) else None
+    return None
+
+
+def until_nested(node: Formula) -> Formula | None:
+    """a U (a U b) -> a U b,  a U (g U b) -> (a | g) U b,  f U (a U b) -> (f | a) U b"""
+    match node:
+        case Until(a, Until(d, b, inner) as goal, over) if _all(inner, over):
+            if a == d:
+                return goal
+            if rises(d) or falls(a):
+                return Until(Or(a, d), b)
+    return None
+
+
+def until_parts(node: Formula) -> Formula | None:
+    """a U (b | f) -> (a U b) | f,  f U G a -> G (f U a)"""
+    match node:
+        case Until(a, Or(b, d), over) if over.is_all_time and (falls(b) or falls(d)):
+            f, rest = (b, d) if falls(b) else (d, b)
+            return Or(Until(a, rest), f)
+        case Until(f, Always(a, inner), over) if _all(inner, over) and falls(f):
+            return Always(Until(f, a))
+    return None
+
+
+def _all(*windows: Interval) -> bool:
+    return all(over.is_all_time for over in windows)
+
+
+def _stays(formula: Formula) -> bool:
+    return rises(formula) and falls(formula)
+
+
+def _not_longer(formula: Formula, than: Formula) -> Formula | None:
+    return formula if length(formula) <= length(than) else None
+
+
+TREND_LAWS: tuple[Law, ...] = (
+    best_now,
+    value_at_the_end,
+    flatten_nested,
+    worst_and_best_meet,
+    constant_out,
+    trend_out,
+    until_nested,
+    until_parts,
 )

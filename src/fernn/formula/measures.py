@@ -7,7 +7,6 @@ from math import inf
 from typing import Literal
 
 from ..errors import FormulaError
-from .interval import interval
 from .nodes import (
     FUTURE,
     PAST,
@@ -23,7 +22,8 @@ from .nodes import (
     Since,
     Until,
     children,
-    rebuilt,
+    interval,
+    replace_children,
     walk,
 )
 
@@ -71,18 +71,18 @@ def _template_length(formula: Formula, known: dict[int, int]) -> int:
     return known[id(formula)]
 
 
-def _distinct(formula: Formula, seen: set[int]) -> Iterator[Formula]:
+def _walk_distinct(formula: Formula, seen: set[int]) -> Iterator[Formula]:
     """As `walk`, without going twice into what options share."""
     if id(formula) not in seen:
         seen.add(id(formula))
         yield formula
         for child in children(formula):
-            yield from _distinct(child, seen)
+            yield from _walk_distinct(child, seen)
 
 
 def direction(formula: Formula) -> Direction:
     """Which way its temporal operators look; `now` when it has none."""
-    nodes = list(_distinct(formula, set()) if isinstance(formula, AnyOf) else walk(formula))
+    nodes = list(_walk_distinct(formula, set()) if isinstance(formula, AnyOf) else walk(formula))
     past = any(isinstance(node, PAST) for node in nodes)
     future = any(isinstance(node, FUTURE) for node in nodes)
     if past and future:
@@ -114,7 +114,7 @@ def is_bounded(formula: Formula) -> bool:
     return inf not in horizon(formula)
 
 
-def everywhere(
+def map_nodes(
     formula: Formula,
     change: Callable[[Formula], Formula],
     into_choices: bool = True,
@@ -130,8 +130,8 @@ def everywhere(
         known = {} if known is None else known
     if known is not None and id(formula) in known:
         return known[id(formula)]
-    inside = tuple(everywhere(child, change, into_choices, known) for child in children(formula))
-    changed = change(rebuilt(formula, inside))
+    inside = tuple(map_nodes(child, change, into_choices, known) for child in children(formula))
+    changed = change(replace_children(formula, inside))
     if known is not None:
         known[id(formula)] = changed
     return changed
@@ -148,17 +148,17 @@ def mirror(formula: Formula) -> Formula:
                 return _MIRROR[type(node)](a, b, over)  # type: ignore[no-any-return]
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)
 
 
-def facing(past: Formula, future: bool) -> Formula:
+def orient(past: Formula, future: bool) -> Formula:
     """A formula that looks back as it is told: looking ahead, or judged at the last sample even without operators."""
     if future:
         return mirror(past)
     return Once(past, _NOW) if direction(past) == "now" else past
 
 
-def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
+def rename_channels(formula: Formula, names: Mapping[str, str]) -> Formula:
     """Channels under new names; unknown old names are an error, unmentioned channels stay."""
     unknown = [name for name in names if name not in channels(formula)]
     if unknown:
@@ -172,7 +172,7 @@ def renamed(formula: Formula, names: Mapping[str, str]) -> Formula:
                 return AnyAtom(name, tuple(names.get(n, n) for n in channels), relations)
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)
 
 
 def thresholds(formula: Formula) -> tuple[float, ...]:
@@ -193,4 +193,4 @@ def with_thresholds(formula: Formula, values: tuple[float, ...] | list[float]) -
                 return Atom(weights, relation, next(remaining))
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)

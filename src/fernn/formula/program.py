@@ -21,8 +21,6 @@ from enum import IntEnum
 from functools import lru_cache
 from math import inf
 
-from .holes import without_holes
-from .interval import Interval, Span
 from .measures import channels
 from .nodes import (
     Always,
@@ -33,12 +31,15 @@ from .nodes import (
     Formula,
     Historically,
     Implies,
+    Interval,
     Not,
     Once,
     Or,
     Since,
+    Span,
     Until,
 )
+from .templates import require_closed
 
 
 class Op(IntEnum):
@@ -73,7 +74,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Instruction:
     op: Op
     a: Operand | None = None
     b: Operand | None = None
@@ -87,7 +88,7 @@ class Program:
     """The steps in order; the last one is the formula."""
 
     formula: Formula
-    steps: tuple[Step, ...]
+    steps: tuple[Instruction, ...]
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -95,25 +96,25 @@ class Program:
 
 
 @lru_cache(maxsize=4096)
-def program(formula: Formula) -> Program:
+def compile_program(formula: Formula) -> Program:
     """The code that computes the robustness of the formula at every sample."""
-    writer = _Writer()
-    root = writer.write(without_holes(formula), True)
+    writer = _Compiler()
+    root = writer.write(require_closed(formula), True)
     if not writer.steps or root != Operand(step=len(writer.steps) - 1):
         writer.step(Op.COPY, root)
     return Program(formula, tuple(writer.steps))
 
 
-class _Writer:
+class _Compiler:
     def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self.known: dict[Step, int] = {}
+        self.steps: list[Instruction] = []
+        self.known: dict[Instruction, int] = {}
 
     def step(
         self, op: Op, a: Operand | None = None, b: Operand | None = None,
         amount: int = 0, fill: float = 0.0, ahead: bool = False,
     ) -> Operand:  # fmt: skip
-        made = Step(op, a, b, amount, fill, ahead)
+        made = Instruction(op, a, b, amount, fill, ahead)
         if made not in self.known:
             self.known[made] = len(self.steps)
             self.steps.append(made)
@@ -141,7 +142,7 @@ class _Writer:
             case Since(a, b, over) | Until(a, b, over):
                 hold, goal = self.write(a, positive), self.write(b, positive)
                 ahead = isinstance(formula, Until)
-                return self.best([self.held(hold, goal, s, positive, ahead) for s in over], positive)
+                return self.best([self.hold(hold, goal, s, positive, ahead) for s in over], positive)
         raise TypeError(f"not a formula: {formula!r}")
 
     def atom(self, atom: Atom, positive: bool) -> Operand:
@@ -170,14 +171,14 @@ class _Writer:
             inner = self.step(Op(Op.RUN_MIN + largest), inner, ahead=ahead)
         elif end > start:
             inner = self.step(Op(Op.WINDOW_MIN + largest), inner, amount=int(end) - start + 1, ahead=ahead)
-        return self.shifted(inner, start, largest, ahead)
+        return self.shift(inner, start, largest, ahead)
 
-    def shifted(self, inner: Operand, by: int, largest: bool, ahead: bool) -> Operand:
+    def shift(self, inner: Operand, by: int, largest: bool, ahead: bool) -> Operand:
         if by == 0:
             return inner
         return self.step(Op.SHIFT, inner, amount=by, fill=-inf if largest else inf, ahead=ahead)
 
-    def held(self, hold: Operand, goal: Operand, span: Span, largest: bool, ahead: bool) -> Operand:
+    def hold(self, hold: Operand, goal: Operand, span: Span, largest: bool, ahead: bool) -> Operand:
         start, end = span
         inner = self.step(Op(Op.HOLD_MIN + largest), hold, goal, ahead=ahead)
         if end != inf:
@@ -186,4 +187,4 @@ class _Writer:
         if start == 0:
             return inner
         meanwhile = self.window(hold, (0, start - 1), not largest, ahead)
-        return self.step(Op(Op.MAX - largest), meanwhile, self.shifted(inner, start, largest, ahead))
+        return self.step(Op(Op.MAX - largest), meanwhile, self.shift(inner, start, largest, ahead))

@@ -1,13 +1,12 @@
-"""A formula in plain English, for people who do not read temporal logic."""
+"""A formula in plain English, for people who do not read temporal logic, and as HTML for notebooks."""
 
 from __future__ import annotations
 
+from html import escape
 from math import inf
 
-from .holes import without_holes
-from .interval import Interval
+from .laws import negate
 from .measures import direction
-from .negation import negated
 from .nodes import (
     Always,
     And,
@@ -17,13 +16,15 @@ from .nodes import (
     Formula,
     Historically,
     Implies,
+    Interval,
     Not,
     Once,
     Or,
     Since,
     Until,
 )
-from .show import duration, number, weighted_sum
+from .printer import format_duration, format_number, format_sum
+from .templates import is_template, require_closed
 
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
 
@@ -34,7 +35,7 @@ def to_sentence(formula: Formula, dt: float | None = None, unit: str | None = No
     Windows are told from the ends of a trace; with `every_sample`, from whichever sample is judged.
     """
     clock = _Clock(dt, unit or "time units")
-    text = (_inside if every_sample else _outermost)(without_holes(formula), clock)
+    text = (_say if every_sample else _say_whole)(require_closed(formula), clock)
     return text[0].upper() + text[1:] + "."
 
 
@@ -51,95 +52,95 @@ class _Clock:
         return f"{self.plain(samples)} {self.unit}"
 
     def plain(self, samples: float) -> str:
-        return duration(samples, self.dt)
+        return format_duration(samples, self.dt)
 
     def moment(self, samples: float) -> str:
         """`sample 3`, `0.3 s`."""
         return f"sample {self.plain(samples)}" if self.dt is None else f"{self.plain(samples)} {self.unit}"
 
 
-def _outermost(formula: Formula, clock: _Clock) -> str:
+def _say_whole(formula: Formula, clock: _Clock) -> str:
     """Windows of the outermost operators are counted from the start of the trace, or back from its end."""
     match formula:
         case Eventually(a, over) | Once(a, over) if over.start == over.end:
-            return f"at {_moment(formula, over, clock)}, {_inside(a, clock)}"
+            return f"at {_moment(formula, over, clock)}, {_say(a, clock)}"
         case Always(a, over) | Historically(a, over) if over.start == over.end:
             perhaps = ", if there is such a sample" if over.start else ""
-            return f"at {_moment(formula, over, clock)}{perhaps}, {_inside(a, clock)}"
+            return f"at {_moment(formula, over, clock)}{perhaps}, {_say(a, clock)}"
         case Eventually(a, over):
-            return f"at some time{_from_start(over, clock)}, {_inside(a, clock)}"
-        case Always(a, over) | Historically(a, over) if over.is_all_time and _reaction(a) is not None:
-            cause, effect = _reaction(a) or (a, a)
-            return f"whenever {_inside(cause, clock)}, then {_inside(effect, clock)}"
+            return f"at some time{_from_start(over, clock)}, {_say(a, clock)}"
+        case Always(a, over) | Historically(a, over) if over.is_all_time and _cause_and_effect(a) is not None:
+            cause, effect = _cause_and_effect(a) or (a, a)
+            return f"whenever {_say(cause, clock)}, then {_say(effect, clock)}"
         case Always(a, over):
-            return f"at all times{_from_start(over, clock)}, {_inside(a, clock)}"
+            return f"at all times{_from_start(over, clock)}, {_say(a, clock)}"
         case Once(a, over):
-            return f"at some time{_before_end(over, clock)}, {_inside(a, clock)}"
+            return f"at some time{_before_end(over, clock)}, {_say(a, clock)}"
         case Historically(a, over):
-            return f"at all times{_before_end(over, clock)}, {_inside(a, clock)}"
+            return f"at all times{_before_end(over, clock)}, {_say(a, clock)}"
         case And(a, b):
-            return f"{_outermost(a, clock)}; and {_outermost(b, clock)}"
+            return f"{_say_whole(a, clock)}; and {_say_whole(b, clock)}"
         case Or(a, b):
-            return f"{_outermost(a, clock)}; or {_outermost(b, clock)}"
+            return f"{_say_whole(a, clock)}; or {_say_whole(b, clock)}"
         case Implies(a, b):
-            return f"if {_outermost(a, clock)}, then {_outermost(b, clock)}"
-        case Not(a) if not isinstance(negated(a), Not):
-            return _outermost(negated(a), clock)
+            return f"if {_say_whole(a, clock)}, then {_say_whole(b, clock)}"
+        case Not(a) if not isinstance(negate(a), Not):
+            return _say_whole(negate(a), clock)
     if direction(formula) == "now" and not isinstance(formula, Constant):
-        return f"at the first sample, {_inside(formula, clock)}"
-    return _inside(formula, clock)
+        return f"at the first sample, {_say(formula, clock)}"
+    return _say(formula, clock)
 
 
-def _reaction(formula: Formula) -> tuple[Formula, Formula] | None:
+def _cause_and_effect(formula: Formula) -> tuple[Formula, Formula] | None:
     """Cause and effect: of `p -> q`, and of `p | F q`, where one side is a plain condition that excuses the other."""
     match formula:
         case Implies(a, b):
             return a, b
         case Or(Atom() as a, b) | Or(b, Atom() as a) if not isinstance(b, (Atom, Constant, Or)):
-            return negated(a), b
+            return negate(a), b
     return None
 
 
-def _inside(formula: Formula, clock: _Clock) -> str:
+def _say(formula: Formula, clock: _Clock) -> str:
     match formula:
         case Constant(value):
             return "anything goes" if value else "the impossible happens"
         case Atom(weights, relation, threshold):
-            names = weights[0][0] if len(weights) == 1 and weights[0][1] == 1 else weighted_sum(weights)
-            return f"{names} {_SAYS[relation]} {number(threshold)}"
+            names = weights[0][0] if len(weights) == 1 and weights[0][1] == 1 else format_sum(weights)
+            return f"{names} {_SAYS[relation]} {format_number(threshold)}"
         case Not(a):
-            inner = negated(a)
-            return _inside(inner, clock) if not isinstance(inner, Not) else f"it is not so that {_inside(a, clock)}"
+            inner = negate(a)
+            return _say(inner, clock) if not isinstance(inner, Not) else f"it is not so that {_say(a, clock)}"
         case And(a, b):
-            return f"{_grouped(a, And, clock)} and {_grouped(b, And, clock)}"
+            return f"{_say_grouped(a, And, clock)} and {_say_grouped(b, And, clock)}"
         case Or(a, b):
-            return f"{_grouped(a, Or, clock)} or {_grouped(b, Or, clock)}"
+            return f"{_say_grouped(a, Or, clock)} or {_say_grouped(b, Or, clock)}"
         case Implies(a, b):
-            return f"if {_inside(a, clock)}, then {_inside(b, clock)}"
+            return f"if {_say(a, clock)}, then {_say(b, clock)}"
         case Eventually(a, over) | Once(a, over) if 0 < over.start == over.end:
             way = "later" if isinstance(formula, Eventually) else "earlier"
-            return f"{clock.amount(over.end)} {way} {_grouped(a, type(formula), clock)}"
+            return f"{clock.amount(over.end)} {way} {_say_grouped(a, type(formula), clock)}"
         case Always(a, over) | Historically(a, over) if 0 < over.start == over.end:
             way = "later" if isinstance(formula, Always) else "earlier"
-            return f"{clock.amount(over.end)} {way}, if there is such a sample, {_grouped(a, type(formula), clock)}"
+            return f"{clock.amount(over.end)} {way}, if there is such a sample, {_say_grouped(a, type(formula), clock)}"
         case Eventually(a, over):
-            return f"at some time{_ahead(over, clock)} {_grouped(a, Eventually, clock)}"
+            return f"at some time{_ahead(over, clock)} {_say_grouped(a, Eventually, clock)}"
         case Always(a, over):
-            return f"at all times{_ahead(over, clock)} {_grouped(a, Always, clock)}"
+            return f"at all times{_ahead(over, clock)} {_say_grouped(a, Always, clock)}"
         case Once(a, over):
-            return f"at some time{_back(over, clock)} {_grouped(a, Once, clock)}"
+            return f"at some time{_back(over, clock)} {_say_grouped(a, Once, clock)}"
         case Historically(a, over):
-            return f"at all times{_back(over, clock)} {_grouped(a, Historically, clock)}"
+            return f"at all times{_back(over, clock)} {_say_grouped(a, Historically, clock)}"
         case Until(a, b, over):
-            return f"{_grouped(a, Until, clock)} until{_when(over, clock, 'later')} {_grouped(b, Until, clock)}"
+            return f"{_say_grouped(a, Until, clock)} until{_when(over, clock, 'later')} {_say_grouped(b, Until, clock)}"
         case Since(a, b, over):
             when = _when(over, clock, "earlier")
-            return f"{_grouped(a, Since, clock)} ever since{when} {_grouped(b, Since, clock)}"
+            return f"{_say_grouped(a, Since, clock)} ever since{when} {_say_grouped(b, Since, clock)}"
     raise TypeError(f"not a formula: {formula!r}")
 
 
-def _grouped(formula: Formula, around: type[Formula], clock: _Clock) -> str:
-    text = _inside(formula, clock)
+def _say_grouped(formula: Formula, around: type[Formula], clock: _Clock) -> str:
+    text = _say(formula, clock)
     return text if isinstance(formula, (Atom, Constant, around)) else f"({text})"
 
 
@@ -201,3 +202,13 @@ def _back(over: Interval, clock: _Clock) -> str:
 
 def _when(over: Interval, clock: _Clock, way: str) -> str:
     return "" if over.is_all_time else f", {_spans(over, clock, start='')} {way},"
+
+
+def to_html(formula: Formula) -> str:
+    """Every name in it is escaped. A template says nothing yet, so it has no sentence."""
+    said = "" if is_template(formula) else f"<br>{escape(to_sentence(formula))}"
+    return f"<div>{to_html_code(formula)}{said}</div>"
+
+
+def to_html_code(formula: Formula) -> str:
+    return f"<code>{escape(str(formula))}</code>"

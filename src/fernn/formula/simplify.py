@@ -13,11 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 
-from . import laws, trends
-from .interval import Interval, OpenInterval, interval
-from .laws import Law
+from .laws import OPERATOR_LAWS, TREND_LAWS, Law, push_negations
 from .measures import direction, mirror
-from .negation import negations_in
 from .nodes import (
     FALSE,
     TRUE,
@@ -27,18 +24,21 @@ from .nodes import (
     Eventually,
     Formula,
     Historically,
+    Interval,
     Once,
+    OpenInterval,
     Since,
     Until,
     children,
-    rebuilt,
+    interval,
+    replace_children,
     walk,
 )
 
-LAWS = (*laws.LAWS, *trends.LAWS)
+LAWS = (*OPERATOR_LAWS, *TREND_LAWS)
 """Written for operators that look ahead; those that look back have the mirrors of these."""
 
-REMEMBERED = 50_000
+CACHE_SIZE = 50_000
 
 
 def simplify(formula: Formula, keep_sample: bool = True) -> Formula:
@@ -47,7 +47,7 @@ def simplify(formula: Formula, keep_sample: bool = True) -> Formula:
     A past formula is judged at the last sample, one without operators at the first. So `O[0,0]` stays in front of what
     has no other operator that looks back; without `keep_sample`, for callers who say at which sample, it goes.
     """
-    simpler = by_laws(formula, _lawful)
+    simpler = rewrite_until_stable(formula, _rewrite)
     return _at_same_sample(simpler, formula) if keep_sample else simpler
 
 
@@ -57,14 +57,14 @@ def _at_same_sample(simpler: Formula, formula: Formula) -> Formula:
     return Once(simpler, interval(0, 0))
 
 
-def lawful(laws: tuple[Law, ...]) -> Callable[[Formula], Formula]:
+def law_rewriter(laws: tuple[Law, ...]) -> Callable[[Formula], Formula]:
     """The function that applies these laws, innermost first, until none applies; it remembers what it has seen."""
 
-    @lru_cache(maxsize=REMEMBERED)
+    @lru_cache(maxsize=CACHE_SIZE)
     def simplest(formula: Formula) -> Formula:
         if isinstance(formula, AnyOf):
             return formula
-        node = rebuilt(formula, tuple(simplest(child) for child in children(formula)))
+        node = replace_children(formula, tuple(simplest(child) for child in children(formula)))
         for law in laws:
             simpler = law(node)
             if simpler is not None and simpler != node:
@@ -74,13 +74,13 @@ def lawful(laws: tuple[Law, ...]) -> Callable[[Formula], Formula]:
     return simplest
 
 
-_lawful = lawful(LAWS)
+_rewrite = law_rewriter(LAWS)
 
 
-def by_laws(formula: Formula, simplest: Callable[[Formula], Formula]) -> Formula:
+def rewrite_until_stable(formula: Formula, simplest: Callable[[Formula], Formula]) -> Formula:
     """What laws, and their mirrors for the operators that look back, make of the formula, with its negations inside."""
     while True:
-        simpler = simplest(negations_in(formula))
+        simpler = simplest(push_negations(formula))
         if direction(simpler) in ("past", "mixed"):
             simpler = mirror(simplest(mirror(simpler)))
         if simpler == formula:
@@ -111,21 +111,21 @@ def _trim(formula: Formula, last: int, start: float, keep: frozenset[Interval]) 
     if `start` is -inf. No trace has a sample farther than `last` from its first."""
     match formula:
         case Always(over=over) | Eventually(over=over) | Historically(over=over) | Once(over=over):
-            trimmed = over if over in keep else _within(over, last - max(start, 0))
+            trimmed = over if over in keep else _clip_window(over, last - max(start, 0))
             if trimmed is None:  # over no sample all holds, and nothing does
                 return TRUE if isinstance(formula, Always | Historically) else FALSE
             return type(formula)(_trim(formula.inner, last, start + trimmed.start, keep), trimmed)
         case Until(left, right, over) | Since(left, right, over):
-            trimmed = over if over in keep else _within(over, last - max(start, 0))
+            trimmed = over if over in keep else _clip_window(over, last - max(start, 0))
             if trimmed is None:
                 return FALSE
             return type(formula)(
                 _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
             )
-    return rebuilt(formula, tuple(_trim(child, last, start, keep) for child in children(formula)))
+    return replace_children(formula, tuple(_trim(child, last, start, keep) for child in children(formula)))
 
 
-def _within(over: Interval, last: float) -> Interval | None:
+def _clip_window(over: Interval, last: float) -> Interval | None:
     """What of a window is at most `last` samples away; None where that is nothing."""
     spans = tuple((first, end if end == inf else min(end, last)) for first, end in over if first <= last)
     if spans == over.spans:
@@ -133,7 +133,7 @@ def _within(over: Interval, last: float) -> Interval | None:
     return replace(over, spans=spans) if spans else None
 
 
-def fixed_windows(template: Formula | None) -> frozenset[Interval]:
+def windows_of_template(template: Formula | None) -> frozenset[Interval]:
     """Windows that a template says, for `trim_windows` to keep."""
     nodes = () if template is None else walk(template)
     windows = (getattr(node, "over", None) for node in nodes)

@@ -22,8 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ..data import Dataset, folds
 from ..data.dataset import Floats
 from ..data.splits import blocks
-from ..errors import DataError, UnsupportedError
-from ..plain import short_repr
+from ..errors import DataError, UnsupportedError, short_repr
 
 Bools = npt.NDArray[np.bool_]
 

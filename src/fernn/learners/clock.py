@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import FernnError
-from ..plain import number, refusing
+from ..errors import FernnError, convert_errors
+from ..formula.json_fields import as_number
 
 
 class OutOfTime(Exception):
@@ -34,8 +34,8 @@ class Clock:
         """That of a fit which goes on from a state, or from nothing."""
         if state is None:
             return cls(0.0, limit)
-        with refusing(FernnError, "this checkpoint is damaged, so it cannot be resumed; begin anew"):
-            return cls(number(state["seconds"]), limit)
+        with convert_errors(FernnError, "this checkpoint is damaged, so it cannot be resumed; begin anew"):
+            return cls(as_number(state["seconds"]), limit)
 
     @property
     def seconds(self) -> float:

@@ -11,7 +11,7 @@ from ..data import Dataset
 from ..data.problems import plural, quote_names, unknown_channel
 from ..errors import DataError
 from ..formula import Formula, channels
-from ..formula.show import number
+from ..formula.printer import format_number
 from ..semantics import satisfied
 from .prior import Prior, Range
 
@@ -63,13 +63,15 @@ def _outside(name: str, within: Range, data: Dataset) -> Iterator[str]:
     beyond = int(((values < within.low) | (values > within.high)).sum())
     if values.max() <= within.low or values.min() >= within.high:
         raise DataError(
-            f"thresholds on {name} are to be from {within}, but all of it is recorded from {number(values.min())} to "
-            f"{number(values.max())}: no such threshold tells two traces apart. Check the range, and its unit."
+            f"thresholds on {name} are to be from {within}, but all of it is recorded from "
+            f"{format_number(values.min())} to {format_number(values.max())}: no such "
+            "threshold tells two traces apart. Check the range, and its unit."
         )
     if beyond:
         yield (
             f"thresholds on {name} are to be from {within}; {beyond} of {len(values)} samples are recorded outside, "
-            f"from {number(values.min())} to {number(values.max())}. They count as they are, thresholds stay inside."
+            f"from {format_number(values.min())} to {format_number(values.max())}. They count as they are, "
+            "thresholds stay inside."
         )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..data import Dataset
-from ..errors import FernnError
+from ..errors import FernnError, convert_errors, short_repr
 from ..formula import Formula
-from ..plain import refusing, short_repr
 from .front import Front
 
 
@@ -67,7 +66,7 @@ def check_schema(state: dict[str, Any], schema: int) -> None:
 
 def going_on() -> AbstractContextManager[None]:
     """Errors raised here come from the checkpoint being resumed."""
-    return refusing(
+    return convert_errors(
         FernnError, "this checkpoint was changed by hand or is damaged, so it cannot be resumed; begin anew"
     )
 

@@ -8,11 +8,11 @@ from math import isfinite, isnan, nan, sqrt
 from typing import Any
 
 from ..data import Dataset
-from ..errors import FernnError
+from ..errors import FernnError, convert_errors, short_repr
 from ..formula import Constant, Formula, Interval, parse, simplify, walk
-from ..formula.holes import without_holes
+from ..formula.json_fields import as_int, as_number, as_object, as_objects
 from ..formula.simplify import trim_windows
-from ..plain import mapping, number, refusing, rows, short_repr, whole
+from ..formula.templates import require_closed
 
 SCHEMA = 1
 
@@ -96,18 +96,18 @@ class Front:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Front:
-        with refusing(FernnError, "this is no front of fernn"):
-            if mapping(data).get("schema") != SCHEMA:
+        with convert_errors(FernnError, "this is no front of fernn"):
+            if as_object(data).get("schema") != SCHEMA:
                 raise FernnError(f"a front of schema {data.get('schema')!r:.40}, this fernn reads schema {SCHEMA}.")
-            entries = tuple(_entry(row) for row in rows(data["entries"]))
-            return cls(entries, range(len(entries))[whole(data["pick"])])
+            entries = tuple(_entry(row) for row in as_objects(data["entries"]))
+            return cls(entries, range(len(entries))[as_int(data["pick"])])
 
 
 def _entry(row: Mapping[str, Any]) -> Entry:
     """One that `to_json` wrote."""
-    train, validation, spread, margin = (number(row[key]) for key in ("train", "validation", "spread", "margin"))
-    formula = without_holes(parse(row["formula"]))
-    return Entry(formula, whole(row["length"], 1), train, validation, spread, margin)
+    train, validation, spread, margin = (as_number(row[key]) for key in ("train", "validation", "spread", "margin"))
+    formula = require_closed(parse(row["formula"]))
+    return Entry(formula, as_int(row["length"], 1), train, validation, spread, margin)
 
 
 ERRORS = ("train", "validation", "spread", "margin")

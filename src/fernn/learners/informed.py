@@ -26,7 +26,7 @@ import numpy.typing as npt
 from ..data import Dataset
 from ..errors import DataError, FernnError, FernnWarning, UnsupportedError
 from ..formula import FALSE, TRUE, And, Atom, Formula, direction, length, simplify
-from ..formula.measures import everywhere
+from ..formula.measures import map_nodes
 from ..formula.nodes import AnyAtom, AnyOf, Relation, children, walk
 from ..formula.templates import up_to_length
 from ..semantics import satisfied
@@ -166,7 +166,7 @@ def one_way(template: Formula, prior: Prior, names: tuple[str, ...]) -> Formula:
 
     if any(sign < 0 for node, sign in signed_atoms(template) if isinstance(node, AnyAtom)):
         raise UnsupportedError(f"monotone channels are for templates without negations before open atoms; {template}")
-    return everywhere(template, change)
+    return map_nodes(template, change)
 
 
 def _is_shared(template: Formula, hole: AnyAtom) -> bool:
@@ -203,7 +203,7 @@ class _Judge:
                 return Atom(node.weights, node.relation, threshold * weight)
             return node
 
-        parts = [*self.prior.must_hold, *([] if learned == TRUE else [everywhere(learned, inside)])]
+        parts = [*self.prior.must_hold, *([] if learned == TRUE else [map_nodes(learned, inside)])]
         return simplify(reduce(And, parts)) if len(parts) > 1 else parts[0]
 
     def entry(self, found: Entry | None) -> Entry | None:

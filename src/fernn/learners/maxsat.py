@@ -10,12 +10,11 @@ import numpy as np
 
 from ..data import Dataset
 from ..engines import Where
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, mirror, parse
-from ..formula.holes import without_holes
-from ..formula.measures import facing
-from ..formula.show import number
-from ..plain import short_repr
+from ..formula.measures import orient
+from ..formula.printer import format_number
+from ..formula.templates import require_closed
 from .clock import Clock
 from .fit import Fit, Watch, silent
 from .front import Entry, Front
@@ -86,16 +85,14 @@ class MaxSat:
 
     def best(self, data: Dataset, weights: Floats) -> Best:
         """What z3 says of a length; imported here, so that all else works without z3."""
-        from ..verify.maxsat import best
-        from ..verify.suffixes import suffixes
-        from ..verify.tree import Trees
+        from .maxsat_encoding import Trees, collect_suffixes, solve_maxsat
 
-        found = suffixes(data, weights, self.direction == "past")
+        found = collect_suffixes(data, weights, self.direction == "past")
 
         def of_length(n: int, pulse: Callable[[], None]) -> list[Formula]:
             flawless = not self.front and n > 1  # so that there is something to show
             trees = Trees(n, data.n_channels, self.since, self.next)
-            formula = best(found, trees, data.channels, pulse, self.seed, flawless)
+            formula = solve_maxsat(found, trees, data.channels, pulse, self.seed, flawless)
             return [] if formula is None else [formula]
 
         return of_length
@@ -122,7 +119,8 @@ class MaxSat:
             for channel, sample in np.argwhere((trace != 0) & (trace != 1))[:1].tolist():
                 raise UnsupportedError(
                     f"maxsat reads channels of 0 and 1; {data.name}, case {case}: {data.channels[channel]!r} is "
-                    f"{number(trace[channel, sample])} at sample {sample}. The method enumerative is for real values."
+                    f"{format_number(trace[channel, sample])} at sample {sample}. "
+                    "The method enumerative is for real values."
                 )
 
 
@@ -144,7 +142,7 @@ class _Search(Growing):
         while self.tried < self.settings.max_length and not self._is_enough:
             future = self.settings.direction == "future"
             for formula in best(self.tried + 1, self.tick):
-                self.formulas.append(formula if future else facing(mirror(formula), future=False))
+                self.formulas.append(formula if future else orient(mirror(formula), future=False))
             self.tried += 1
             self.advance(self.tried / self.settings.max_length)
             self.tell()
@@ -166,4 +164,4 @@ class _Search(Growing):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.formulas = [without_holes(parse(text)) for text in state["found"]]
+        self.formulas = [require_closed(parse(text)) for text in state["found"]]

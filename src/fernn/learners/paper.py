@@ -20,9 +20,9 @@ from ..engines import Where
 from ..engines import gpu as card
 from ..errors import DataError, FernnError, UnsupportedError
 from ..formula import Formula, length
-from ..formula.templates import paper_length, paper_up_to, windowed
-from ..plain import number, whole
-from ..semantics.crew import PARALLEL_WORK, spread
+from ..formula.json_fields import as_int, as_number
+from ..formula.templates import open_all_windows, paper_length, paper_up_to
+from ..semantics.threads import PARALLEL_WORK, parallel_for
 from .clock import Clock
 from .fernn.paper_network import FormulaBackend, PaperNetwork, Scaling
 from .fernn.quantised_kernels import PIECES
@@ -67,7 +67,7 @@ class Cores:
                         at[i] = train_epoch(engine, replace(at[i], losses=()), self.schedule)
             return 0
 
-        spread(some, len(at), PARALLEL_WORK)
+        parallel_for(some, len(at), PARALLEL_WORK)
         return Restarts.of(at)
 
     def own(self, low: int) -> FormulaBackend:
@@ -243,7 +243,7 @@ class PaperFernn:
             if resume.get("data", data.fingerprint) != data.fingerprint:
                 raise FernnError("this state is of a fit to other data. Begin anew.")
             with going_on():
-                first, before = _load_training(resume, task.engine.size), number(resume["seconds"])
+                first, before = _load_training(resume, task.engine.size), as_number(resume["seconds"])
         at = first
         ended: Ended = "done"
         told = -inf
@@ -278,7 +278,7 @@ class PaperFernn:
         if self.template is not None:
             return self.template
         whole = (paper_up_to if self.up_to else paper_length)(self.length, self.since, self.direction)
-        return windowed(whole, PIECES) if self.intervals else whole
+        return open_all_windows(whole, PIECES) if self.intervals else whole
 
     def _progress(self, task: PaperNetwork, at: Training, seconds: float, share: float | None = None) -> Progress:
         if share is None:
@@ -305,7 +305,7 @@ def output(settings: PaperFernn, train: Dataset, fit: Fit, data: Dataset) -> Flo
 def _load_training(state: dict[str, Any], size: int) -> Training:
     """Where a training stands; of many, the one whose formula was picked."""
     if "restarts" in state:
-        at = Restarts.from_json(state["restarts"]).one(whole(state["picked"]))
+        at = Restarts.from_json(state["restarts"]).one(as_int(state["picked"]))
     else:
         at = Training.from_json(state["training"])
     if at.theta.size != size:

@@ -22,12 +22,12 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import DataError, FernnError, FormulaError
+from ..errors import DataError, FernnError, FormulaError, convert_errors, describe_error, short_repr
 from ..formula import Atom, Formula, direction, parse
-from ..formula.holes import without_holes
+from ..formula.json_fields import as_number, as_object, as_text, read_json
 from ..formula.nodes import AnyAtom, Implies, Not, Relation, children
-from ..formula.show import number as digits
-from ..plain import mapping, number, read_json, refusing, short_repr, text, told
+from ..formula.printer import format_number as digits
+from ..formula.templates import require_closed
 
 Way = Literal["larger is worse", "larger is better"]
 
@@ -66,7 +66,7 @@ class Prior:
 
     def __post_init__(self) -> None:
         for formula in self.must_hold:
-            if direction(without_holes(formula)) not in ("past", "future"):
+            if direction(require_closed(formula)) not in ("past", "future"):
                 raise FormulaError(f"what must hold looks back or ahead, as in G (v <= 60); found {formula}")
         for channel, way in self.monotone.items():
             if way not in get_args(Way):
@@ -94,17 +94,17 @@ class Prior:
     @classmethod
     def from_json(cls, data: Any, dt: float | None = None) -> Prior:
         """From plain data, as a TOML or JSON file has them, or `to_json`; `dt` is that of `parse`."""
-        with refusing(FernnError, "this is no prior"):
+        with convert_errors(FernnError, "this is no prior"):
             known = [each.name for each in fields(cls)]
-            for name in mapping(data):
+            for name in as_object(data):
                 if name not in known:
                     raise FernnError(f"a prior has {', '.join(known)}; found {name!r:.40}.")
             template = data.get("template")
             return cls(
                 tuple(parse(said, dt) for said in _listed(data.get("must_hold", []), "must_hold")),
-                tuple(text(name) for name in _listed(data.get("without", []), "without")),
-                {name: _range(row) for name, row in mapping(data.get("ranges", {})).items()},
-                {name: text(way) for name, way in mapping(data.get("monotone", {})).items()},  # type: ignore[misc]
+                tuple(as_text(name) for name in _listed(data.get("without", []), "without")),
+                {name: _range(row) for name, row in as_object(data.get("ranges", {})).items()},
+                {name: as_text(way) for name, way in as_object(data.get("monotone", {})).items()},  # type: ignore[misc]
                 None if template is None else parse(template, dt),
             )
 
@@ -130,7 +130,7 @@ def read_prior(path: str | Path, dt: float | None = None) -> Prior:
         try:
             return Prior.from_json(read_json(path.encode("utf-8")), dt)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path[:60]} is not JSON ({told(error)}), so it is no prior.") from None
+            raise DataError(f"{path[:60]} is not JSON ({describe_error(error)}), so it is no prior.") from None
     path = Path(path)
     try:
         content = path.read_bytes()
@@ -139,7 +139,7 @@ def read_prior(path: str | Path, dt: float | None = None) -> Prior:
         raise DataError(f"{path} cannot be read ({error.strerror}). Check the path.") from None
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix.lower() == ".json" else "TOML"
-        raise DataError(f"{path} is not {kind} ({told(error)}), so it is no prior.") from None
+        raise DataError(f"{path} is not {kind} ({describe_error(error)}), so it is no prior.") from None
     try:
         return Prior.from_json(data, dt)
     except FernnError as error:
@@ -189,10 +189,10 @@ def _listed(value: Any, what: str) -> list[Any]:
 def _range(row: Any) -> Range:
     if isinstance(row, list):
         low, high = row
-        return Range(number(low), number(high))
-    data = mapping(row)
+        return Range(as_number(low), as_number(high))
+    data = as_object(row)
     if strange := set(data) - {"low", "high", "unit"}:
         raise ValueError(f"a range has low, high and unit, found {strange.pop()!r}")
     ends = (data.get("low"), -inf), (data.get("high"), inf)
-    low, high = (other if end is None else number(end) for end, other in ends)
-    return Range(low, high, None if data.get("unit") is None else text(data["unit"]))
+    low, high = (other if end is None else as_number(end) for end, other in ends)
+    return Range(low, high, None if data.get("unit") is None else as_text(data["unit"]))

@@ -9,7 +9,7 @@ from ..data import Dataset
 from ..engines import Engine, resolve_engine
 from ..errors import UnsupportedError
 from ..formula import Formula, channels, direction, parse
-from ..formula.holes import without_holes
+from ..formula.templates import require_closed
 from .fit import Learner
 
 WHERE = {"where": True}
@@ -57,7 +57,7 @@ def made(told: dict[str, Any]) -> Learner:
 
 def read_formula(text: Any, data: Dataset) -> Formula:
     """A formula that a worker answered with; a ValueError where it cannot have come from these data."""
-    formula = without_holes(parse(text))
+    formula = require_closed(parse(text))
     if not set(channels(formula)) <= set(data.channels):
         raise ValueError(f"{formula} reads what {data.name} does not have")
     if direction(formula) == "mixed":

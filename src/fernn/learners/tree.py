@@ -17,9 +17,9 @@ from ..data import Dataset
 from ..engines import Where
 from ..errors import UnsupportedError
 from ..formula import FALSE, TRUE, Formula, length, parse
-from ..formula.holes import without_holes
-from ..formula.measures import facing
-from ..plain import text
+from ..formula.json_fields import as_text
+from ..formula.measures import orient
+from ..formula.templates import require_closed
 from .branches import Branches, grown, prunings, reaching, voted
 from .clock import Clock
 from .enumerative.enumerative import Enumerative
@@ -219,7 +219,7 @@ class _Growth(Growing):
 
     def _faced(self, formula: Formula) -> Formula:
         """The formula, judged at the last sample if it is to look back."""
-        return formula if self.settings.direction == "future" else facing(formula, future=False)
+        return formula if self.settings.direction == "future" else orient(formula, future=False)
 
     def kept(self) -> dict[str, Any]:
         return self._saved
@@ -232,9 +232,9 @@ class _Growth(Growing):
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.trees = [{path: without_holes(parse(said)) for path, said in tree.items()} for tree in state["trees"]]
-        self.leaves = [[text(path) for path in paths] for paths in state["leaves"]]
-        self.formulas = [without_holes(parse(said)) for said in state["formulas"]]
+        self.trees = [{path: require_closed(parse(said)) for path, said in tree.items()} for tree in state["trees"]]
+        self.leaves = [[as_text(path) for path in paths] for paths in state["leaves"]]
+        self.formulas = [require_closed(parse(said)) for said in state["formulas"]]
         if not len(self.leaves) == len(self.trees) <= self.settings.trees:
             raise ValueError(f"{len(self.trees)} trees and the leaves of {len(self.leaves)}")
         for tree in self.trees:

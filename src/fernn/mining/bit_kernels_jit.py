@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..learners.enumerative import word_vectors as lanes
-from ..semantics.ondisk import compiled_on_disk, is_kept
+from ..semantics.jit_cache import is_cached, njit_on_disk
 from . import bit_kernels as counting
 
 
 def _loops() -> tuple[Any, ...]:
-    compiled = compiled_on_disk(counting, lanes)
+    compiled = njit_on_disk(counting, lanes)
 
     @compiled
     def gather(*args: Any) -> Any:
@@ -39,4 +39,4 @@ gather_bits, count_samples, cheapest_rules, collect_rules, cheapest_pair = _loop
 
 
 def is_compiled() -> bool:
-    return is_kept(cheapest_rules)
+    return is_cached(cheapest_rules)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import short_repr
 from ..formula import Formula, Or, parse
 from ..learners.enumerative.candidates import Column
 from ..learners.enumerative.threshold_margins import normalize_atoms, verdicts
-from ..plain import short_repr
 from ..semantics import robustness
 from .fault_marks import FaultMarks, Flags, true_runs
 

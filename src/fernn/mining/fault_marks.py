@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from ..data import Dataset, Problem, folds, from_arrays, inspect, split, with_steps, write_csv
 from ..data.splits import blocks
-from ..errors import DataError, FernnWarning
+from ..errors import DataError, FernnWarning, short_repr
 from ..formula import parse
-from ..plain import short_repr
 from ..semantics import satisfied
 
 Flags = npt.NDArray[np.bool_]

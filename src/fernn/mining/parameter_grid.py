@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import DataError
+from ..errors import DataError, convert_errors, short_repr
 from ..formula import Atom
-from ..formula.show import number
+from ..formula.json_fields import as_bool, as_finite
+from ..formula.printer import format_number
 from ..learners.enumerative.threshold_margins import atom_holds
-from ..plain import finite, refusing, short_repr, truth
 from .parametric_formula import ParametricFormula
 
 ENDS = ("low", "high")
@@ -44,11 +44,11 @@ class ValueRange:
     def told(self, name: str) -> str:
         """`34.3 < c <= 45.3`"""
         if self.low == self.high:
-            return f"{name} = {number(self.low)}"
-        below = "" if isinf(self.low) else f"{number(self.low)} {'<=' if self.low_closed else '<'} "
-        above = "" if isinf(self.high) else f" {'<=' if self.high_closed else '<'} {number(self.high)}"
+            return f"{name} = {format_number(self.low)}"
+        below = "" if isinf(self.low) else f"{format_number(self.low)} {'<=' if self.low_closed else '<'} "
+        above = "" if isinf(self.high) else f" {'<=' if self.high_closed else '<'} {format_number(self.high)}"
         if below and not above:
-            return f"{name} {'>=' if self.low_closed else '>'} {number(self.low)}"
+            return f"{name} {'>=' if self.low_closed else '>'} {format_number(self.low)}"
         return f"{below}{name}{above}" if above else f"any {name}"
 
     def to_json(self) -> dict[str, Any]:
@@ -58,11 +58,11 @@ class ValueRange:
 
     @classmethod
     def from_json(cls, content: Any) -> ValueRange:
-        with refusing(DataError, "a range has low, high, low_closed and high_closed"):
-            low, high = (float(end) if (end := content[name]) in ("inf", "-inf") else finite(end) for name in ENDS)
+        with convert_errors(DataError, "a range has low, high, low_closed and high_closed"):
+            low, high = (float(end) if (end := content[name]) in ("inf", "-inf") else as_finite(end) for name in ENDS)
             if not low <= high:
-                raise ValueError(f"{number(low)} is above {number(high)}")
-            return cls(low, high, truth(content["low_closed"]), truth(content["high_closed"]))
+                raise ValueError(f"{format_number(low)} is above {format_number(high)}")
+            return cls(low, high, as_bool(content["low_closed"]), as_bool(content["high_closed"]))
 
 
 Box = tuple[ValueRange, ...]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import UnsupportedError
-from ..formula.show import number
+from ..formula.printer import format_number
 from .parameter_grid import Box, ValueRange, evenly_spaced, hull
 from .parameter_synthesis import ParameterSet
 
@@ -221,10 +221,10 @@ def _svg_axes(across: AxisView, up: AxisView, x: Place, y: Place) -> Iterator[st
     yield f'<path d="M{LEFT} {TOP}V{bottom}H{end}" fill="none" stroke="#444444"/>'
     for value in _ticks(across):
         yield f'<path d="M{x(value):.1f} {bottom}v5" stroke="#444444"/>'
-        yield _text(x(value), bottom + 19, number(value), "middle")
+        yield _text(x(value), bottom + 19, format_number(value), "middle")
     for value in _ticks(up):
         yield f'<path d="M{LEFT} {y(value):.1f}h-5" stroke="#444444"/>'
-        yield _text(LEFT - 8, y(value) + 4, number(value), "end")
+        yield _text(LEFT - 8, y(value) + 4, format_number(value), "end")
     yield _text((LEFT + end) / 2, bottom + 40, across.name, "middle")
     yield _text(LEFT, TOP - 8, up.name)
 

@@ -27,8 +27,8 @@ from time import monotonic
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import short_repr
 from ..formula import Formula, Interval, atom, interval
-from ..plain import short_repr
 from ..semantics import robustness
 from .parameter_grid import FAR, Cells, Floats, Grid, merge_boxes, tighten
 from .parametric_formula import ParametricFormula, assemble

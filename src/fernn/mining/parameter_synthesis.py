@@ -19,10 +19,10 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.problems import unknown_channel
-from ..errors import DataError, FormulaError
+from ..errors import DataError, FormulaError, convert_errors, short_repr
 from ..formula import Formula, channels, parse
+from ..formula.json_fields import as_bool, as_fields, as_finite, as_int, as_number, as_object, as_objects, as_text
 from ..learners.enumerative.candidates import between
-from ..plain import fields, finite, mapping, number, refusing, rows, short_repr, text, truth, whole
 from ..semantics import score
 from .parameter_grid import Axis, Box, Cells, Grid, ValueRange, evenly_spaced, grid, hull
 from .parameter_search import BoxCorners, BoxSearch, ErrorLimits, SearchProgress, Turns, choose_swept, fewest_misses
@@ -275,11 +275,11 @@ class ParameterSet:
         }  # fmt: skip
 
     @classmethod
-    @refusing(DataError, "this is no parameter set of fernn")
+    @convert_errors(DataError, "this is no parameter set of fernn")
     def from_json(cls, content: Any) -> ParameterSet:
         """From what `to_json` gave; everything in it of its kind."""
         needed = {"schema", "boxes", "undecided", "picked", "nearest", "profiles", *_PLAIN}
-        if not needed <= mapping(content).keys():
+        if not needed <= as_object(content).keys():
             raise DataError("this is no parameter set of fernn: it lacks " + ", ".join(sorted(needed - set(content))))
         if content["schema"] != SCHEMA:
             raise DataError(f"a parameter set of schema {content['schema']!r:.40}, this fernn reads schema {SCHEMA}.")
@@ -289,8 +289,10 @@ class ParameterSet:
         )
         picked, nearest = (None if content[name] is None else _point(content[name]) for name in ("picked", "nearest"))
         profiles = tuple(
-            Profile(text(p["name"]), *(tuple(map(number, p[each])) for each in ("values", "false_alarms", "misses")))
-            for p in rows(content["profiles"])
+            Profile(
+                as_text(p["name"]), *(tuple(map(as_number, p[each])) for each in ("values", "false_alarms", "misses"))
+            )
+            for p in as_objects(content["profiles"])
         )
         own = {name: kind(content[name]) for name, kind in _PLAIN.items()}
         made = cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
@@ -305,14 +307,14 @@ class ParameterSet:
 
 def _point(told: Any) -> Point:
     """A point, each part of its kind."""
-    row = fields(told, ("values", "formula", "false_alarms", "misses"))
-    values = {text(name): finite(value) for name, value in mapping(row["values"]).items()}
-    return Point(values, text(row["formula"]), finite(row["false_alarms"]), finite(row["misses"]))
+    row = as_fields(told, ("values", "formula", "false_alarms", "misses"))
+    values = {as_text(name): as_finite(value) for name, value in as_object(row["values"]).items()}
+    return Point(values, as_text(row["formula"]), as_finite(row["false_alarms"]), as_finite(row["misses"]))
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {
-    "text": text, "false_alarms": finite, "misses": finite, "good": whole, "bad": whole, "undecided_share": finite,
-    "ended": text, "margin": number, "nearest_proved": truth,
+    "text": as_text, "false_alarms": as_finite, "misses": as_finite, "good": as_int, "bad": as_int,
+    "undecided_share": as_finite, "ended": as_text, "margin": as_number, "nearest_proved": as_bool,
 }  # fmt: skip
 
 

@@ -13,15 +13,25 @@ from math import isnan
 from numbers import Real
 from typing import Any, Literal
 
-from ..errors import FormulaError
+from ..errors import FormulaError, short_repr
 from ..formula import AnyAtom, AnyOf, direction, walk
-from ..formula.interval import FARTHEST, Interval, interval
-from ..formula.nodes import Always, Atom, Formula, Historically, Implies, Not, Since, Until, children, rebuilt
-from ..formula.parse import read
-from ..formula.reader import Reader
-from ..formula.tokens import Token
-from ..formula.words import OPERATORS, RELATIONS, TIMED, UNION
-from ..plain import short_repr
+from ..formula.grammar import OPERATORS, RELATIONS, TIMED, UNION
+from ..formula.nodes import (
+    FARTHEST,
+    Always,
+    Atom,
+    Formula,
+    Historically,
+    Implies,
+    Interval,
+    Not,
+    Since,
+    Until,
+    children,
+    interval,
+    replace_children,
+)
+from ..formula.parser import Token, TokenStream, parse_tokens
 
 Kind = Literal["threshold", "end"]
 Ends = tuple[int | None, int | None]
@@ -158,7 +168,7 @@ def assemble(shape: Formula, atoms: list[Atom], windows: list[Interval]) -> Form
         if isinstance(node, TIMED):
             over = next(next_window)
             return type(node)(build(children(node)[0]), over)  # type: ignore[arg-type]
-        return rebuilt(node, tuple(build(child) for child in children(node)))
+        return replace_children(node, tuple(build(child) for child in children(node)))
 
     return build(shape)
 
@@ -178,7 +188,7 @@ class _ParametricReader:
     """Goes through the words once, and notes which parameter stands at which comparison or temporal operator."""
 
     def __init__(self, text: str) -> None:
-        self.reader = Reader(text, None)
+        self.reader = TokenStream(text, None)
         self.tokens = self.reader.tokens
         self.parameters: dict[str, Kind] = {}
         self.thresholds: dict[int, Token] = {}
@@ -186,7 +196,7 @@ class _ParametricReader:
 
     def parse(self) -> ParametricFormula:
         self.reader.tokens = self._without_holes()
-        shape = read(self.reader)
+        shape = parse_tokens(self.reader)
         if any(isinstance(node, (AnyAtom, AnyOf)) for node in walk(shape)):
             self.reader.fail("a structure has no choices, only open numbers", 0, "give one formula at a time")
         names = list(self.parameters)

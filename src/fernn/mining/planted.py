@@ -28,7 +28,7 @@ from ..data.datasets.synthetic import (
     require_integer,
     wander_signals,
 )
-from ..errors import FernnError
+from ..errors import FernnError, short_repr
 from ..formula import (
     ALL_TIME,
     AnyAtom,
@@ -43,8 +43,7 @@ from ..formula import (
     simplify,
 )
 from ..formula import length as length_of
-from ..formula.nodes import children, rebuilt
-from ..plain import short_repr
+from ..formula.nodes import children, replace_children
 from ..semantics import robustness, satisfied
 
 RARE = 0.02
@@ -70,7 +69,7 @@ class FormulaSampler:
         over = getattr(template, "over", None)
         if isinstance(over, OpenInterval):
             return type(template)(*inside, self.window())  # type: ignore[call-arg]
-        return rebuilt(template, inside)
+        return replace_children(template, inside)
 
     def atom(self) -> Formula:
         """`x <= 0.31`: any channel, either side, to two decimals."""
@@ -115,7 +114,7 @@ def _drop_operators(formula: Formula) -> Iterator[Formula]:
     yield from inside
     for i, part in enumerate(inside):
         for less in _drop_operators(part):
-            yield rebuilt(formula, (*inside[:i], less, *inside[i + 1 :]))
+            yield replace_children(formula, (*inside[:i], less, *inside[i + 1 :]))
 
 
 def _inside(formula: Formula) -> Iterator[Formula]:
@@ -142,7 +141,7 @@ def _widen(formula: Formula, spots: set[NodePath], path: NodePath = ()) -> Formu
     inside = tuple(_widen(part, spots, (*path, i)) for i, part in enumerate(children(formula)))
     if path in spots:
         return type(formula)(*inside)
-    return rebuilt(formula, inside)
+    return replace_children(formula, inside)
 
 
 LENGTHS = (3, 4, 5, 6)

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from ..data import Dataset
 from ..data.problems import unknown_channel
-from ..errors import DataError, FernnError, UnsupportedError
+from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
-from ..formula.holes import without_holes
-from ..plain import refusing, short_repr, text
+from ..formula.json_fields import as_text
+from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
 
 Floats = npt.NDArray[np.float64]
@@ -67,14 +67,14 @@ class QueryAnswer:
         }  # fmt: skip
 
     @classmethod
-    @refusing(DataError, "this is no answered question of fernn")
+    @convert_errors(DataError, "this is no answered question of fernn")
     def from_json(cls, row: dict[str, Any]) -> QueryAnswer:
-        good, bad = (tuple(without_holes(parse(said)) for said in row[side]) for side in ("good", "bad"))
+        good, bad = (tuple(require_closed(parse(said)) for said in row[side]) for side in ("good", "bad"))
         changed = tuple((int(channel), int(sample)) for channel, sample in row["changed"])
         trace = np.array(row["trace"], dtype=np.float64)
         if trace.ndim != 2 or row["answer"] not in (True, False, None):
             raise ValueError("a trace has channels and samples, an answer is true, false or null")
-        return cls(Query(trace, text(row["origin"]), changed, good, bad), row["answer"])
+        return cls(Query(trace, as_text(row["origin"]), changed, good, bad), row["answer"])
 
 
 Levels = list[Floats | None]
@@ -213,14 +213,14 @@ def distinguishing_trace(f: Formula, g: Formula, data: Dataset) -> CandidateTrac
 
 def _is_proof(f: Formula, g: Formula, samples: int, ranges: Mapping[str, tuple[float, float]]) -> bool:
     """Whether formulas that are the same as real numbers are known to be the same in floats."""
-    from ..verify.floats import OrderedQuestion, OutOfTime, sums
+    from ..semantics.z3_equivalence import OrderedQuestion, SolverTimeout, inexact_sums
 
-    if not sums(f, g):
+    if not inexact_sums(f, g):
         return True
     try:
         question = OrderedQuestion(f, g, ranges=ranges, either=True)
         return question.answer(samples, perf_counter() + PATIENCE) is None
-    except OutOfTime:
+    except SolverTimeout:
         return False
 
 
@@ -231,7 +231,7 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> CandidateTra
         name: (low - BEYOND * (high - low), high + BEYOND * (high - low)) for name, (low, high) in data.ranges.items()
     }
     try:
-        from ..verify.difference import difference as told_apart
+        from ..semantics.z3_equivalence import difference as told_apart
 
         found = told_apart(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE)
     except (FernnError, ImportError) as error:

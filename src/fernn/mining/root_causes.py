@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, length, parse, to_sentence
 from ..learners.clock import Clock
 from ..learners.enumerative.candidates import columns
@@ -17,7 +17,6 @@ from ..learners.front import Entry, Front, picked, standard_error
 from ..learners.memory import bytes_of
 from ..learners.underway import Underway
 from ..learners.validating import check_folds
-from ..plain import short_repr
 from .bit_matrix import BitMatrix
 from .fault_costs import FaultCosts, FaultReport, disjunction, fault_costs, report_faults
 from .fault_marks import FaultMarks

@@ -15,9 +15,9 @@ import numpy as np
 from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import ALL_TIME, And, Formula, Interval, OpenInterval, channels, direction, interval, length, parse
-from ..formula.holes import expanded
-from ..formula.measures import everywhere
+from ..formula.measures import map_nodes
 from ..formula.nodes import children
+from ..formula.templates import expand_template
 from ..learners.enumerative.behaviour_table import Ids
 from ..learners.enumerative.bitpack import pack_data
 from ..learners.enumerative.exploration import ExactSpace, Exploration
@@ -55,7 +55,7 @@ def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | s
     if not given:
         usual = [parse(text) for text in DEFAULT_TEMPLATES]
         kept = [template for template in usual if length(template) <= max_length]
-        return tuple(kept if intervals else dict.fromkeys(everywhere(t, _over_all_time) for t in kept))
+        return tuple(kept if intervals else dict.fromkeys(map_nodes(t, _over_all_time) for t in kept))
     read = tuple(parse(each) if isinstance(each, str) else each for each in given)
     for template in read:
         if direction(template) not in ("past", "now"):
@@ -86,9 +86,9 @@ def rule_forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple
     grown = made.grown(lambda hole: candidate_windows(hole, reach))
     found = []
     for template in given:
-        for shape in expanded(template):
+        for shape in expand_template(template):
             for settled in grown.settled(shape):
-                node = everywhere(settled, _unname_window)
+                node = map_nodes(settled, _unname_window)
                 if isinstance(node, And):
                     left = grown.family(node.left)
                     right = left if node.right == node.left else grown.family(node.right)

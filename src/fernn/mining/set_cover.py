@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 
 from ..formula import Formula, Historically, Interval, Once, Or, interval, length, walk
-from ..formula.measures import everywhere
+from ..formula.measures import map_nodes
 from ..learners.enumerative.threshold_margins import (
     FrozenAtoms,
     center_thresholds,
@@ -95,7 +95,7 @@ def _list_windows(whole: Formula) -> list[Interval]:
             found.append(node.over)
         return node
 
-    everywhere(whole, seen)
+    map_nodes(whole, seen)
     return found
 
 
@@ -107,7 +107,7 @@ def _with_window(whole: Formula, k: int, over: Interval) -> Formula:
             return replace(node, over=over)
         return node
 
-    return everywhere(whole, change)
+    return map_nodes(whole, change)
 
 
 def _split_disjunction(whole: Formula, count: int) -> tuple[Formula, ...]:

@@ -35,8 +35,8 @@ from ..formula import (
     direction,
     walk,
 )
-from ..formula.negation import NEGATED
-from ..formula.show import weighted_sum
+from ..formula.laws import NEGATED_RELATION
+from ..formula.printer import format_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _read(
         case Constant():
             return
         case Atom(weights, relation, threshold):
-            yield formula if helps else Atom(weights, NEGATED[relation], threshold), at
+            yield formula if helps else Atom(weights, NEGATED_RELATION[relation], threshold), at
         case Not(a):
             yield from _read(a, at, samples, not helps)
         case And(a, b) | Or(a, b) | Implies(a, b):
@@ -220,4 +220,4 @@ def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None
 def sums(formula: Formula) -> list[str]:
     """What the formula compares that is no channel of its own, and so has no line: `2*x - y`."""
     atoms = (node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1)
-    return list(dict.fromkeys(weighted_sum(atom.weights) for atom in atoms))
+    return list(dict.fromkeys(format_sum(atom.weights) for atom in atoms))

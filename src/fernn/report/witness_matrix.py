@@ -1,6 +1,6 @@
 """Which sample decides, for all traces at once.
 
-The same walk from the verdict down to an atom as `fernn.semantics.deciding` makes trace by trace, with its choice among
+The same walk from the verdict down to an atom as `fernn.semantics.explain` makes trace by trace, with its choice among
 equals: the left operand before the right one, and the sample nearest to the one being judged. All traces that are at
 the same part of the formula take the next step together.
 """

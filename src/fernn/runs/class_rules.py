@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..data import Dataset
-from ..errors import RunError, UnsupportedError
+from ..errors import RunError, UnsupportedError, short_repr
 from ..learners import Progress, Watch, silent
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
 from ..learners.fit import LIMITED
-from ..plain import short_repr
 from .job import Job, plan
 from .methods import Method, complete_settings
 from .methods import learner as named_learner

@@ -12,13 +12,13 @@ import numpy as np
 
 from .. import __version__
 from ..data import Dataset, Problem, is_named, read_input, reorder_classes, split, suggest_command
-from ..errors import DataError, RunError
+from ..errors import DataError, RunError, describe_error, short_repr
 from ..formula import Formula, parse
+from ..formula.json_fields import read_json
 from ..learners import Fit, Front, Learner, Prior, Progress, Watch, silent
 from ..learners.enumerative.certificate import Certificate
 from ..learners.informed import seen
 from ..learners.labels import losses
-from ..plain import read_json, short_repr, told
 from .methods import learner_of, settings
 from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
@@ -127,7 +127,7 @@ def read_certificate(path: str | Path) -> Certificate:
             "without --preset."
         ) from None
     except ValueError as error:
-        raise DataError(f"{path} is not JSON ({told(error)}), so it is no certificate of fernn.") from None
+        raise DataError(f"{path} is not JSON ({describe_error(error)}), so it is no certificate of fernn.") from None
     return Certificate.from_json(content)
 
 

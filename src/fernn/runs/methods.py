@@ -11,12 +11,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..data import Dataset
 from ..data.problems import did_you_mean, unknown_channel
-from ..errors import FormulaError, UnsupportedError
+from ..errors import FormulaError, UnsupportedError, short_repr
 from ..formula import Formula, channels, parse
 from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
 from ..learners.recipe import is_setting
 from ..learners.recipe import plain as as_plain
-from ..plain import short_repr
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def is_method_compiled(name: str) -> bool:
     """Whether what a method runs on is compiled for this machine already."""
     from ..learners.enumerative.scoring import is_compiled as exact
     from ..learners.fernn.compiled_network import is_compiled as network
-    from ..semantics.machine import is_compiled as judge
+    from ..semantics.interpreter import is_interpreter_compiled as judge
 
     known = {"enumerative": exact, "tightest": exact, "tree": exact, "lattice": judge, "maxsat": judge}
     return bool(known.get(name, network)())

@@ -25,16 +25,21 @@ from ..data.streaming.stratified_sample import StreamSample
 from ..data.streaming.stream_summary import StreamingMedian, measure_part, merge_summaries, summarize_part
 from ..data.streaming.whole_cases import StreamTotals
 from ..engines import Unit, Where, resolve_engine, run_units
-from ..errors import DataError, EngineError, FernnError
+from ..errors import MALFORMED_DATA, DataError, EngineError, FernnError, short_repr
+from ..errors import describe_error as told_of
 from ..formula import Formula, parse
 from ..learners import Front
-from ..plain import BROKEN, short_repr
-from ..plain import told as told_of
-from ..semantics.chunks import Verdicts, as_batch, check_channels, settled
-from ..semantics.critical import Counts, counts, movable
-from ..semantics.parts import Rows, judged_part
-from ..semantics.robustness import At, both
-from ..semantics.tally import Judged, Tally
+from ..semantics.robustness import At, robustness_and_verdicts
+from ..semantics.running_metrics import LabelledMetrics, RunningMetrics
+from ..semantics.stream_evaluation import (
+    TraceVerdicts,
+    Verdicts,
+    check_channels,
+    evaluate_part,
+    pack_lot,
+    resolve_source_labels,
+)
+from ..semantics.threshold_profile import ThresholdProfile, empty_profile, movable_thresholds
 
 HERE = "fernn.runs.out_of_core"
 FileProgress = Callable[[int, int], None]
@@ -48,7 +53,7 @@ def no_progress(done: int, of: int) -> None:
 class PartitionedVerdicts:
     """What the files say together; those that were not reached are missing where it is not `complete`."""
 
-    judged: Judged
+    judged: LabelledMetrics
     problems: tuple[Problem, ...]
     totals: StreamTotals
     rows: int
@@ -92,7 +97,7 @@ def guard_merge(source: Source, engine: Where) -> Iterator[None]:
         yield
     except FernnError:
         raise
-    except BROKEN as error:
+    except MALFORMED_DATA as error:
         name = resolve_engine(engine).name
         raise EngineError(
             f"what the engine {name} answered of {source.path} cannot be used ({told_of(error)})."
@@ -106,21 +111,21 @@ def judge_by_parts(
     rows: int | None = None,
     engine: Where = None,
     told: FileProgress = no_progress,
-    each: Callable[[Rows], None] | None = None,
+    each: Callable[[TraceVerdicts], None] | None = None,
 ) -> PartitionedVerdicts:
-    """As `fernn.semantics.chunks.judged`, a file of the folder at a time.
+    """As `fernn.semantics.stream_evaluation.evaluate_file`, a file of the folder at a time.
 
     `told` hears how many files are done, of how many; `each` gets every trace, in order. Ctrl-C gives what came so far.
     """
     rule = parse(formula) if isinstance(formula, str) else formula
     asked = {"formula": str(rule), "at": at, "rows": rows, "listed": each is not None}
-    joining, tally = PartitionMerger(source), Tally()
+    joining, tally = PartitionMerger(source), RunningMetrics()
     check_channels(rule, joining)
     with guard_merge(source, engine):
         try:
             for part in run_parts(f"{HERE}:judge_on_worker", source, asked, engine, told):
-                found = Tally.from_json(part["tally"])
-                lots = [Rows.from_json(lot) for lot in part["rows"]]
+                found = RunningMetrics.from_json(part["tally"])
+                lots = [TraceVerdicts.from_json(lot) for lot in part["rows"]]
                 if each is not None and sum(len(lot.cases) for lot in lots) != found.traces:
                     raise ValueError(f"of {found.traces} traces, {sum(len(lot.cases) for lot in lots)} are listed")
                 joining.take(part)
@@ -131,7 +136,9 @@ def judge_by_parts(
         except KeyboardInterrupt:
             pass
         problems = joining.close()
-        return PartitionedVerdicts(settled(tally, source), problems, joining.totals, joining.rows, joining.is_over)
+        return PartitionedVerdicts(
+            resolve_source_labels(tally, source), problems, joining.totals, joining.rows, joining.is_over
+        )
 
 
 def card_by_parts(
@@ -160,7 +167,7 @@ def work_on_file(work: Callable[..., Any], settings: dict[str, Any], number: int
 
 
 def judge_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    return work_on_file(judged_part, settings, seed)
+    return work_on_file(evaluate_part, settings, seed)
 
 
 def summarize_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -176,13 +183,13 @@ class ErrorCounts:
     """What is counted on the way: verdicts of every rule, and for thresholds of one of them those at other values."""
 
     rules: list[Formula]
-    moving: list[Counts]
-    tallies: list[Tally]
+    moving: list[ThresholdProfile]
+    tallies: list[RunningMetrics]
 
     def take(self, lot: TraceBatch) -> None:
-        made = as_batch(lot)
+        made = pack_lot(lot)
         for i, rule in enumerate(self.rules):
-            self.tallies[i] += Verdicts(lot, *both(rule, made)).tally
+            self.tallies[i] += Verdicts(lot, *robustness_and_verdicts(rule, made)).tally
         for each in self.moving:
             each.take(lot)
 
@@ -194,8 +201,10 @@ class ErrorCounts:
     @staticmethod
     def of(asked: Mapping[str, Any]) -> ErrorCounts:
         rules = [parse(rule) for rule in asked["rules"]]
-        moving = [Counts(parse(each["formula"]), each["k"], np.array(each["grid"])) for each in asked["moving"]]
-        return ErrorCounts(rules, moving, [Tally() for _ in rules])
+        moving = [
+            ThresholdProfile(parse(each["formula"]), each["k"], np.array(each["grid"])) for each in asked["moving"]
+        ]
+        return ErrorCounts(rules, moving, [RunningMetrics() for _ in rules])
 
     def to_json(self) -> dict[str, Any]:
         moving = [[[label, encode_array(found)] for label, found in each.by_label.items()] for each in self.moving]
@@ -203,7 +212,7 @@ class ErrorCounts:
 
     def join(self, told: Mapping[str, Any]) -> None:
         """With what a part that follows has counted."""
-        self.tallies = [a + Tally.from_json(b) for a, b in zip(self.tallies, told["tallies"], strict=True)]
+        self.tallies = [a + RunningMetrics.from_json(b) for a, b in zip(self.tallies, told["tallies"], strict=True)]
         for each, by_label in zip(self.moving, told["moving"], strict=True):
             for label, found in by_label:
                 each.add(label, decode_array(found, np.int64))
@@ -211,7 +220,9 @@ class ErrorCounts:
 
 def empty_counts(rules: list[Formula], picked: Formula, known: TraceBatch) -> ErrorCounts:
     """Nothing counted yet; thresholds are tried at values that matter to known traces, and between."""
-    return ErrorCounts(rules, [counts(picked, k, known) for k in movable(picked)], [Tally() for _ in rules])
+    return ErrorCounts(
+        rules, [empty_profile(picked, k, known) for k in movable_thresholds(picked)], [RunningMetrics() for _ in rules]
+    )
 
 
 def count_part(source: Source, number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,7 +344,7 @@ def _start_counts(front: Front, data: Dataset) -> ErrorCounts:
 def _summarize(count: ErrorCounts, front: Front, source: Source, complete: bool) -> FullDataErrors:
     tallies = count.tallies
     errors = tuple(_error(tally, source) for tally in tallies)
-    told = settled(tallies[front.pick], source)
+    told = resolve_source_labels(tallies[front.pick], source)
     good = {label for label, name in told.of.items() if name == told.classes[1]}
     best, least = _best(count.moving, good)
     total = tallies[0].traces
@@ -342,13 +353,13 @@ def _summarize(count: ErrorCounts, front: Front, source: Source, complete: bool)
     return FullDataErrors(str(source.path), total, tallies[0].samples, errors, best, error, complete, tried)
 
 
-def _error(tally: Tally, source: Source) -> float:
-    found = settled(tally, source).score
+def _error(tally: RunningMetrics, source: Source) -> float:
+    found = resolve_source_labels(tally, source).score
     assert found is not None
     return found.mcr
 
 
-def _best(moving: list[Counts], good: set[str]) -> tuple[Formula | None, int]:
+def _best(moving: list[ThresholdProfile], good: set[str]) -> tuple[Formula | None, int]:
     """The one move of a threshold that leaves the fewest errors; of equals the nearest. None if none is better."""
     best: tuple[Formula | None, int] = (None, 0)
     for each in moving:

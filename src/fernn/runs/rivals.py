@@ -14,17 +14,16 @@ import numpy as np
 from ..data import Dataset
 from ..data.atomic_write import append_line, write_text
 from ..engines import Failures, Unit, run_units
-from ..errors import RunError, UnsupportedError
+from ..errors import MALFORMED_DATA, RunError, UnsupportedError, convert_errors, describe_error, suppress_warnings
 from ..formula import Formula, direction, length, parse, thresholds, with_thresholds
-from ..formula.holes import without_holes
-from ..formula.measures import facing
+from ..formula.json_fields import as_bool, as_int, as_number, as_object, as_objects, as_text, read_json
+from ..formula.measures import orient
+from ..formula.templates import require_closed
 from ..learners import Front
 from ..learners.labels import Floats, losses, weighed
 from ..learners.recipe import engine_for, made, read_formula, recipe
 from ..mining import QueryAnswer, QueryResult
-from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, truth, whole
 from ..semantics import satisfied
-from ..semantics.quiet import quiet
 from .job import Job
 from .methods import learner_of
 from .run import Run, resume_command
@@ -66,29 +65,29 @@ def fit_seed(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[
     """On a worker: what the learner finds from this seed, its front and what its archive keeps."""
     assert data is not None
     learner: Any = replace(made(settings["learner"]), seed=seed)  # type: ignore[type-var]
-    with quiet():
+    with suppress_warnings():
         fit = learner.fit(data)
     if fit.ended == "interrupted":
         raise KeyboardInterrupt  # half a fit is none
     future = not any(direction(entry.formula) == "past" for entry in fit.front)
-    kept = [facing(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
+    kept = [orient(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
     return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *kept]))
 
 
 def formulas_of_seeds(run: Run) -> Iterator[str]:
     """The formulas that other seeds found."""
     for line in _seed_lines(run):
-        with suppress(*BROKEN):
+        with suppress(*MALFORMED_DATA):
             for formula in list(line["formulas"]):
-                without_holes(parse(text(formula)))
+                require_closed(parse(as_text(formula)))
                 yield formula
 
 
 def _seeds_on_disk(run: Run) -> set[int]:
     found = set()
     for line in _seed_lines(run):
-        with suppress(*BROKEN):
-            found.add(whole(line["seed"]))
+        with suppress(*MALFORMED_DATA):
+            found.add(as_int(line["seed"]))
     return found
 
 
@@ -97,8 +96,8 @@ def _seed_lines(run: Run) -> Iterator[dict[str, Any]]:
     if not path.is_file():
         return
     for line in path.read_bytes().split(b"\n")[:-1]:  # what follows the last line end is torn, or nothing
-        with suppress(*BROKEN):
-            yield mapping(read_json(line))
+        with suppress(*MALFORMED_DATA):
+            yield as_object(read_json(line))
 
 
 RIVALS = "rivals.json"
@@ -117,8 +116,8 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
     """
     front = run.front()
     if tolerance is None:
-        with refusing(RunError, f"the settings of {run.folder} were changed by hand"):
-            tolerance = number(run.setting("learner").get("tolerance") or 0.0)
+        with convert_errors(RunError, f"the settings of {run.folder} were changed by hand"):
+            tolerance = as_number(run.setting("learner").get("tolerance") or 0.0)
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: {resume_command(run.folder)}")
     found = [(entry.formula, entry.train) for entry in front]
@@ -129,9 +128,9 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
         found += [(formula, float(np.average(losses(formula, data), weights=weights))) for formula in those]
         best = min(wrong for _, wrong in found)
     else:
-        with refusing(RunError, f"the history or the state of {run.folder} was changed by hand"):
+        with convert_errors(RunError, f"the history or the state of {run.folder} was changed by hand"):
             known = [row for row in run.history() if row.get("train") is not None]
-            found += [(without_holes(parse(row["formula"])), float(row["train"])) for row in known]
+            found += [(require_closed(parse(row["formula"])), float(row["train"])) for row in known]
             if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
                 found += _candidates_of_archive(run, front, data, front.picked.train + tolerance)
             found += _candidates_of_seeds(run, data, front.picked.train + tolerance)
@@ -150,11 +149,11 @@ def _load_rivals(run: Run) -> tuple[list[Formula], bool] | None:
     if not path.exists():
         return None
     try:
-        content = mapping(read_json(path.read_bytes()))
-        found = [without_holes(parse(text)) for row in rows(content["rivals"]) for text in row["formulas"]]
-        return found, truth(content["complete"])
-    except BROKEN as problem:
-        raise RunError(f"{path} is no list of rivals of fernn ({told(problem)}).") from None
+        content = as_object(read_json(path.read_bytes()))
+        found = [require_closed(parse(text)) for row in as_objects(content["rivals"]) for text in row["formulas"]]
+        return found, as_bool(content["complete"])
+    except MALFORMED_DATA as problem:
+        raise RunError(f"{path} is no list of rivals of fernn ({describe_error(problem)}).") from None
 
 
 def _weights(run: Run, data: Dataset) -> Floats:
@@ -162,8 +161,8 @@ def _weights(run: Run, data: Dataset) -> Floats:
     given, even = run.settings["learner"], np.ones(len(data))
     if not data.classes:
         return even
-    with refusing(RunError, f"the settings of {run.folder} were changed by hand"):
-        costs = number(given.get("miss_cost", 1.0)), number(given.get("false_alarm_cost", 1.0))
+    with convert_errors(RunError, f"the settings of {run.folder} were changed by hand"):
+        costs = as_number(given.get("miss_cost", 1.0)), as_number(given.get("false_alarm_cost", 1.0))
         return weighed(data, even, given.get("class_weight"), *costs)
 
 
@@ -183,7 +182,7 @@ def _candidates_of_archive(run: Run, front: Front, data: Dataset, worst: float) 
     weights = _weights(run, data)
     state = run.load_state() or {}
     for row in [*state.get("archive", []), *state.get("added", [])]:
-        formula = facing(without_holes(parse(row["formula"])), future)
+        formula = orient(require_closed(parse(row["formula"])), future)
         wrong = float(np.average(losses(parse(str(formula)), data), weights=weights))
         if wrong <= worst + TINY:
             yield formula, wrong
@@ -200,7 +199,7 @@ def load_transcript(run: Run) -> list[QueryAnswer]:
         return []
     rows, content = [], path.read_bytes()
     for line in content.split(b"\n"):
-        with suppress(*BROKEN):
+        with suppress(*MALFORMED_DATA):
             rows.append(QueryAnswer.from_json(read_json(line)))
     if content and not content.endswith(b"\n"):
         _write_transcript(run, rows)

@@ -31,11 +31,11 @@ from .. import __version__
 from ..data import Dataset, suggest_command
 from ..data.atomic_write import DISK_FULL, append_line, is_temporary, write_text
 from ..data.options import validate_options
-from ..errors import DataError, RunError
+from ..errors import MALFORMED_DATA, DataError, RunError, convert_errors, describe_error
+from ..formula.json_fields import as_int, as_number, as_object, as_objects, as_text, read_json
 from ..learners import Fit, Front, Prior, Progress
 from ..learners.enumerative.certificate import NOTE, list_contradictions
 from ..learners.front import plain, read_back, word
-from ..plain import BROKEN, mapping, number, read_json, refusing, rows, text, told, whole
 
 SETTINGS = "settings.json"
 
@@ -57,7 +57,7 @@ def new_folder(name: str, under: Path = Path("runs")) -> Path:
     make_folder(under)
     number = 1
     with writable(under):
-        while (under / f"{plain}-{number}").exists() or not _create(under / f"{plain}-{number}"):
+        while (under / f"{plain}-{as_number}").exists() or not _create(under / f"{plain}-{as_number}"):
             number += 1
         return under / f"{plain}-{number}"
 
@@ -242,8 +242,8 @@ class Run:
         reached = -inf
         if kept is not None:
             with self._sound(STATE):
-                reached = number(kept["seconds"])
-                self.state, self._restarts = mapping(kept["state"]), whole(kept["restarts"])
+                reached = as_number(kept["seconds"])
+                self.state, self._restarts = as_object(kept["state"]), as_int(kept["restarts"])
         found = [row for row in self.history() if row["seconds"] <= reached]
         self._known = {row["formula"] for row in found}
         if (self.folder / HISTORY).exists():
@@ -253,7 +253,7 @@ class Run:
         """The state of the learner as it is on disk."""
         kept = self._read(STATE)
         with self._sound(STATE):
-            return None if kept is None else mapping(kept["state"])
+            return None if kept is None else as_object(kept["state"])
 
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
@@ -317,7 +317,7 @@ class Run:
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
         with self._sound(FRONT):
-            told = rows((self._read(FRONT) or {}).get("entries", []))
+            told = as_objects((self._read(FRONT) or {}).get("entries", []))
             return tuple(float(row["test"]) for row in told) if told and "test" in told[0] else None
 
     @property
@@ -325,13 +325,13 @@ class Run:
         """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
         ended = (self._read(FRONT) or self._read(RULES) or {}).get("ended")
         with self._sound(FRONT):
-            return None if ended is None else text(ended)
+            return None if ended is None else as_text(ended)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the method had to say of its result; what a certificate says is made from its fields, not repeated."""
         with self._sound(FRONT):
-            found = [text(note) for note in (self._read(FRONT) or {}).get("notes", ())]
+            found = [as_text(note) for note in (self._read(FRONT) or {}).get("notes", ())]
         return tuple(self._certified_note() if note.startswith(NOTE) else note for note in found)
 
     def _certified_note(self) -> str:
@@ -341,14 +341,14 @@ class Run:
             proof = read_certificate(self.folder)
             problem = next(list_contradictions(proof.content), None)
         except DataError as error:
-            problem = told(error)
+            problem = describe_error(error)
         return proof.note if problem is None else f"{NOTE}that of this run cannot be relied on: {problem}"
 
     @property
     def seconds(self) -> float:
         """How long was learned, as far as the front on disk tells."""
         with self._sound(FRONT):
-            return number((self._read(FRONT) or {}).get("seconds", 0.0))
+            return as_number((self._read(FRONT) or {}).get("seconds", 0.0))
 
     def history(self) -> list[dict[str, Any]]:
         """A row for every formula that joined the front, oldest first; what is torn or damaged is left out."""
@@ -358,9 +358,9 @@ class Run:
             return []
         found = []
         for line in lines[:-1]:  # what follows the last line end is torn, or nothing
-            with suppress(*BROKEN):
-                row = mapping(read_json(line))
-                number(row["seconds"]), text(row["formula"])
+            with suppress(*MALFORMED_DATA):
+                row = as_object(read_json(line))
+                as_number(row["seconds"]), as_text(row["formula"])
                 found.append(row)
         return found
 
@@ -398,7 +398,7 @@ class Run:
 
     def _sound(self, name: str) -> AbstractContextManager[None]:
         """What is wrong with the content of a file is told with its name."""
-        return refusing(RunError, f"{self.folder / name} was changed by hand, or it is no file of fernn")
+        return convert_errors(RunError, f"{self.folder / name} was changed by hand, or it is no file of fernn")
 
     def _read(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name
@@ -410,7 +410,7 @@ class Run:
             raise RunError(f"{path} cannot be read ({error.strerror}). Check its permissions.") from None
         except ValueError as error:
             raise RunError(
-                f"{path} is not JSON ({told(error)}). It was changed by hand, or it is no file of fernn."
+                f"{path} is not JSON ({describe_error(error)}). It was changed by hand, or it is no file of fernn."
             ) from None
         if not isinstance(found, dict):
             raise RunError(f"{path} holds no object. It was changed by hand, or it is no file of fernn.")
@@ -427,15 +427,15 @@ def _versions() -> dict[str, str]:
 
 def _check(settings: Mapping[str, Any]) -> None:
     """That all that is there is what it should be; an error of `plain` where it is not."""
-    data = mapping(settings["data"])
-    text(data["fingerprint"]), whole(data["cases"])
+    data = as_object(settings["data"])
+    as_text(data["fingerprint"]), as_int(data["cases"])
     for name in ("file", "method"):
-        text(settings.get(name, ""))
-    mapping(settings.get("learner", {}))
+        as_text(settings.get(name, ""))
+    as_object(settings.get("learner", {}))
     validate_options(settings.get("reading", {}))
-    validate_options(mapping(settings.get("sample", {})).get("reading", {}))
-    split = mapping(settings.get("split", {"test": 0, "seed": 0}))
-    number(split["test"]), whole(split["seed"])
+    validate_options(as_object(settings.get("sample", {})).get("reading", {}))
+    split = as_object(settings.get("split", {"test": 0, "seed": 0}))
+    as_number(split["test"]), as_int(split["seed"])
     Prior.from_json(settings.get("prior", {}))
 
 

@@ -1,16 +1,15 @@
 """What a formula means on recorded and live traces."""
 
-from .deciding import Deciding, deciding
-from .monitor import Monitor
+from .explain import Witness, deciding
+from .monitor import Monitor, Reading
 from .robustness import robustness, satisfied, signals
-from .score import Score, score
-from .stream import Reading
+from .running_metrics import Score, score
 
 __all__ = [
-    "Deciding",
     "Monitor",
     "Reading",
     "Score",
+    "Witness",
     "deciding",
     "robustness",
     "satisfied",

@@ -1,24 +1,210 @@
-"""A formula watched live, one sample at a time.
+"""Online monitors: a formula followed live, one sample at a time.
 
-A past formula has a value at every sample. A future formula is judged at the first sample, so what
-is known of it is the interval of values still possible: it narrows, and once it lies on one side
-of zero the verdict is known, whatever follows.
+A past formula has a value at every sample: its program is written out as Python and run, in amortised constant time an
+operator and sample, with memory no larger than the windows. The source holds numbers and positions only, never a name:
+no text of the user is executed. All that can go wrong with a sample does so before any state has changed.
+
+A future formula is judged at the first sample, so what is known of it is the interval of values still possible: it
+narrows, and once it lies on one side of zero the verdict is known, whatever follows (`future_monitor`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..data.dataset import LARGEST_WHOLE
+from ..data.frames import is_frame
 from ..errors import SignalError, UnsupportedError
+from ..formula.export.python import update_source
+from ..formula.export.target import JUST_VIOLATED
 from ..formula.measures import channels as channels_of
 from ..formula.measures import direction
-from ..formula.nodes import Formula
-from ..formula.parse import parse
-from ..formula.program import program
-from .stream import Reading, Sample, reading, readings
+from ..formula.nodes import Atom, Formula, walk
+from ..formula.parser import parse
+from ..formula.program import compile_program
 
-MOST_KEPT = 20_000_000
+Sample = Mapping[str, float] | Sequence[float]
+"""Values by channel name, or in the order of the channels."""
+
+
+class Reading(NamedTuple):
+    """What is known so far: the robustness lies between `low` and `high`."""
+
+    low: float
+    high: float
+    verdict: bool | None
+    """True: satisfied, False: violated, None: not decided yet."""
+
+    @property
+    def robustness(self) -> float | None:
+        """The value, once it is one."""
+        return self.low if self.low == self.high else None
+
+
+def make_reading(low: float, high: float) -> Reading:
+    """The verdict is in the signs; the float that stands for a violated zero is shown as zero."""
+    verdict = True if low >= 0 else False if high < 0 else None
+    return Reading(_hide_zero_marker(low), _hide_zero_marker(high), verdict)
+
+
+def _hide_zero_marker(value: float) -> float:
+    return 0.0 if value in (JUST_VIOLATED, -JUST_VIOLATED) else value
+
+
+def compile_values(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[Sample], tuple[float, ...]]:
+    """A function that takes the next sample and gives the value of each formula now.
+
+    Values are robustness, but for the smallest negative float, which says zero and not satisfied.
+    """
+    results = [_suffix_names(f"s{len(compile_program(formula).steps) - 1}", k) for k, formula in enumerate(formulas)]
+    update: Callable[[Sample], tuple[float, ...]] = _compile_update(
+        formulas, channels, [], [f"return {', '.join(results)},"]
+    )
+    return update
+
+
+def compile_past_monitor(
+    formula: Formula, channels: tuple[str, ...]
+) -> tuple[Callable[[Sample], Reading], Callable[[], Any]]:
+    """A function that takes the next sample and gives the reading now; and one that gives (count, last reading)."""
+    strict = any(o is not None and o.strict for step in compile_program(formula).steps for o in (step.a, step.b))
+    shown = f"0.0 if v == {JUST_VIOLATED} else v" if strict else "v"
+    ending = [
+        f"v = s{len(compile_program(formula).steps) - 1}",
+        "if v != last:",  # most samples change nothing, and a reading can be handed out again
+        "    last = v",
+        f"    z = {shown}",
+        "    current = new(Reading, (z, z, v >= 0.0))",
+        "return current",
+    ]
+    made: tuple[Any, Any] = _compile_update([formula], channels, ["last = None", "current = None"], ending)
+    return made
+
+
+def _compile_update(formulas: Sequence[Formula], channels: tuple[str, ...], setup: list[str], ending: list[str]) -> Any:
+    """`update`, or with a setup of its own `update` and a function that gives its state."""
+    read = tuple(dict.fromkeys(name for formula in formulas for name in compile_program(formula).channels))
+    names = {name: f"x{i}" for i, name in enumerate(read)}
+    start, atoms, body = ["n = -1", *setup], [], ["n += 1"]
+    for k, formula in enumerate(formulas):
+        before, first, lines = update_source(compile_program(formula), names)
+        start += [_suffix_names(line, k) for line in before if line != "n = -1"]
+        atoms += [_suffix_names(line, k) for line in first]
+        body += [_suffix_names(line, k) for line in lines if line != "n += 1"]
+    rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
+    source = [
+        "def make():",
+        "    by_name = True",
+        *(f"    {line}" for line in start),
+        "    def update(sample):",
+        f"        nonlocal {', '.join(['by_name', *rebound])}",
+        "        try:",
+        "            if by_name:",
+        *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
+        "                pass",
+        "            else:",
+        f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
+        *(f"            if x{i}.__class__ is not float: x{i} = as_number(x{i})" for i in range(len(read))),
+        *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in range(len(read))),
+        *(f"            {line}" for line in atoms),
+        "        except (LookupError, TypeError, ValueError, ArithmeticError):",
+        "            by_name = other_way(sample, by_name)",
+        "            return update(sample)",
+        *(f"        {line}" for line in [*body, *ending]),
+        "    return update, lambda: (n + 1, current)" if setup else "    return update",
+    ]
+
+    def other_way(sample: Any, by_name: bool) -> bool:
+        """Samples come one way, by name or in order, until one comes the other way; anything else is refused."""
+        named = hasattr(sample, "keys")
+        listed = hasattr(sample, "__len__") and not isinstance(sample, (str, bytes))
+        if named != by_name and (named or listed):
+            return named
+        raise SignalError(
+            f"{_describe_bad_sample(sample, formulas, read, channels)} (found {_short_repr(sample)})"
+        ) from None
+
+    space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading}
+    space |= {"new": tuple.__new__, "as_number": as_float} | {f"NAME{i}": name for i, name in enumerate(read)}
+    exec("\n".join(source), space)
+    return space["make"]()
+
+
+def _suffix_names(line: str, k: int) -> str:
+    """The line with its state named for the k-th formula."""
+    return re.sub(r"\b([sqke]\d+)\b", rf"\1_{k}", line) if k else line
+
+
+def as_float(value: Any) -> Any:
+    """As a float64, in which a monitor computes; a float32 stays one, and is compared as `robustness` compares it.
+
+    Whole numbers that a float64 does not tell apart, and what is no number, are refused.
+    """
+    if isinstance(value, np.float32):
+        return value
+    if not hasattr(type(value), "__float__"):
+        raise TypeError("not a number")
+    if hasattr(type(value), "__index__") and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
+        raise ValueError(f"beyond {LARGEST_WHOLE}, up to which float64 tells whole numbers apart")
+    return float(value)
+
+
+def _describe_bad_sample(
+    sample: Any, formulas: Sequence[Formula], read: tuple[str, ...], channels: tuple[str, ...]
+) -> str:
+    if isinstance(sample, Mapping):
+        missing = [name for name in read if name not in sample]
+        if missing:
+            from ..data.problems import unknown_channel
+
+            return unknown_channel(missing[0], map(str, sample), "it has", "the sample lacks the channel")
+        return _describe_bad_value({name: sample[name] for name in read}, formulas)
+    if is_frame(sample):
+        return (
+            "a monitor takes one sample at a time, and this is a data frame: pass its rows one after the other, "
+            "as in `for row in frame.to_dict('records'): monitor.update(row)`; of polars, `frame.iter_rows(named=True)`"
+        )
+    if not isinstance(sample, (str, bytes)) and hasattr(sample, "__len__") and len(sample) == len(channels):
+        return _describe_bad_value({name: sample[channels.index(name)] for name in read}, formulas)
+    return f"a sample is a mapping, or {len(channels)} values in the order {', '.join(channels)}"
+
+
+def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> str:
+    """Which value is not finite, or which sum overflows."""
+    numbers: dict[str, float] = {}
+    for name, value in sample.items():
+        try:
+            numbers[name] = as_float(value)
+        except (TypeError, ArithmeticError):
+            return f"channel {name!r} is not a finite number"
+        except ValueError as error:
+            return f"channel {name!r} is a whole number {error}" if str(error)[:6] == "beyond" else f"{name!r}: {error}"
+        if not -inf < numbers[name] < inf:
+            return f"channel {name!r} is not a finite number"
+    for atom in (node for formula in formulas for node in walk(formula) if isinstance(node, Atom)):
+        total = 0.0
+        for name, weight in atom.weights:
+            total += weight * numbers[name]
+        if len(atom.weights) > 1 and not -inf < total < inf:
+            return f"the sum in {atom} overflows; scale the channels"
+    return "its values cannot be computed with"
+
+
+def _short_repr(sample: Any) -> str:
+    try:
+        text = repr(sample)
+    except ValueError:  # a whole number of more digits than Python prints
+        text = f"a {type(sample).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+MOST_WINDOW_SAMPLES = 20_000_000
 """Samples in all windows together; more would fill the memory of a small machine."""
 
 
@@ -40,19 +226,19 @@ class Monitor:
                 from ..data.problems import unknown_channel
 
                 raise SignalError(unknown_channel(name, self.channels, "the samples have"))
-        kept = sum(step.amount for step in program(self.formula).steps)
-        if kept > MOST_KEPT:
+        kept = sum(step.amount for step in compile_program(self.formula).steps)
+        if kept > MOST_WINDOW_SAMPLES:
             raise UnsupportedError(f"the windows of {self.formula} span {kept} samples, more than a monitor will keep")
         self.reset()
 
     def reset(self) -> None:
         """Forget all samples."""
-        self._outlook: Any = None
+        self._future: Any = None
         if direction(self.formula) == "past":
-            self.update, self._state = readings(self.formula, self.channels)
+            self.update, self._state = compile_past_monitor(self.formula, self.channels)
         else:
-            self._outlook = _outlook(self.formula, self.channels)
-            self.update, self._state = self._looking_ahead()
+            self._future = _make_future_monitor(self.formula, self.channels)
+            self.update, self._state = self._follow_future()
 
     @property
     def samples(self) -> int:
@@ -71,13 +257,13 @@ class Monitor:
         last = self.reading
         if last is None:
             raise SignalError("no sample has been seen, so there is nothing to judge")
-        if self._outlook is None:
+        if self._future is None:
             return last
-        value = self._outlook.ended()
-        return reading(value, value)
+        value = self._future.final_value()
+        return make_reading(value, value)
 
-    def _looking_ahead(self) -> tuple[Callable[[Sample], Reading], Callable[[], tuple[int, Reading | None]]]:
-        advance = self._outlook.update
+    def _follow_future(self) -> tuple[Callable[[Sample], Reading], Callable[[], tuple[int, Reading | None]]]:
+        advance = self._future.update
         count, current, known = 0, None, None
 
         def update(sample: Sample) -> Reading:
@@ -86,18 +272,16 @@ class Monitor:
             count += 1
             if found != known or current is None:
                 known = found
-                current = reading(*found)
+                current = make_reading(*found)
             return current
 
         return update, lambda: (count, current)
 
 
-def _outlook(formula: Formula, channels: tuple[str, ...]) -> Any:
-    from .hindsight import Hindsight
-    from .outlook import Outlook
-    from .skeleton import Unsettled
+def _make_future_monitor(formula: Formula, channels: tuple[str, ...]) -> Any:
+    from .future_monitor import FullHistoryMonitor, FutureMonitor, NeedsFullHistory
 
     try:
-        return Outlook(formula, channels)
-    except Unsettled:
-        return Hindsight(formula, channels)
+        return FutureMonitor(formula, channels)
+    except NeedsFullHistory:
+        return FullHistoryMonitor(formula, channels)

@@ -1,4 +1,4 @@
-"""How well traces satisfy a formula: the one exact judge of everything in fernn.
+"""Robustness and satisfaction of a formula on traces: the one exact judge of everything in fernn.
 
     x >= c, x > c      x - c                       O p, F p     best over the window
     x <= c, x < c      c - x                       H p, G p     worst over the window
@@ -7,6 +7,9 @@
 
 A past formula is judged at the last sample, any other at the first. Windows are clipped to the
 trace; an empty one is -inf for O, F, S, U and +inf for H, G. See docs/semantics.md.
+
+Parsing a formula, packing it and finding its channels take longer than judging a few short traces, so packed formulas
+are cached, under the formula's text or identity.
 """
 
 from __future__ import annotations
@@ -22,12 +25,51 @@ import numpy.typing as npt
 from ..errors import FernnWarning, SignalError
 from ..formula.measures import direction
 from ..formula.nodes import FUTURE, PAST, Formula, walk
-from ..formula.parse import parse
-from ..formula.program import program
-from .again import MOST_KEPT, Wanted, again, keep
-from .batch import Batch, Nonfinite, Traces, batch, complain
-from .machine import INFINITE, NONFINITE, judge
-from .tables import Tables, tables
+from ..formula.parser import parse
+from ..formula.program import compile_program
+from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
+from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
+
+CACHE_SIZE = 2048
+
+Wanted = Literal["verdict", "all"]
+Names = tuple[str, ...] | None
+_CALL_CACHE: dict[tuple[str | int, Names, str, Wanted, bool], tuple[Bytecode, int, Formula | str]] = {}
+
+
+def _store(
+    formula: Formula | str, channels: Names, width: int, dtype: Any, wanted: Wanted, closed: bool, packed: Bytecode
+) -> None:
+    """Remember how a formula is judged on `width` channels."""
+    if len(_CALL_CACHE) >= CACHE_SIZE:
+        _CALL_CACHE.clear()
+    name = formula if isinstance(formula, str) else id(formula)
+    _CALL_CACHE[name, channels, dtype.char, wanted, closed] = packed, width, formula
+
+
+def _evaluate_cached(
+    formula: Formula | str, X: Any, channels: Names, wanted: Wanted, closed: bool
+) -> npt.NDArray[Any] | None:
+    """What `robustness` gives; None where there is something to look at: the first time, or in these traces."""
+    kind = X.dtype
+    kept = _CALL_CACHE.get((formula if type(formula) is str else id(formula), channels, kind.char, wanted, closed))
+    if kept is None or not X.flags.c_contiguous or not kind.isnative:
+        return None
+    if X.ndim == 2:
+        X = X[:, None]
+    packed, width, _ = kept
+    try:
+        count, found, length = X.shape
+    except ValueError:
+        return None
+    if found != width or not X.size:
+        return None
+    if wanted == "all":
+        out = np.empty((count, length), kind)
+        return None if run_parallel(packed, X, UNIFORM, out, count, length) else out
+    out = np.empty((count, 1), kind)
+    return None if run_parallel(packed, X, UNIFORM, out, count, length) else out.ravel()
+
 
 At = Literal["verdict", "all", "first", "last"] | int
 Values = npt.NDArray[Any] | list[npt.NDArray[Any]]
@@ -45,7 +87,7 @@ def robustness(
     `nonfinite`: what to do with NaN and infinity in the channels that are read: "error", "hold"
     (repeat the last value) or "interpolate".
     """
-    return _judged(formula, X, channels, at, nonfinite, False)
+    return _evaluate(formula, X, channels, at, nonfinite, False)
 
 
 def satisfied(
@@ -56,7 +98,7 @@ def satisfied(
 
     Exact also where the robustness is zero: `x >= c` holds at c, `x > c` does not.
     """
-    values = _judged(formula, X, channels, at, nonfinite, True)
+    values = _evaluate(formula, X, channels, at, nonfinite, True)
     return [row >= 0 for row in values] if isinstance(values, list) else values >= 0
 
 
@@ -69,11 +111,11 @@ def signals(
 ) -> dict[Formula, Values]:
     """The robustness at every sample of the formula and of each formula inside it, outermost first."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    made = batch(formula, X, channels, nonfinite)
-    return {part: _everywhere(part, made, False) for part in dict.fromkeys(walk(formula))}
+    made = pack_traces(formula, X, channels, nonfinite)
+    return {part: _at_all_samples(part, made, False) for part in dict.fromkeys(walk(formula))}
 
 
-def _judged(
+def _evaluate(
     formula: Formula | str,
     X: Traces,
     channels: Sequence[str] | None,
@@ -85,30 +127,34 @@ def _judged(
     wanted: Wanted | None = at if at in ("verdict", "all") else None
     is_array = type(X) is np.ndarray
     if wanted and nonfinite == "error" and is_array:
-        found = again(formula, X, names, wanted, closed)
+        found = _evaluate_cached(formula, X, names, wanted, closed)
         if found is not None:
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
-    made = batch(rule, X, names, nonfinite)
+    made = pack_traces(rule, X, names, nonfinite)
     if wanted and is_array:
-        packed = _tables(rule, made, wanted == "verdict", closed)
-        keep(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
+        packed = _bytecode(rule, made, wanted == "verdict", closed)
+        _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
     if wanted == "verdict":
         return _verdicts(rule, made, closed)
-    values = made.split(_everywhere_flat(rule, made, closed))
-    return values if at == "all" else _picked(values, at)
+    values = made.split(_at_all_samples_flat(rule, made, closed))
+    return values if at == "all" else _select_sample(values, at)
 
 
-def both(formula: Formula, made: Batch, at: At = "verdict") -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def robustness_and_verdicts(
+    formula: Formula, made: PackedTraces, at: At = "verdict"
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Robustness and verdict of each trace of a batch, `[case]`; nothing is said of windows that are empty."""
     if at == "verdict":
         values, closed = (_verdicts(formula, made, end, warns=False) for end in (False, True))
     else:
-        values, closed = (_picked(made.split(_everywhere_flat(formula, made, end)), at) for end in (False, True))
+        values, closed = (
+            _select_sample(made.split(_at_all_samples_flat(formula, made, end)), at) for end in (False, True)
+        )
     return values, closed >= 0
 
 
-def _picked(values: Values, at: At) -> npt.NDArray[Any]:
+def _select_sample(values: Values, at: At) -> npt.NDArray[Any]:
     place = {"first": 0, "last": -1}.get(at, at) if isinstance(at, str) else at
     if not isinstance(place, int) or isinstance(place, bool):
         raise SignalError(f"at is 'verdict', 'all', 'first', 'last' or the number of a sample; found {at!r}")
@@ -118,37 +164,42 @@ def _picked(values: Values, at: At) -> npt.NDArray[Any]:
         raise SignalError(f"there is no sample {place} in some trace") from None
 
 
-def _verdicts(formula: Formula, made: Batch, closed: bool, warns: bool = True) -> npt.NDArray[Any]:
+def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> npt.NDArray[Any]:
     out = np.empty((made.count, 1), made.flat.dtype)
-    met = judge(
-        _tables(formula, made, True, closed), made.traces, made.starts, out, made.count, made.samples // made.count
+    met = run_parallel(
+        _bytecode(formula, made, True, closed), made.traces, made.starts, out, made.count, made.samples // made.count
     )
     if met & (NONFINITE | INFINITE * warns):
         _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
     return out[:, 0]
 
 
-def _everywhere_flat(formula: Formula, made: Batch, closed: bool) -> npt.NDArray[Any]:
+def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> npt.NDArray[Any]:
     out = np.empty((1, made.samples), made.flat.dtype)
     if (
-        judge(
-            _tables(formula, made, False, closed), made.traces, made.starts, out, made.count, made.samples // made.count
+        run_parallel(
+            _bytecode(formula, made, False, closed),
+            made.traces,
+            made.starts,
+            out,
+            made.count,
+            made.samples // made.count,
         )
         & NONFINITE
     ):
-        complain(made, formula)
+        raise_nonfinite(made, formula)
     return out.reshape(-1)
 
 
-def _everywhere(formula: Formula, made: Batch, closed: bool) -> Values:
-    return made.split(_everywhere_flat(formula, made, closed))
+def _at_all_samples(formula: Formula, made: PackedTraces, closed: bool) -> Values:
+    return made.split(_at_all_samples_flat(formula, made, closed))
 
 
-def _report(formula: Formula, made: Batch, met: int, out: npt.NDArray[Any]) -> None:
+def _report(formula: Formula, made: PackedTraces, met: int, out: npt.NDArray[Any]) -> None:
     if met & NONFINITE:
-        complain(made, formula)
+        raise_nonfinite(made, formula)
     if met & INFINITE and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
-        asker, level = _asker()
+        asker, level = _calling_module()
         if asker.startswith("fernn.") and not asker.startswith(SHOWN_BY):
             return  # one candidate of many, which nobody sees
         decided = np.flatnonzero(np.isinf(out))
@@ -165,7 +216,7 @@ SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.integrations", "
 """Modules of fernn that judge a rule which a person gave or sees; all others try candidates, and are not warned."""
 
 
-def _asker() -> tuple[str, int]:
+def _calling_module() -> tuple[str, int]:
     """The module outside of this room that asked for a verdict, and how many levels it is above `_report`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("fernn.semantics."):
@@ -173,13 +224,13 @@ def _asker() -> tuple[str, int]:
     return str(frame.f_globals.get("__name__", "")), level
 
 
-_KEPT: dict[tuple[int, tuple[str, ...], str, bool, bool], tuple[Formula, Tables]] = {}
-"""Packed programs, kept as names are in `batch`."""
+_BYTECODE_CACHE: dict[tuple[int, tuple[str, ...], str, bool, bool], tuple[Formula, Bytecode]] = {}
+"""Packed programs, under the formula's identity."""
 
 
-def _tables(formula: Formula, made: Batch, verdict: bool, closed: bool) -> Tables:
+def _bytecode(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) -> Bytecode:
     key = (id(formula), made.channels, made.flat.dtype.char, verdict, closed)
-    kept = _KEPT.get(key)
+    kept = _BYTECODE_CACHE.get(key)
     if kept is not None:
         return kept[1]
     if verdict and direction(formula) == "mixed":
@@ -187,8 +238,8 @@ def _tables(formula: Formula, made: Batch, verdict: bool, closed: bool) -> Table
             f"{formula} looks both back and ahead, so it has no sample of its own to be judged at: "
             "pass at='first', at='last', at='all' or the number of a sample"
         )
-    if len(_KEPT) >= MOST_KEPT:
-        _KEPT.clear()
-    packed = tables(program(formula), made.channels, made.flat.dtype, verdict=verdict, closed=closed)
-    _KEPT[key] = (formula, packed)
+    if len(_BYTECODE_CACHE) >= CACHE_SIZE:
+        _BYTECODE_CACHE.clear()
+    packed = pack_bytecode(compile_program(formula), made.channels, made.flat.dtype, verdict=verdict, closed=closed)
+    _BYTECODE_CACHE[key] = (formula, packed)
     return packed

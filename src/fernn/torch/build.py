@@ -11,9 +11,8 @@ from torch import nn
 
 from ..errors import FormulaError
 from ..formula import nodes
-from ..formula.holes import atoms_open, choices, windows_open
-from ..formula.interval import Interval, OpenInterval
-from ..formula.nodes import FUTURE, AnyAtom, AnyOf, Formula
+from ..formula.nodes import FUTURE, AnyAtom, AnyOf, Formula, Interval, OpenInterval
+from ..formula.templates import atoms_open, choices, windows_open
 from .ahead import Ahead
 from .atoms import Atom, AxisAtom, GivenAtom, GivenConstant
 from .cells import Conjunction, Disjunction, Historically, Implication, Negation, Once

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import FormulaError
-from ..formula.interval import Interval, Span
+from ..formula.nodes import Interval, Span
 from .ties import finite
 
 SPREAD = 0.05

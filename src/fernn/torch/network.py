@@ -9,11 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import FormulaError, SignalError
-from ..formula.holes import is_template
-from ..formula.interval import interval
 from ..formula.measures import direction as direction_of
-from ..formula.nodes import Formula, Once
-from ..formula.parse import parse
+from ..formula.nodes import Formula, Once, interval
+from ..formula.parser import parse
+from ..formula.templates import is_template
 from .ahead import Ahead, turned
 from .build import Atoms, SinceCell, holes, steps
 from .flat import draw

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormulaError
-from ..formula.interval import Interval, OpenInterval
 from ..formula.nodes import (
     And,
     AnyAtom,
@@ -21,12 +20,14 @@ from ..formula.nodes import (
     Atom,
     Constant,
     Formula,
+    Interval,
     Not,
+    OpenInterval,
     Relation,
     Since,
     Until,
     children,
-    rebuilt,
+    replace_children,
 )
 from .atoms import AxisAtom
 from .build import Holes
@@ -82,7 +83,7 @@ class _Reader:
                 return type(node)(left, And(left, right), self.window(node.over))
         inside = tuple(self.read(child, scale) for child in children(node))
         over = getattr(node, "over", None)
-        return rebuilt(node, inside) if over is None else type(node)(*inside, self.window(over))  # type: ignore[call-arg]
+        return replace_children(node, inside) if over is None else type(node)(*inside, self.window(over))  # type: ignore[call-arg]
 
     def window(self, over: Interval) -> Interval:
         return self.holes.masks[over.name].interval if isinstance(over, OpenInterval) else over

@@ -11,7 +11,7 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
-from ..formula.interval import Interval, Span
+from ..formula.nodes import Interval, Span
 from .mask import Mask
 from .ties import earlier, larger, smaller, trailing
 

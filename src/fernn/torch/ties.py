@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ..formula.interval import Interval, Span
+from ..formula.nodes import Interval, Span
 
 
 def larger(left: Tensor, right: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from math import inf
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from ..formula.interval import Interval
+from ..formula.nodes import Interval
 from .mask import Mask
 from .ties import over_interval
 

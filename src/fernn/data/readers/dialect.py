@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from ...plain import read_json
+from ...formula.json_fields import read_json
 from ..file_checks import report_other_format
 from ..options import ReadOptions, validate_note
 from ..problems import ProblemLog

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...formula.show import number
+from ...formula.printer import format_number
 from ..dataset import Floats, Ints
 from ..draft import Draft, report_gap
 from ..label_parsing import parse_marks
@@ -187,7 +187,7 @@ def _distinct_times(
     same[1:] = (rows.time[1:] == rows.time[:-1]) & (rows.code[1:] == rows.code[:-1])
     at = np.flatnonzero(same)
     for i in at[:SHOWN]:
-        what = f"time {number(rows.time[i])} comes again (first on line {rows.line[i - 1]})"
+        what = f"time {format_number(rows.time[i])} comes again (first on line {rows.line[i - 1]})"
         fix = options.row_fix("Remove one of the rows or pass --bad-rows skip to keep the first.")
         fix = fix if has_case else "If the file holds several cases, name their column with --case-column. " + fix
         severity = options.severity_of_rows

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import DataError
-from ...formula.show import number
-from ...plain import refusing, told
+from ...errors import DataError, convert_errors, describe_error
+from ...formula.printer import format_number
 from ..atomic_write import atomic_write
 from ..dataset import Dataset, Floats, to_floats
 from ..draft import Draft, report_gap, to_dataset
@@ -64,7 +63,7 @@ def read_npz(path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | Non
     """The dataset in an NPZ file; `options.label` names the array of labels, by default `y`."""
     if not zipfile.is_zipfile(path):
         raise refusal("npz", "it is not an NPZ archive", "Write it with numpy.savez or fernn.data.save.")
-    with refusing(DataError, f"{path.name}: an array in it is damaged"):
+    with convert_errors(DataError, f"{path.name}: an array in it is damaged"):
         return _read(path, _arrays(path), options, log)
 
 
@@ -78,7 +77,7 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             if array.nbytes < array.size:  # any number of them would fit into a file
                 raise ValueError(f"{key!r} has {array.size} values of no bytes")
     except Exception as error:  # zip, zlib and the reader of headers have errors of their own, and so has memory
-        what = f"the archive cannot be read ({told(error)})"
+        what = f"the archive cannot be read ({describe_error(error)})"
         if "pickle" in str(error):
             what = "it holds pickled objects, which are not safe to load"
         fix = "Save X as a float array; unequal lengths as X[channel, all samples] with lengths[case]."
@@ -104,9 +103,8 @@ def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions,
         unit=next(iter(_words(arrays, "time_unit") or ()), None),
     )
     if options.dt is not None and draft.dt is not None and abs(options.dt - draft.dt) > EVEN * draft.dt:
-        what = (
-            f"the file says that samples are {number(draft.dt)} apart, --dt says {number(options.dt)}, which is taken"
-        )
+        own, given = format_number(draft.dt), format_number(options.dt)
+        what = f"the file says that samples are {own} apart, --dt says {given}, which is taken"
         log.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
     for case, trace in zip(draft.cases, traces, strict=False):
         for channel, at in np.argwhere(~np.isfinite(trace)):

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import FernnError
-from ...plain import shortened, told
+from ...errors import FernnError, describe_error, shorten
 from ..dataset import Dataset, Floats, Ints
 from ..draft import to_dataset
 from ..file_checks import fits_unpacked, memory_budget
@@ -80,7 +79,7 @@ def parquet_errors(file: str | None = None) -> Iterator[None]:
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__module__ != PANIC:
             raise
-        what = f"not a readable Parquet file ({told(error)})"
+        what = f"not a readable Parquet file ({describe_error(error)})"
         raise refusal("parquet", what, "Check how it was written.", file=file) from error
 
 
@@ -99,7 +98,7 @@ def _size_in_memory(path: Path, limit: int | None) -> int:
     first = tried.stdout.split()[:1]
     if tried.returncode and not (first and first[0].isdigit() and tried.returncode == LARGE):
         lines = [line for line in tried.stderr.splitlines() if line.strip()]
-        what = f"not a readable Parquet file ({shortened(lines[-1]) if lines else 'reading it ends the process'})"
+        what = f"not a readable Parquet file ({shorten(lines[-1]) if lines else 'reading it ends the process'})"
         raise refusal("parquet", what, "Check how it was written.")
     return int(first[0]) if first and first[0].isdigit() else 0
 

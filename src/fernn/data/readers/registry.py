@@ -15,8 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from ...errors import FernnWarning, UnsupportedError
-from ...plain import short_repr
+from ...errors import FernnWarning, UnsupportedError, short_repr
 from ..dataset import Dataset
 from ..options import ReadOptions
 from ..problems import ProblemLog

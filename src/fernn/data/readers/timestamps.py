@@ -13,7 +13,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from ...formula.show import computed_number, number
+from ...formula.printer import format_computed, format_number
 from ..dataset import Floats, Ints
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog
@@ -68,15 +68,15 @@ def sampling_step(
         return float(f"{mean:.9g}")
     worst = odd[np.argmax(np.abs(steps[odd] - usual))]
     case = int(np.searchsorted(bounds, worst, side="right")) - 1
-    here = computed_number(steps[worst], 9)
-    what = f"sampling is irregular: the usual step is {computed_number(usual, 9)}, here it is {here}"
+    here = format_computed(steps[worst], 9)
+    what = f"sampling is irregular: the usual step is {format_computed(usual, 9)}, here it is {here}"
     report_uneven(what, options.dt, log, int(lines[worst]), cases[case])
     return None
 
 
 def report_other_step(dt: float, usual: float, log: ProblemLog, line: int, case: str | None) -> None:
     """The time column and what was asked for contradict each other."""
-    what = f"dt is {number(dt)} (--dt), but the times in the file are {computed_number(usual, 9)} apart"
+    what = f"dt is {format_number(dt)} (--dt), but the times in the file are {format_computed(usual, 9)} apart"
     fix = (
         "Leave out --dt, or correct it: it counts in the unit of the time column. If the times are wrong, remove them."
     )
@@ -87,7 +87,7 @@ def report_uneven(what: str, dt: float | None, log: ProblemLog, line: int, case:
     """A warning that steps vary, and what becomes of that."""
     fix = "Rules will count samples, not time. Resample, or pass --dt if the steps are meant to be even."
     if dt is not None:
-        fix = f"As --dt says, all samples are taken to be {number(dt)} apart. Resample if that is not meant."
+        fix = f"As --dt says, all samples are taken to be {format_number(dt)} apart. Resample if that is not meant."
     log.add("irregular", "warning", what, fix, line=line, case=case)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...plain import truth
+from ...formula.json_fields import as_bool
 from ..options import ReadOptions, as_tuple
 from ..problems import Problem, ProblemLog, data_error
 from ..readers.column_roles import Roles
@@ -76,7 +76,7 @@ class PartitionMerger:
         self.log.join(ProblemLog.from_json(part["ledger"]))
         self.totals.join(StreamTotals.from_json(part["ending"], self.source))
         self.files += 1
-        self.is_broken = truth(part["broken"])
+        self.is_broken = as_bool(part["broken"])
 
     @property
     def rows(self) -> int:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DataError
-from ...plain import short_repr, shortened
+from ...errors import DataError, short_repr, shorten
 from ..file_checks import (
     HALF,
     memory_budget,
@@ -236,7 +235,7 @@ def _parquet_columns(files: tuple[Path, ...], called: Mapping[Path, str]) -> lis
     if tried.returncode or len(lines) != len(files):
         import_polars()
         errors = [line for line in tried.stderr.splitlines() if line.strip()]
-        why = shortened(errors[-1]) if errors else "reading it ends the process"
+        why = shorten(errors[-1]) if errors else "reading it ends the process"
         broken = called[files[min(len(lines), len(files) - 1)]]
         raise refusal("parquet", f"{broken} is not a readable Parquet file ({why})", "Check how it was written.")
     return [(rows, names) for rows, names in map(json.loads, lines)]

@@ -16,8 +16,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import DataError
-from ...plain import refusing
+from ...errors import DataError, convert_errors
 
 
 def encode_array(array: npt.NDArray[Any]) -> str:
@@ -90,7 +89,7 @@ class SpillTable:
         return encode_array(np.concatenate([*self.all(), np.empty((0, 2), np.uint64)]))
 
     @staticmethod
-    @refusing(DataError, "these are no numbers of cases")
+    @convert_errors(DataError, "these are no numbers of cases")
     def from_json(content: str) -> SpillTable:
         table = SpillTable()
         table._put(decode_array(content, np.uint64).reshape(-1, 2))

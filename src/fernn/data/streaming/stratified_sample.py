@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plain import short_repr
+from ...errors import short_repr
 from ..dataset import Dataset, Floats
 from ..draft import Draft, to_dataset
 from ..problems import Problem, ProblemLog, data_error, plural

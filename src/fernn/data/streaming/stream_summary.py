@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import DataError
-from ...plain import number, refusing, text, whole
+from ...errors import DataError, convert_errors
+from ...formula.json_fields import as_int, as_number, as_text
 from ..checks import check_labels, check_one_class, report_duplicates, report_lengths
 from ..data_summary import ChannelRange, DataCard
 from ..dataset import Floats
@@ -190,17 +190,19 @@ class StreamStatistics:
         }  # fmt: skip
 
     @staticmethod
-    @refusing(DataError, "these are no facts about recordings")
+    @convert_errors(DataError, "these are no facts about recordings")
     def from_json(content: Mapping[str, Any]) -> StreamStatistics:
         """What `to_json` gave, which may have been changed on the way."""
         statistics = StreamStatistics(())
-        statistics.cases, statistics.samples = whole(content["cases"]), whole(content["samples"])
-        statistics.low, statistics.high = (np.array([number(end) for end in content[name]]) for name in ("low", "high"))
-        statistics.lengths = Counter({whole(length): whole(count) for length, count in content["lengths"]})
-        statistics.first = {whole(length): text(case) for length, case in content["first"]}
-        statistics.labels = Counter({text(label): whole(count) for label, count in content["labels"]})
+        statistics.cases, statistics.samples = as_int(content["cases"]), as_int(content["samples"])
+        statistics.low, statistics.high = (
+            np.array([as_number(end) for end in content[name]]) for name in ("low", "high")
+        )
+        statistics.lengths = Counter({as_int(length): as_int(count) for length, count in content["lengths"]})
+        statistics.first = {as_int(length): as_text(case) for length, case in content["first"]}
+        statistics.labels = Counter({as_text(label): as_int(count) for label, count in content["labels"]})
         low, high = content["range"]
-        statistics.range = number(low), number(high)
+        statistics.range = as_number(low), as_number(high)
         if sum(statistics.lengths.values()) > statistics.cases or statistics.first.keys() < statistics.lengths.keys():
             raise ValueError(f"{statistics.cases} cases have other lengths")
         statistics.traces, statistics.groups = (

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DataError
-from ...plain import short_repr
+from ...errors import DataError, short_repr
 from ..dataset import Floats, Ints, plain_names
 from ..draft import Draft, repair_gaps
 from ..options import ReadOptions

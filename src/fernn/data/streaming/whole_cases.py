@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DataError
-from ...formula.show import computed_number
-from ...plain import number, refusing, text, whole
+from ...errors import DataError, convert_errors
+from ...formula.json_fields import as_int, as_number, as_text
+from ...formula.printer import format_computed
 from ..dataset import Floats, Ints
 from ..file_checks import format_size, memory_budget
 from ..problems import Problem, ProblemLog, quote_names
@@ -79,18 +79,18 @@ class SamplingInterval:
         return asdict(self)
 
     @staticmethod
-    @refusing(DataError, "these are no steps between samples")
+    @convert_errors(DataError, "these are no steps between samples")
     def from_json(content: Mapping[str, Any]) -> SamplingInterval:
         """What `to_json` gave, which may have been changed on the way."""
-        dt = None if content["dt"] is None else number(content["dt"])
+        dt = None if content["dt"] is None else as_number(content["dt"])
         ends = _parse_extreme(content["shortest"]), _parse_extreme(content["longest"])
         return SamplingInterval(
-            whole(content["steps"]),
-            number(content["total"]),
+            as_int(content["steps"]),
+            as_number(content["total"]),
             *ends,
             dt,
-            whole(content["below"]),
-            whole(content["above"]),
+            as_int(content["below"]),
+            as_int(content["above"]),
         )
 
     @property
@@ -118,7 +118,7 @@ class SamplingInterval:
         if not self.is_even:
             worst = max(self.shortest, self.longest, key=lambda step: abs(step[0] - self.mean))
             log.file = worst[1]
-            mean, here = (computed_number(step, 9) for step in (self.mean, worst[0]))
+            mean, here = (format_computed(step, 9) for step in (self.mean, worst[0]))
             what = f"sampling is irregular: the mean step is {mean}, here it is {here}"
             report_uneven(what, self.dt, log, worst[2], worst[3])
         log.file = before
@@ -126,7 +126,7 @@ class SamplingInterval:
 
 def _parse_extreme(row: Any) -> tuple[float, str, int, str]:
     step, where, line, case = row
-    return number(step), text(where), whole(line), text(case)
+    return as_number(step), as_text(where), as_int(line), as_text(case)
 
 
 CELL = 16  # bytes of a cell on the way, about
@@ -261,14 +261,15 @@ class StreamTotals:
         }  # fmt: skip
 
     @staticmethod
-    @refusing(DataError, "this is no end of a recording")
+    @convert_errors(DataError, "this is no end of a recording")
     def from_json(content: Mapping[str, Any], source: Source) -> StreamTotals:
         totals = StreamTotals(source)
         totals.interval = SamplingInterval.from_json(content["pace"])
-        totals.cases, totals.lost = whole(content["cases"]), whole(content["lost"])
-        totals.dropped = [text(case) for case in content["dropped"]]
+        totals.cases, totals.lost = as_int(content["cases"]), as_int(content["lost"])
+        totals.dropped = [as_text(case) for case in content["dropped"]]
         totals._units = {
-            None if unit is None else text(unit): (text(where), whole(line)) for unit, where, line in content["units"]
+            None if unit is None else as_text(unit): (as_text(where), as_int(line))
+            for unit, where, line in content["units"]
         }
         totals._case_starts = SpillTable.from_json(content["begun"])
         return totals

@@ -8,11 +8,11 @@ from ...errors import UnsupportedError
 from ..nodes import Formula
 from .breach import to_breach
 from .c import to_c
-from .header import one_line, window_meaning
 from .json import from_json, to_json
 from .latex import to_latex
 from .python import to_python
 from .rtamt import to_rtamt
+from .target import describe_windows, one_line
 
 FORMATS: dict[str, Callable[[Formula], str]] = {
     "c": to_c,
@@ -44,11 +44,11 @@ def export_formula(
         case "json":
             return to_json(formula, dt, unit)
         case "breach":
-            text, meaning = to_breach(formula, 1.0 if dt is None else dt), window_meaning(formula, dt, unit)
+            text, meaning = to_breach(formula, 1.0 if dt is None else dt), describe_windows(formula, dt, unit)
             clock = "samples" if dt is None else unit or "time units"
             meaning += f" Below they are in {clock}, as Breach counts."
         case _:
-            text, meaning = FORMATS[to](formula), window_meaning(formula, dt, unit)
+            text, meaning = FORMATS[to](formula), describe_windows(formula, dt, unit)
     lines = (f"{formula}", f"Written by fernn. {meaning}")
     return "".join(f"{_COMMENTS[to]} {one_line(line)}\n" for line in lines) + text + "\n"
 

@@ -6,6 +6,7 @@ import re
 from math import inf
 
 from ...errors import UnsupportedError
+from ..grammar import TIMED
 from ..nodes import (
     Always,
     And,
@@ -22,9 +23,8 @@ from ..nodes import (
     Until,
     children,
 )
-from ..show import duration, number
-from ..words import TIMED
-from .elsewhere import one_span_each
+from ..printer import format_duration, format_number
+from .target import split_spans
 
 _WORD: dict[type[Formula], str] = {
     Not: "not", And: "and", Or: "or", Implies: "=>", Always: "alw", Eventually: "ev",
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 def to_breach(formula: Formula, dt: float = 1.0) -> str:
     """`alw_[0, 2] (x[t] >= 3)`; `dt` is the time between samples."""
-    return _text(one_span_each(formula), dt)
+    return _text(split_spans(formula), dt)
 
 
 def _text(formula: Formula, dt: float) -> str:
@@ -45,11 +45,11 @@ def _text(formula: Formula, dt: float) -> str:
         case Since():
             raise UnsupportedError("Breach has no Since; reverse time and export the mirror, which uses until")
         case Atom(weights, relation, threshold):
-            return f"({_sum(weights)} {relation} {number(threshold)})"
+            return f"({_sum(weights)} {relation} {format_number(threshold)})"
     word = _WORD[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         start, end = formula.over.spans[0]
-        word += f"_[{duration(start, dt)}, {'inf' if end == inf else duration(end, dt)}]"
+        word += f"_[{format_duration(start, dt)}, {'inf' if end == inf else format_duration(end, dt)}]"
     inside = [_text(child, dt) for child in children(formula)]
     return f"({word} {inside[0]})" if len(inside) == 1 else f"({inside[0]} {word} {inside[1]})"
 
@@ -59,5 +59,5 @@ def _sum(weights: tuple[tuple[str, float], ...]) -> str:
     for name, weight in weights:
         if not _NAME.fullmatch(name):
             raise UnsupportedError(f"Breach cannot read the name {name!r}; rename the channel first")
-        text += f"{'-' if weight < 0 else '+'}{'' if abs(weight) == 1 else number(abs(weight)) + '*'}{name}[t]"
+        text += f"{'-' if weight < 0 else '+'}{'' if abs(weight) == 1 else format_number(abs(weight)) + '*'}{name}[t]"
     return text.removeprefix("+")

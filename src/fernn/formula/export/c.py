@@ -6,9 +6,8 @@ import re
 
 from ...errors import UnsupportedError
 from ..nodes import Formula
-from ..program import Op, Operand, Step
-from .header import window_meaning
-from .streams import JUST_VIOLATED, expression, forward
+from ..program import Instruction, Op, Operand
+from .target import JUST_VIOLATED, describe_windows, forward_program, operand_expression
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -20,13 +19,13 @@ def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit:
     """
     if not _NAME.fullmatch(name):
         raise UnsupportedError(f"{name!r} cannot begin a C identifier")
-    code, from_end = forward(formula, "the C export")
+    code, from_end = forward_program(formula, "the C export")
     names = {channel: f"x[{i}]" for i, channel in enumerate(code.channels)}
     steps = [_step(i, step, names) for i, step in enumerate(code.steps)]
     order = ", ".join(f"{i}: {channel}" for i, channel in enumerate(code.channels)) or "none"
     feeding = "from the last sample to the first" if from_end else "in order; it returns the robustness so far"
     width = max(1, len(code.channels))
-    meaning = _harmless(window_meaning(formula, dt, unit))
+    meaning = _harmless(describe_windows(formula, dt, unit))
     step = "" if dt is None else f"\n#define {name.upper()}_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
     is_sum = [step.op == Op.SUM for step in code.steps]
     sums = [line for (_, _, body), first in zip(steps, is_sum, strict=True) if first for line in body]
@@ -125,12 +124,12 @@ int main(void)
 """.replace("_entry_", f"{name}_entry")
 
 
-def _step(i: int, step: Step, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+def _step(i: int, step: Instruction, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
     """Fields of the state, lines that set them, and lines that take one sample through the step."""
 
     def read(operand: Operand | None, into: str) -> list[str]:
         assert operand is not None
-        lines = [f"{into} = {expression(operand, names)};"]
+        lines = [f"{into} = {operand_expression(operand, names)};"]
         return [*lines, f"if ({into} == 0.0) {into} = {JUST_VIOLATED};"] if operand.strict else lines
 
     a = read(step.a, "a") if step.a is not None else []

@@ -6,15 +6,14 @@ import json
 from math import inf
 from typing import Any
 
-from ...errors import FormulaError
-from ...plain import BROKEN, mapping, number, read_json, refusing, shortened
-from ...plain import text as word
-from ..holes import without_holes
-from ..interval import Interval
-from ..nodes import Atom, Constant, Formula, children
-from ..parse import TALLEST, is_within
-from ..words import INFIX, OPERATORS, PREFIX, TIMED
-from .header import check_step
+from ...errors import MALFORMED_DATA, FormulaError, convert_errors, shorten
+from ..grammar import INFIX, OPERATORS, PREFIX, TIMED
+from ..json_fields import as_number, as_object, read_json
+from ..json_fields import as_text as word
+from ..nodes import Atom, Constant, Formula, Interval, children
+from ..parser import TALLEST, is_depth_within
+from ..templates import require_closed
+from .target import check_dt
 
 SCHEMA = 1
 _WORD = PREFIX | {node: word for node, (word, _) in INFIX.items()}
@@ -26,9 +25,9 @@ def to_json(formula: Formula, dt: float | None = None, unit: str | None = None) 
     The formula is what is read; the text, and the time `dt` between samples in `unit`, are for people.
     """
     if dt is not None:
-        check_step(dt)
+        check_dt(dt)
     head = {"schema": SCHEMA, "text": str(formula), "windows": "samples", "dt": dt, "unit": unit}
-    return json.dumps({**head, "formula": to_data(without_holes(formula))})
+    return json.dumps({**head, "formula": to_data(require_closed(formula))})
 
 
 def from_json(text: str) -> Formula:
@@ -36,13 +35,13 @@ def from_json(text: str) -> Formula:
     try:
         found = read_json(text)
     except (TypeError, ValueError) as error:
-        raise FormulaError(f"not JSON: {shortened(str(error))}") from None
+        raise FormulaError(f"not JSON: {shorten(str(error))}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         version = found.get("schema") if isinstance(found, dict) else None
         raise FormulaError(f"expected a formula of schema {SCHEMA}, found schema {version}")
-    with refusing(FormulaError, "not a formula in JSON"):  # too deep to be taken apart
+    with convert_errors(FormulaError, "not a formula in JSON"):  # too deep to be taken apart
         made = from_data(found.get("formula"))
-    if not is_within(made, TALLEST):
+    if not is_depth_within(made, TALLEST):
         raise FormulaError(f"more than {TALLEST} operators inside each other; split the formula into several")
     return made
 
@@ -64,12 +63,12 @@ def to_data(formula: Formula) -> dict[str, Any]:
 
 def from_data(data: Any) -> Formula:
     try:
-        op = word(mapping(data)["op"])
+        op = word(as_object(data)["op"])
         if op in ("true", "false"):
             return Constant(op == "true")
         if "weights" in data:
-            weights = tuple((word(name), number(weight)) for name, weight in data["weights"])
-            return Atom(weights, op, number(data["threshold"]))  # type: ignore[arg-type]
+            weights = tuple((word(name), as_number(weight)) for name, weight in data["weights"])
+            return Atom(weights, op, as_number(data["threshold"]))  # type: ignore[arg-type]
         build: Any = OPERATORS[op]
         args: list[Any] = [from_data(arg) for arg in data["args"]]
         if len(args) != (2 if build in INFIX else 1):
@@ -80,5 +79,5 @@ def from_data(data: Any) -> Formula:
         return made
     except (FormulaError, RecursionError):
         raise
-    except BROKEN as error:
+    except MALFORMED_DATA as error:
         raise FormulaError(f"not a formula in JSON: {data!r:.80} ({error!r:.200})") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from ..holes import without_holes
+from ..grammar import INFIX, TIGHTEST, TIMED
 from ..nodes import (
     Always,
     And,
@@ -21,8 +21,8 @@ from ..nodes import (
     Until,
     children,
 )
-from ..show import number
-from ..words import INFIX, TIGHTEST, TIMED
+from ..printer import format_number
+from ..templates import require_closed
 
 _SYMBOL: dict[type[Formula], str] = {
     Not: r"\lnot", And: r"\land", Or: r"\lor", Implies: r"\rightarrow",
@@ -36,7 +36,7 @@ _SPECIAL |= {c: "\\" + c for c in "_{}$&#%"}
 
 def to_latex(formula: Formula) -> str:
     """Without the surrounding dollars; needs no packages."""
-    return _text(without_holes(formula))
+    return _text(require_closed(formula))
 
 
 def _text(formula: Formula) -> str:
@@ -51,15 +51,15 @@ def _text(formula: Formula) -> str:
         symbol += "_{" + r" \cup ".join(spans) + "}"
     inside = children(formula)
     if len(inside) == 1:
-        return f"{symbol} {_enclosed(inside[0], TIGHTEST)}"
+        return f"{symbol} {_parenthesize(inside[0], TIGHTEST)}"
     level = INFIX[type(formula)][1]
     left = level if isinstance(formula, (And, Or)) else level + 1
     if isinstance(formula, TIMED):
         left = level = TIGHTEST
-    return f"{_enclosed(inside[0], left)} {symbol} {_enclosed(inside[1], level + 1)}"
+    return f"{_parenthesize(inside[0], left)} {symbol} {_parenthesize(inside[1], level + 1)}"
 
 
-def _enclosed(formula: Formula, level: int) -> str:
+def _parenthesize(formula: Formula, level: int) -> str:
     own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
     alone = isinstance(formula, Atom) and level >= TIGHTEST
     return rf"({_text(formula)})" if (own < level and not isinstance(formula, Atom)) or alone else _text(formula)
@@ -87,7 +87,7 @@ def _name(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    text = number(value)
+    text = format_number(value)
     if "e" not in text:
         return text
     digits, power = text.split("e")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..nodes import Formula
-from ..program import Op, Operand, Program, Step
-from .header import window_meaning
-from .streams import JUST_VIOLATED, expression, forward
+from ..program import Instruction, Op, Operand, Program
+from .target import JUST_VIOLATED, describe_windows, forward_program, operand_expression
 
 NARROW = 32
 """Samples that are looked through sooner than an order among them is kept up."""
@@ -16,9 +15,9 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
 
     Windows count samples; `dt`, the time between them in `unit`, is told in the head and as DT and UNIT.
     """
-    code, from_end = forward(formula, "the Python export")
+    code, from_end = forward_program(formula, "the Python export")
     names = {name: f"x{i}" for i, name in enumerate(code.channels)}
-    start, atoms, body = stepwise(code, names)
+    start, atoms, body = update_source(code, names)
     reads = ", ".join(names.values()) or "*_"
     lines = [
         f'"""{_harmless(str(formula))}',
@@ -26,7 +25,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         "Written by fernn. robustness(trace) takes {channel: list of samples}; a result of zero or more means",
         f"satisfied. ({JUST_VIOLATED} stands for zero where a strict comparison just fails.)",
         "A value that is not finite, or a sum of channels that overflows, is a ValueError.",
-        _harmless(window_meaning(formula, dt, unit)),
+        _harmless(describe_windows(formula, dt, unit)),
         '"""',
         "",
         "from collections import deque",
@@ -45,7 +44,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         *("    " + line for line in start),
         "",
         f"    def update({reads}):",
-        *([f"        nonlocal {', '.join(_changing(start))}"] if _changing(start) else []),
+        *([f"        nonlocal {', '.join(_rebound_names(start))}"] if _rebound_names(start) else []),
         *(
             f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')"
             for x in names.values()
@@ -71,7 +70,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
     return "\n".join(lines)
 
 
-def stepwise(code: Program, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+def update_source(code: Program, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
     """Lines that set up the state, that read one sample into atoms and sums, and that take it through all steps.
 
     Lines of the second kind change no state, and raise a ValueError where a sum overflows.
@@ -90,10 +89,10 @@ def stepwise(code: Program, names: dict[str, str]) -> tuple[list[str], list[str]
     return start, [*(f"{name} = {text}" for text, name in atoms.items()), *sums], body
 
 
-def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> tuple[list[str], list[str]]:
+def _step(i: int, step: Instruction, names: dict[str, str], atoms: dict[str, str]) -> tuple[list[str], list[str]]:
     def read(operand: Operand | None) -> str:
         assert operand is not None
-        text = expression(operand, names)
+        text = operand_expression(operand, names)
         text = f"({text} or {JUST_VIOLATED})" if operand.strict else text
         return atoms.setdefault(text, f"e{len(atoms)}") if operand.channel is not None else text
 
@@ -138,7 +137,7 @@ def _step(i: int, step: Step, names: dict[str, str], atoms: dict[str, str]) -> t
     ]
 
 
-def _narrow(i: int, step: Step, a: str) -> tuple[list[str], list[str]]:
+def _narrow(i: int, step: Instruction, a: str) -> tuple[list[str], list[str]]:
     """A narrow window is looked through when its best sample leaves it, which is seldom."""
     worst, least, less = ("inf", "min", "<=") if step.op == Op.WINDOW_MIN else ("-inf", "max", ">=")
     return [f"q{i} = deque([], {step.amount})", f"s{i} = {worst}", f"k{i} = {step.amount}"], [
@@ -153,7 +152,7 @@ def _narrow(i: int, step: Step, a: str) -> tuple[list[str], list[str]]:
     ]
 
 
-def _changing(start: list[str]) -> list[str]:
+def _rebound_names(start: list[str]) -> list[str]:
     """The names that each sample rebinds."""
     return [line.split(" = ")[0] for line in start if " = deque" not in line]
 

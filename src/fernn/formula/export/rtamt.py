@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...errors import UnsupportedError
+from ..grammar import TIMED
 from ..nodes import (
     Always,
     And,
@@ -21,9 +22,8 @@ from ..nodes import (
     Until,
     children,
 )
-from ..show import number
-from ..words import TIMED
-from .elsewhere import bounded_or_all_time
+from ..printer import format_number
+from .target import split_late_windows
 
 _WORD: dict[type[Formula], str] = {
     Not: "not", And: "and", Or: "or", Implies: "->", Always: "always", Eventually: "eventually",
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 def to_rtamt(formula: Formula) -> str:
     """Every channel must be declared as a float variable; unions and late windows are written out."""
-    return _text(bounded_or_all_time(formula))
+    return _text(split_late_windows(formula))
 
 
 def _text(formula: Formula) -> str:
@@ -45,7 +45,7 @@ def _text(formula: Formula) -> str:
             for name, _ in weights:
                 if not _NAME.fullmatch(name) or name in _WORD.values():
                     raise UnsupportedError(f"rtamt cannot read the name {name!r}; rename the channel first")
-            return f"({_sum(weights)} {relation} {number(threshold)})"
+            return f"({_sum(weights)} {relation} {format_number(threshold)})"
     word = _WORD[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         start, end = formula.over.spans[0]
@@ -58,7 +58,7 @@ def _sum(weights: tuple[tuple[str, float], ...]) -> str:
     """Every term in parentheses: rtamt reads `a - b + c` as `a - (b + c)`, and no sign before a name."""
     text = ""
     for name, weight in weights:
-        term = name if abs(weight) == 1 else f"({number(abs(weight))} * {name})"
+        term = name if abs(weight) == 1 else f"({format_number(abs(weight))} * {name})"
         start = f"(0 - {term})" if weight < 0 else term
         text = f"({text} {'-' if weight < 0 else '+'} {term})" if text else start
     return text

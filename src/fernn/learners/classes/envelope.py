@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import FernnError
+from ...errors import FernnError, convert_errors, short_repr
 from ...formula import Formula, parse, to_sentence
-from ...formula.notebook import code, html
-from ...plain import refusing, short_repr
+from ...formula.sentence import to_html, to_html_code
 from ...semantics import satisfied
-from ...semantics.batch import Traces
+from ...semantics.packed_traces import Traces
 from ..labels import Floats
 from .rules import SCHEMA, signed
 
@@ -91,11 +90,11 @@ class Envelope:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{each.length}</td><td>{each.violated:.4f}</td><td>{each.excluded:.4f}</td>"
-            f"<td>{code(each.formula)}</td></tr>"
+            f"<td>{to_html_code(each.formula)}</td></tr>"
             for each in self.entries
         )
         head = "".join(f"<th>{escape(name)}</th>" for name in ("length", "violated", "excluded", "formula"))
-        return f"<div>{html(self.formula)}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        return f"<div>{to_html(self.formula)}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads back to an equal envelope."""
@@ -109,7 +108,7 @@ class Envelope:
         return {"schema": SCHEMA, "kind": self.kind, "share": self.share, "pick": self.pick, "entries": rows}
 
     @classmethod
-    @refusing(FernnError, "these are no rules of fernn")
+    @convert_errors(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> Envelope:
         rows = [
             Tight(

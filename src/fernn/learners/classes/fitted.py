@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset
-from ...errors import DataError, UnsupportedError
-from ...plain import short_repr
+from ...errors import DataError, UnsupportedError, short_repr
 from ..fit import LIMITED, Ended
 from ..labels import Floats, is_real
 from .rules import Decides

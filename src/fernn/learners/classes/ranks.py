@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import FernnError
+from ...errors import FernnError, convert_errors, short_repr
 from ...formula import Formula, to_sentence
-from ...formula.notebook import html
-from ...formula.show import number
-from ...plain import refusing, short_repr
+from ...formula.printer import format_number
+from ...formula.sentence import to_html
 from ...semantics import robustness
-from ...semantics.batch import Traces
+from ...semantics.packed_traces import Traces
 from ..enumerative.candidates import between
 from ..front import Front, plain, read_back
 from ..labels import Floats
@@ -69,14 +68,14 @@ class RankRule:
     def __str__(self) -> str:
         steps = [self.classes[0]]
         for cut, name in zip(self.cuts[self.front.pick], self.classes[1:], strict=True):
-            steps.append(f"{name} from {number(cut)} on")
+            steps.append(f"{name} from {format_number(cut)} on")
         return f"by the robustness of {self.formula}: {', '.join(steps)}"
 
     def sentences(self, dt: float | None = None, unit: str | None = None) -> list[str]:
         return [f"The rank grows with the robustness of: {to_sentence(self.formula, dt, unit)}"]
 
     def _repr_html_(self) -> str:
-        return f"<div>{html(self.formula)}<p>{escape(str(self))}</p>{self.front._repr_html_()}</div>"
+        return f"<div>{to_html(self.formula)}<p>{escape(str(self))}</p>{self.front._repr_html_()}</div>"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads back to an equal rule."""
@@ -86,7 +85,7 @@ class RankRule:
         }  # fmt: skip
 
     @classmethod
-    @refusing(FernnError, "these are no rules of fernn")
+    @convert_errors(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> RankRule:
         classes, front = tuple(str(name) for name in told["classes"]), read_back(told["front"])
         cuts = tuple(tuple(float(cut) for cut in each) for each in told["cuts"])

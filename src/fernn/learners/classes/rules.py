@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import DataError, FernnError
+from ...errors import DataError, FernnError, convert_errors, short_repr
 from ...formula import Formula
-from ...plain import refusing, short_repr
 from ...semantics import robustness, satisfied
-from ...semantics.batch import Traces
+from ...semantics.packed_traces import Traces
 from ..front import Front, plain, read_back
 from ..labels import Floats
 
@@ -96,7 +95,7 @@ class Rules(ABC):
         }  # fmt: skip
 
     @classmethod
-    @refusing(FernnError, "these are no rules of fernn")
+    @convert_errors(FernnError, "these are no rules of fernn")
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         classes = tuple(str(name) for name in told["classes"])
         rows = tuple(Rule(str(r["class"]), read_back(r["front"]), float(r["scale"])) for r in told["rules"])

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ...formula import to_sentence
-from ...formula.notebook import code
+from ...formula.sentence import to_html_code
 
 if TYPE_CHECKING:
     from .rules import Rule, Rules
@@ -21,7 +21,12 @@ def card(rules: Rules) -> str:
     """HTML; every name in it is escaped."""
     in_order = rules.kind == "list"
     rows = [
-        (f"{'if' if i == 0 else 'else if'}" if in_order else "", code(rule.formula), escape(said(rule)), rule.name)
+        (
+            f"{'if' if i == 0 else 'else if'}" if in_order else "",
+            to_html_code(rule.formula),
+            escape(said(rule)),
+            rule.name,
+        )
         for i, rule in enumerate(rules.rules)
     ]
     if rules.otherwise is not None:

@@ -19,15 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import DataError
+from ...errors import DataError, convert_errors, short_repr, suppress_warnings
 from ...formula import And, Atom, Formula, Historically, Not, Once, Or, Since, direction, length, parse
-from ...formula.holes import atoms_open, expanded, filled, windows_open, without_holes
-from ...formula.interval import ALL_TIME, Interval
-from ...formula.measures import facing, node_count
-from ...formula.nodes import AnyAtom, AnyOf, children, rebuilt
-from ...plain import refusing, short_repr
+from ...formula.measures import node_count, orient
+from ...formula.nodes import ALL_TIME, AnyAtom, AnyOf, Interval, children, replace_children
+from ...formula.templates import atoms_open, expand_template, fill_template, require_closed, windows_open
 from ...semantics import satisfied
-from ...semantics.quiet import quiet
 from .candidates import columns, windows_to_try, windows_within
 from .certificate import Certificate, CertificateOutcome, derive_outcome, list_contradictions, tolerance
 from .exploration import ExactSpace, columns_for
@@ -100,7 +97,7 @@ class Audit:
 
 def audit(proof: Certificate, data: Dataset, samples: int = 20_000, seed: int = 0) -> Audit:
     """Checks a certificate on its data; where its space is large, on so many formulas drawn from it."""
-    with refusing(DataError, "the certificate is damaged, it cannot be checked"):
+    with convert_errors(DataError, "the certificate is damaged, it cannot be checked"):
         content = Certificate.from_json(proof.to_json()).content
         problems = [*_check_data(content, data)] or [*list_contradictions(content)]
         outcome = derive_outcome(content)
@@ -210,7 +207,7 @@ class _Check:
     def front(self) -> Iterator[str]:
         """The formulas are of the kind that was searched, and err as the certificate says."""
         for row in self.content["front"]:
-            formula = without_holes(parse(row["formula"]))
+            formula = require_closed(parse(row["formula"]))
             if str(formula) != row["formula"]:
                 yield f"{row['formula']!r:.80} is not how fernn writes {formula}"
             if direction(formula) not in ("now", self.content["space"]["direction"]):
@@ -231,7 +228,7 @@ class _Check:
         formulas, whole, size = self.formulas(to, samples, seed) if to else (iter(()), True, 0.0)
         looked, best = 0, dict.fromkeys(range(1, to + 1), inf)
         problem: list[str] = []
-        with quiet():
+        with suppress_warnings():
             for n, wrong, said in formulas:
                 looked += 1
                 limit = self.least(n)
@@ -270,7 +267,9 @@ class _Check:
                 return self.all_there_are(longest), True, size
             return self.drawn(longest, samples, seed), False, size
         size = self._ways(self.template)
-        shapes = list(islice(expanded(self.template), OF_TEMPLATE)) if _options(self.template) <= OF_TEMPLATE else []
+        shapes = (
+            list(islice(expand_template(self.template), OF_TEMPLATE)) if _options(self.template) <= OF_TEMPLATE else []
+        )
         if shapes:
             size = float(sum(prod(map(len, self._choices(shape))) for shape in shapes))
         if shapes and size <= OF_TEMPLATE and size * cells <= WORK:
@@ -293,7 +292,7 @@ class _Check:
             for formula, truth in made:
                 if n < longest:
                     known[n].append((formula, truth))
-                yield n, self.error(truth[each, last]), lambda formula=formula: facing(formula, self.future)
+                yield n, self.error(truth[each, last]), lambda formula=formula: orient(formula, self.future)
 
     def _level(self, n: int, known: dict[int, list[tuple[Formula, Truth]]]) -> Iterator[Any]:
         if n == 1:
@@ -331,7 +330,7 @@ class _Check:
                 yield self._judged(self._made(shape, parts))
             else:
                 n = int(rng.integers(1, longest + 1))
-                yield self._judged(facing(self._grown(n, rng), self.future))
+                yield self._judged(orient(self._grown(n, rng), self.future))
 
     def _judged(self, said: Formula) -> Looked:
         size = (
@@ -381,7 +380,9 @@ class _Check:
     def _made(self, shape: Formula, parts: Sequence[Any]) -> Formula:
         holes, overs = atoms_open(shape), windows_open(shape)
         atoms = {hole.name: part for hole, part in zip(holes, parts, strict=False)}
-        return filled(shape, atoms, {over.name: part for over, part in zip(overs, parts[len(holes) :], strict=True)})
+        return fill_template(
+            shape, atoms, {over.name: part for over, part in zip(overs, parts[len(holes) :], strict=True)}
+        )
 
 
 def _options(template: Formula) -> float:
@@ -396,7 +397,7 @@ def _choose_at_random(template: Formula, taken: dict[AnyOf, int], rng: np.random
     if isinstance(template, AnyOf):
         number = taken.setdefault(template, int(rng.integers(len(template.options))))
         return _choose_at_random(template.options[number], taken, rng)
-    return rebuilt(template, tuple(_choose_at_random(child, taken, rng) for child in children(template)))
+    return replace_children(template, tuple(_choose_at_random(child, taken, rng) for child in children(template)))
 
 
 def _once(truth: Truth, over: Interval) -> Truth:

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ...formula.interval import Interval
-from ...semantics.ondisk import compiled_on_disk
+from ...formula.nodes import Interval
+from ...semantics.jit_cache import njit_on_disk
 from . import word_operators as operators
 from . import word_vectors as lanes
 from .bitpack import BitLayout, Bits, Words
 from .scoring import Objective, costs, view_rows
 from .word_operators import ATOM, NOT_SINCE, SYMMETRIC, write_binary, write_unary
 
-compiled = compiled_on_disk(lanes, operators)
+compiled = njit_on_disk(lanes, operators)
 
 
 class BehaviourRows(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...formula.interval import Interval
+from ...formula.nodes import Interval
 from .scoring import Objective
 from .word_vectors import LANES
 

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...errors import UnsupportedError
 from ...formula import Atom
-from ...formula.interval import Interval, OpenInterval, interval
-from ...formula.nodes import Relation
+from ...formula.nodes import Interval, OpenInterval, Relation, interval
 
 Floats = npt.NDArray[np.float64]
 Sum = tuple[tuple[str, float], ...]

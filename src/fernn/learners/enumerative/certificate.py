@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...data.options import validate_options
-from ...errors import DataError
+from ...errors import DataError, convert_errors, short_repr
 from ...formula import Formula, length, mirror
-from ...plain import fields, finite, mapping, refusing, rows, short_repr, text, truth, whole
+from ...formula.json_fields import as_bool, as_fields, as_finite, as_int, as_object, as_objects, as_text
 from ...semantics import satisfied
 from .exploration import MAX_LENGTH, MAX_TEMPLATE_LENGTH, Exploration
 
@@ -97,8 +97,8 @@ class Certificate:
 
         Whether the fields agree with each other and with the data is for `audit` to say.
         """
-        with refusing(DataError, "this is no certificate of fernn"):
-            if "statement" in mapping(content) and content.get("schema") != SCHEMA:
+        with convert_errors(DataError, "this is no certificate of fernn"):
+            if "statement" in as_object(content) and content.get("schema") != SCHEMA:
                 raise DataError(
                     f"a certificate of schema {content.get('schema')!r:.40}, this fernn reads schema {SCHEMA}. "
                     "Learn again with the same settings to have one that can be checked."
@@ -114,14 +114,14 @@ class Certificate:
 
 def _check_fields(content: Any) -> None:
     """A TypeError or a ValueError where a field is missing, unknown, of another kind or out of its range."""
-    fields(content, _TOP, _ORIGIN)
+    as_fields(content, _TOP, _ORIGIN)
     _from_to(content["schema"], SCHEMA, SCHEMA)
-    truth(content["certified"]), text(content["statement"])
-    data = fields(content["data"], _DATA)
-    text(data["name"]), text(data["fingerprint"]), whole(data["cases"], 1)
-    finite(data["weight"], 0)
+    as_bool(content["certified"]), as_text(content["statement"])
+    data = as_fields(content["data"], _DATA)
+    as_text(data["name"]), as_text(data["fingerprint"]), as_int(data["cases"], 1)
+    as_finite(data["weight"], 0)
     if data["weights"] is not None:
-        weights = [finite(weight, 0, 1e6) for weight in _list(data["weights"])]
+        weights = [as_finite(weight, 0, 1e6) for weight in _list(data["weights"])]
         if len(weights) != data["cases"]:
             raise ValueError(f"it has {len(weights)} weights for {data['cases']} traces")
         if not max(weights) >= 1e-3:
@@ -129,18 +129,18 @@ def _check_fields(content: Any) -> None:
     _check_space(content["space"])
     longest = content["space"]["max_length"]
     _from_to(content["certain"], 0, longest)
-    for row in rows(content["lengths"]):
-        fields(row, _ROW)
+    for row in as_objects(content["lengths"]):
+        as_fields(row, _ROW)
         for name in _ROW:
             _from_to(row[name], 0, longest if name == "length" else MOST)
-    for key, least in mapping(content["least"]).items():
+    for key, least in as_object(content["least"]).items():
         if key not in map(str, range(1, longest + 1)):
             raise ValueError(f"least has errors by length, from 1 to {longest}; found {key!r:.40}")
-        finite(least, 0)
-    finite(content["unavoidable"], 0)
+        as_finite(least, 0)
+    as_finite(content["unavoidable"], 0)
     _check_found(content["best"], longest, ("share",))
-    finite(content["best"]["share"], 0, 1)
-    if not rows(content["front"]):
+    as_finite(content["best"]["share"], 0, 1)
+    if not as_objects(content["front"]):
         raise ValueError("its front is empty")
     for row in content["front"]:
         _check_found(row, longest)
@@ -148,49 +148,49 @@ def _check_fields(content: Any) -> None:
 
 
 def _check_space(space: Any) -> None:
-    fields(space, _SPACE)
+    as_fields(space, _SPACE)
     for name, allowed in (("direction", ("future", "past")), ("thresholds", ("exact", "grid"))):
-        if text(space[name]) not in allowed:
+        if as_text(space[name]) not in allowed:
             raise ValueError(f"{name} is {' or '.join(allowed)}, found {space[name]!r:.40}")
     for name in ("since", "negation", "intervals", "next", "every_gap", "differences"):
-        truth(space[name])
+        as_bool(space[name])
     _from_to(space["max_length"], 1, MAX_LENGTH if space["template"] is None else MAX_TEMPLATE_LENGTH)
     _from_to(space["pieces"], 1, 2)
     if space["template"] is not None:
-        text(space["template"])
+        as_text(space["template"])
     if (space["grid"] is None) != (space["thresholds"] == "exact"):
         raise ValueError("grid is the number of thresholds of a grid, and null where thresholds are exact")
     if space["grid"] is not None:
         _from_to(space["grid"], 1, MOST)
     for over in _list(space["windows"]):
-        text(over)
-    for row in rows(space["atoms"]):
-        fields(row, ("sum", "relation", "thresholds"))
-        text(row["relation"])
+        as_text(over)
+    for row in as_objects(space["atoms"]):
+        as_fields(row, ("sum", "relation", "thresholds"))
+        as_text(row["relation"])
         for term in _list(row["sum"]):
             name, weight = _list(term)
-            text(name), finite(weight)
+            as_text(name), as_finite(weight)
         for threshold in _list(row["thresholds"]):
-            finite(threshold)
+            as_finite(threshold)
     for name in ("max_misses", "max_false_alarms"):
         if space[name] is not None:
-            finite(space[name], 0, 1)
+            as_finite(space[name], 0, 1)
 
 
 def _check_found(row: Any, longest: int, more: tuple[str, ...] = ()) -> None:
-    fields(row, (*_FOUND, *more))
+    as_fields(row, (*_FOUND, *more))
     _from_to(row["length"], 1, longest)
-    finite(row["error"], 0), _from_to(row["misjudged"], 0, MOST)
-    text(row["formula"])
+    as_finite(row["error"], 0), _from_to(row["misjudged"], 0, MOST)
+    as_text(row["formula"])
 
 
 def _check_origin(content: Any) -> None:
     validate_options(content.get("reading", {}))
-    text(content.get("fernn", ""))
-    mapping(content.get("prior", {}))
+    as_text(content.get("fernn", ""))
+    as_object(content.get("prior", {}))
     if "split" in content:
-        split = fields(content["split"], ("test", "seed"))
-        finite(split["test"], 0, 1), _from_to(split["seed"], 0, MOST)
+        split = as_fields(content["split"], ("test", "seed"))
+        as_finite(split["test"], 0, 1), _from_to(split["seed"], 0, MOST)
 
 
 def _list(value: Any) -> list[Any]:
@@ -200,7 +200,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _from_to(value: Any, least: int, most: int) -> int:
-    if whole(value, least) > most:
+    if as_int(value, least) > most:
         raise ValueError(f"a whole number from {least} to {most} was expected, found a larger one")
     return int(value)
 

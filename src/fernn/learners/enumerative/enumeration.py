@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...data import Dataset
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, short_repr
 from ...formula import Constant, Formula, interval, length, simplify
-from ...formula.simplify import fixed_windows
-from ...plain import number, short_repr, whole
+from ...formula.json_fields import as_int, as_number
+from ...formula.simplify import windows_of_template
 from ...semantics import satisfied
 from ..clock import Clock, OutOfTime
 from ..fit import Watch
@@ -163,7 +163,7 @@ class Enumeration(Underway):
         """The best of a length while they are collected: once there is one and time is over, the others are left."""
         template = self.explored.space.template
         self.staying = FrozenAtoms(() if template is None else (template,))
-        self.fixed = fixed_windows(template)
+        self.fixed = windows_of_template(template)
         self.explored.search.pulse = self.pulse
 
     @property
@@ -197,13 +197,13 @@ class Enumeration(Underway):
         self.explored.dropped.update({int(n): int(lost) for n, lost in state["dropped"].items()})
         for stage in self.explored.stages:
             if stage <= state["reached"]:
-                known = {name: whole(count) for name, count in state["counts"][str(stage)].items()}
+                known = {name: as_int(count) for name, count in state["counts"][str(stage)].items()}
                 self.explored.counts[stage] = SearchCounts(**known)
                 self.explored.prepare(stage)
         for n, least in state["best"].items():
-            self._lower(int(n), number(least))
+            self._lower(int(n), as_number(least))
         self._settle(resumes=True)
-        self.reached = whole(state["reached"])
+        self.reached = as_int(state["reached"])
         self.patient = False
 
     @property

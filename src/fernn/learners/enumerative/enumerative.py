@@ -23,13 +23,20 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...engines import Where
-from ...errors import FernnError, UnsupportedError
+from ...errors import FernnError, UnsupportedError, short_repr
 from ...formula import Formula, atom, direction, length, parse
-from ...formula.holes import atoms_open, expanded, filled, without_holes
-from ...formula.measures import facing
+from ...formula.json_fields import as_int
+from ...formula.measures import orient
 from ...formula.nodes import Atom, Relation
-from ...formula.templates import LONGEST, Way, exactly_length
-from ...plain import short_repr, whole
+from ...formula.templates import (
+    LONGEST,
+    Way,
+    atoms_open,
+    exactly_length,
+    expand_template,
+    fill_template,
+    require_closed,
+)
 from ...semantics import robustness, satisfied
 from ..clock import Clock
 from ..fernn.search_space import looking_back
@@ -79,9 +86,9 @@ class PublishedEnumeration:
             if resume.get("about") != job.about:
                 raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
             with going_on():
-                skip = job.tried = whole(resume["structures"])
+                skip = job.tried = as_int(resume["structures"])
                 for text in resume["found"]:
-                    job.offer(without_holes(parse(text)))
+                    job.offer(require_closed(parse(text)))
                 job.save()
         ended: Ended = "done"
         try:
@@ -143,7 +150,7 @@ class _PublishedRun:
         """Shapes of growing length, with every choice of channels and directions for their atoms."""
         sides: tuple[Relation, ...] = (">=", "<=")
         for n in range(1, self.settings.max_length + 1):
-            for shape in expanded(exactly_length(n, self.settings.direction, self.settings.since)):
+            for shape in expand_template(exactly_length(n, self.settings.direction, self.settings.since)):
                 holes = atoms_open(shape)
                 for reads in product(product(self.data.channels, sides), repeat=len(holes)):
                     yield shape, reads
@@ -155,8 +162,8 @@ class _PublishedRun:
         for hole, (name, relation), share in zip(atoms_open(shape), reads, at, strict=True):
             low, high = self.data.ranges[name]
             atoms[hole.name] = atom(name, relation, low + (high - low) * float(share))
-        made = filled(shape, atoms)
-        return made if self.settings.direction == "future" else facing(made, future=False)
+        made = fill_template(shape, atoms)
+        return made if self.settings.direction == "future" else orient(made, future=False)
 
     def is_known(self, structure: Any) -> bool:
         """Whether an earlier structure has this signature."""

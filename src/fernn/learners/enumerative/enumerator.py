@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...formula.interval import ALL_TIME, Interval, interval
-from ...plain import short_repr
-from ...semantics.crew import PARALLEL_WORK, spread
+from ...errors import short_repr
+from ...formula.nodes import ALL_TIME, Interval, interval
+from ...semantics.threads import PARALLEL_WORK, parallel_for
 from .behaviour_table import BehaviourTable, Ids, VerdictSide, VerdictViews, spans_of
 from .bitpack import BitLayout
 from .gpu_prefilter import GpuScorer, Prefilter, Work, open_scorer
@@ -310,7 +310,7 @@ class Enumerator:
             if size * cost < SHORT:
                 todo(start, start + size, bounds, found is None, self.lead if found is None else found)
             else:
-                spread(stretch, size, PARALLEL_WORK)
+                parallel_for(stretch, size, PARALLEL_WORK)
             for own, kept in parts:
                 np.minimum(bounds, own, out=bounds)
                 if found is not None:

@@ -13,14 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.problems import unknown_channel
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, short_repr
 from ...formula import And, Atom, Formula, Historically, Implies, Not, Once, Or, Since, length, mirror
-from ...formula.holes import atoms_open, expanded, is_template, windows_open
-from ...formula.interval import Interval, OpenInterval
-from ...formula.measures import everywhere, facing
-from ...formula.negation import NEGATED
-from ...formula.nodes import AnyAtom, AnyOf, Relation, children
-from ...plain import short_repr
+from ...formula.laws import NEGATED_RELATION
+from ...formula.measures import map_nodes, orient
+from ...formula.nodes import AnyAtom, AnyOf, Interval, OpenInterval, Relation, children
+from ...formula.templates import atoms_open, expand_template, is_template, windows_open
 from ...semantics import satisfied
 from . import candidates as at
 from .behaviour_table import BehaviourTable, Ids
@@ -70,7 +68,7 @@ class FormulaDecoder:
 
     def facing(self, formula: Formula) -> Formula:
         """The formula in the direction of the data."""
-        return facing(formula, self.search.layout.future)
+        return orient(formula, self.search.layout.future)
 
 
 _BINARY = {And: AND, Or: OR, Since: SINCE, Implies: IMPLIES}
@@ -104,7 +102,7 @@ class TemplateFamilies:
                 continue
             for rows in product(*(self.atoms(hole).tolist() for hole in twice)):
                 filled = dict(zip(twice, rows, strict=True))
-                yield everywhere(settled, lambda node, at=filled: self._filled(node, at))  # type: ignore[misc]
+                yield map_nodes(settled, lambda node, at=filled: self._filled(node, at))  # type: ignore[misc]
 
     def _filled(self, node: Formula, filled: dict[AnyAtom, int]) -> Formula:
         return self.reader.row(filled[node]) if isinstance(node, AnyAtom) and node in filled else node
@@ -199,7 +197,7 @@ def _without_shared_choices(template: Formula) -> Iterator[tuple[Formula, list[A
     whatever its name, so the name is taken off.
     """
     whole = not any(times > 1 for times in _places(template).values())
-    for formula in [template] if whole else expanded(template):
+    for formula in [template] if whole else expand_template(template):
         places = _places(formula)
         for open_part, times in places.items():
             if times > 1 and isinstance(open_part, OpenInterval):
@@ -207,13 +205,13 @@ def _without_shared_choices(template: Formula) -> Iterator[tuple[Formula, list[A
                     f"the exact search cannot fill {open_part} in two places at once; name them differently"
                 )
         shared = [part for part, times in places.items() if times > 1 and isinstance(part, AnyAtom)]
-        yield everywhere(formula, lambda node, kept=places: _nameless(node, kept)), shared  # type: ignore[misc]
+        yield map_nodes(formula, lambda node, kept=places: _nameless(node, kept)), shared  # type: ignore[misc]
 
 
 def _nameless(node: Formula, places: Counter[object]) -> Formula:
     """What stands in one place loses its name, and a negation around it, which its relations can say."""
     if isinstance(node, Not) and isinstance(node.inner, AnyAtom) and node.inner.name == NAMELESS:
-        return replace(node.inner, relations=tuple(NEGATED[relation] for relation in node.inner.relations))
+        return replace(node.inner, relations=tuple(NEGATED_RELATION[relation] for relation in node.inner.relations))
     return replace(node, name=NAMELESS) if isinstance(node, AnyAtom) and places[node] == 1 else node
 
 

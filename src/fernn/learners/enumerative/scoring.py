@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ...semantics.ondisk import compiled_on_disk, is_kept
+from ...semantics.jit_cache import is_cached, njit_on_disk
 from . import word_operators as operators
 from . import word_vectors as l
 from .word_operators import AND, ATOM, HISTORICALLY, NOT_SINCE, OR, apply_binary, write_unary
 
-compiled = compiled_on_disk(l, operators)
+compiled = njit_on_disk(l, operators)
 
 TEXTS = 4
 """Formulas kept of those that judge alike."""
@@ -348,7 +348,7 @@ def score_singles(
 
 def is_compiled() -> bool:
     """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return is_kept(score_word_pairs)
+    return is_cached(score_word_pairs)
 
 
 @compiled

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
+from ...errors import short_repr
 from ...formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
-from ...formula.measures import everywhere
+from ...formula.measures import map_nodes
 from ...formula.nodes import AnyAtom, children, walk
-from ...plain import short_repr
 from ...semantics import robustness, satisfied
 from .bitpack import PackedData
 from .candidates import Column, Sum, between
@@ -84,7 +84,7 @@ def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = Fal
     traces = [np.stack(parts) for parts in zip(*rows, strict=True)]
     names = [f"a{j}" for j in range(len(atoms))]
     numbered = iter(names)
-    bare = everywhere(formula, lambda node: atom(next(numbered), ">=", 0.0) if isinstance(node, Atom) else node)
+    bare = map_nodes(formula, lambda node: atom(next(numbered), ">=", 0.0) if isinstance(node, Atom) else node)
     judged = robustness(bare, traces, names, at="all" if samples else "verdict")
     measured = np.asarray(np.concatenate(list(judged)) if samples else judged, np.float64)
     measured = np.clip(measured, -FAR, FAR)  # an empty window is infinite
@@ -243,4 +243,4 @@ def normalize_atoms(formula: Formula, columns: Sequence[Column]) -> Formula:
         by = ranges.get(node.weights, 1.0)
         return Atom(tuple((name, weight / by) for name, weight in node.weights), node.relation, node.threshold / by)
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)

@@ -8,11 +8,11 @@ from functools import cached_property
 from math import inf, isnan
 from typing import Any
 
-from ... import plain
-from ...errors import DataError
+from ...errors import DataError, convert_errors
 from ...formula import Atom, Formula, parse, walk
-from ...formula.holes import without_holes
+from ...formula import json_fields as plain
 from ...formula.measures import length as length_of
+from ...formula.templates import require_closed
 
 KEPT = 16
 """Behaviours kept per length."""
@@ -55,13 +55,17 @@ class Specimen:
         }
 
     @classmethod
-    @plain.refusing(DataError, "this is no formula of an archive")
+    @convert_errors(DataError, "this is no formula of an archive")
     def from_json(cls, row: dict[str, Any]) -> Specimen:
-        formula, origin = without_holes(parse(row["formula"])), without_holes(parse(row["origin"]))
-        size, loss, margin = plain.whole(row["length"], 1), plain.number(row["loss"]), plain.number(row["margin"])
+        formula, origin = require_closed(parse(row["formula"])), require_closed(parse(row["origin"]))
+        size, loss, margin = (
+            plain.as_int(row["length"], 1),
+            plain.as_number(row["loss"]),
+            plain.as_number(row["margin"]),
+        )
         if size != length_of(formula) or not loss >= 0 or isnan(margin):
             raise ValueError(f"length {size}, loss {loss} and margin {margin} are not those of {formula}")
-        return cls(formula, origin, size, loss, margin, plain.text(row["behaviour"]))
+        return cls(formula, origin, size, loss, margin, plain.as_text(row["behaviour"]))
 
 
 @dataclass
@@ -126,9 +130,9 @@ class Archive:
         return [found.to_json() for length in self.lengths for found in self.sorted(length)]
 
     @classmethod
-    @plain.refusing(DataError, "this is no archive of fernn")
+    @convert_errors(DataError, "this is no archive of fernn")
     def from_json(cls, rows: list[dict[str, Any]]) -> Archive:
         archive = cls()
-        for row in plain.rows(rows):
+        for row in plain.as_objects(rows):
             archive.offer(Specimen.from_json(row))
         return archive

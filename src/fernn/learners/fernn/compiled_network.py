@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...formula import parse
-from ...semantics import lanes
-from ...semantics.ondisk import compiled_on_disk, is_kept
+from ...semantics import simd as lanes
+from ...semantics.jit_cache import is_cached, njit_on_disk
 from . import polish_kernels, quantised_kernels
 from .polish_kernels import Levels
 from .quantised_kernels import LANES, Net, RestartWeights, TileBatch, Workspace, explore
@@ -126,7 +126,7 @@ def _engine() -> Any:
             return float(quantised_kernels.judge(net, at, batch, desk, verdicts))
         return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
 
-    return compiled_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
+    return njit_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
 
 
 _run = _engine()
@@ -134,7 +134,7 @@ _run = _engine()
 
 def is_compiled() -> bool:
     """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return is_kept(_run)
+    return is_cached(_run)
 
 
 _NO_LEVELS = Levels(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))

@@ -19,10 +19,10 @@ from ...data.splits import blocks
 from ...engines import Local, Where
 from ...errors import EngineError, FernnError, UnsupportedError
 from ...formula import Atom, Formula, direction, length, simplify, walk
-from ...formula.measures import facing
-from ...formula.simplify import fixed_windows
+from ...formula.json_fields import as_int, as_number, as_objects, as_text
+from ...formula.measures import orient
+from ...formula.simplify import windows_of_template
 from ...formula.templates import LONGEST
-from ...plain import number, rows, text, whole
 from ..clock import Clock, OutOfTime, stopping
 from ..fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
 from ..front import Entry, Front, picked
@@ -151,7 +151,7 @@ class Fernn:
             check_schema(state, SCHEMA)
             with going_on():
                 columns = columns.with_([_sum(total, data) for total in state["sums"]])
-                longest = min(whole(state["longest"], 1), self.max_length)
+                longest = min(as_int(state["longest"], 1), self.max_length)
         elif self.atoms == "linear":
             columns = columns.with_(
                 [*self._guessed_sums(), *random_linear_combinations(data, [], np.random.default_rng(self.seed))]
@@ -214,7 +214,7 @@ class Fernn:
         task = RegressionObjective(made) if real else ClassificationObjective(made)
         longest = max(branch.length for branch in room.branches)
         least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
-        moves, fixed = Mutation(made, self.since, self.intervals), fixed_windows(self.template)
+        moves, fixed = Mutation(made, self.since, self.intervals), windows_of_template(self.template)
         return RestartSearch(task, room, moves, longest, self.restarts, self.seed, least, fixed)
 
     def _turned(self, search: RestartSearch, data: Dataset, given: Floats | None) -> RestartSearch:
@@ -327,7 +327,7 @@ class Fernn:
         slack = 0.0 if isinstance(task, ClassificationObjective) else 1e-3 * specimen.loss
         formula = round_thresholds(search, formula, slack, lambda: bool(task.ground.stop[0]))
         margin = task.judged(_place(search, formula)[1]).margin
-        said = facing(search.simplified(formula), task.ground.future)
+        said = orient(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
         return Entry(said, length(said), train, refit.validation, refit.spread, margin)
 
@@ -347,7 +347,7 @@ def _place(search: RestartSearch, formula: Formula) -> tuple[Branch, NetworkStat
 def _entry(search: RestartSearch, specimen: Specimen) -> Entry:
     """While the search runs: nothing is known about unseen traces."""
     ground = search.task.ground
-    said = facing(specimen.formula, ground.future)
+    said = orient(specimen.formula, ground.future)
     return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
@@ -390,17 +390,17 @@ def _state(search: RestartSearch, clock: Clock) -> dict[str, Any]:
 
 def _restore(search: RestartSearch, state: dict[str, Any]) -> None:
     with going_on():
-        search.rounds, search.quiet = whole(state["rounds"]), whole(state["quiet"])
+        search.rounds, search.quiet = as_int(state["rounds"]), as_int(state["quiet"])
         if state["shortest_space"] is not None:
-            known = whole(state["shortest_space"], 1)
+            known = as_int(state["shortest_space"], 1)
             search.shortest_space = min(known, search.shortest_space or known)
         search.archive = Archive.from_json(state["archive"])
         search.base = search.archive.copy()
-        search.finished = {whole(number) for number in state["finished"]}
-        search.begun = whole(state["begun"])
+        search.finished = {as_int(number) for number in state["finished"]}
+        search.begun = as_int(state["begun"])
         if max([search.begun, *(number + 1 for number in search.finished)]) > search.restarts:
             raise ValueError(f"more restarts are said to be done than there are, {search.restarts}")
-        search.restored = [Specimen.from_json(row) for row in rows(state["added"])]
+        search.restored = [Specimen.from_json(row) for row in as_objects(state["added"])]
         kept = [found for size in search.archive.lengths for found in search.archive.sorted(size)]
         for found in [*kept, *search.restored]:
             if search.space.placed(found.origin) is None:
@@ -409,7 +409,7 @@ def _restore(search: RestartSearch, state: dict[str, Any]) -> None:
 
 def _sum(total: Any, data: Dataset) -> Sum:
     """A sum of channels that the state names."""
-    made = tuple((text(name), number(weight)) for name, weight in total)
+    made = tuple((as_text(name), as_number(weight)) for name, weight in total)
     if not made or any(name not in data.channels or not isfinite(weight) for name, weight in made):
         raise ValueError(f"{total!r:.40} is no sum of channels of {data.name}")
     return made

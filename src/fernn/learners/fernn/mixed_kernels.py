@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...semantics import lanes as ln
+from ...semantics import simd as ln
 from .quantised_kernels import (
     ATOM,
     CHOICE,
@@ -61,7 +61,7 @@ def extent(whole: Any, samples: int, first: int, last: int) -> Any:
 @compiled
 def scale_row(a: int, weight: Any, y: int, count: int) -> None:
     """A signal times a weight."""
-    ln.stands_alone()
+    ln.never_inline()
     for i in range(0, count, LINE):
         ln.store(y, i, ln.times(ln.load(a, i, weight), weight))
 
@@ -69,7 +69,7 @@ def scale_row(a: int, weight: Any, y: int, count: int) -> None:
 @compiled
 def add_row(a: int, weight: Any, y: int, count: int) -> None:
     """A signal times a weight, on top of what is in y."""
-    ln.stands_alone()
+    ln.never_inline()
     for i in range(0, count, LINE):
         ln.store(y, i, ln.plus(ln.load(y, i, weight), ln.times(ln.load(a, i, weight), weight)))
 
@@ -77,7 +77,7 @@ def add_row(a: int, weight: Any, y: int, count: int) -> None:
 @compiled
 def blend_rows(a: int, wa: Any, b: int, wb: Any, y: int, count: int) -> None:
     """The weighted sum of two signals."""
-    ln.stands_alone()
+    ln.never_inline()
     for i in range(0, count, LINE):
         ln.store(y, i, ln.plus(ln.times(ln.load(a, i, wa), wa), ln.times(ln.load(b, i, wb), wb)))
 
@@ -85,7 +85,7 @@ def blend_rows(a: int, wa: Any, b: int, wb: Any, y: int, count: int) -> None:
 @compiled
 def prepare(net: Net, theta: Any, channels: int, rows: MixedSignals) -> None:
     """Fills `factors` and `whole`."""
-    ln.stands_alone()
+    ln.never_inline()
     count = net.nodes.shape[0]
     for n in range(count):
         rows.whole[n] = 0
@@ -117,7 +117,7 @@ def mix_signals(
     net: Net, theta: Any, tile: int, channels: int, samples: int, first: int, last: int, rows: MixedSignals
 ) -> None:  # fmt: skip
     """Computes every node of the tile, whose judged samples lie between `first` and `last`."""
-    ln.stands_alone()
+    ln.never_inline()
     one, none = np.float32(1), np.float32(0)
     row, start = samples * LANES * 4, rows.signals.ctypes.data
     for n in range(net.nodes.shape[0]):
@@ -150,9 +150,9 @@ def mix_signals(
 @compiled
 def dot(a: int, b: int, count: int) -> Any:
     """The sum of the products of two signals; `count` is a multiple of two lines."""
-    ln.stands_alone()
+    ln.never_inline()
     like = np.float32(0)
-    u, v = ln.spread(like), ln.spread(like)
+    u, v = ln.broadcast(like), ln.broadcast(like)
     for i in range(0, count, 2 * LINE):
         u = ln.plus(u, ln.product(ln.load(a, i, like), ln.load(b, i, like)))
         v = ln.plus(v, ln.product(ln.load(a, i + LINE, like), ln.load(b, i + LINE, like)))
@@ -162,9 +162,9 @@ def dot(a: int, b: int, count: int) -> Any:
 @compiled
 def row_sum(a: int, count: int) -> Any:
     """The sum of a signal; `count` as in `dot`."""
-    ln.stands_alone()
+    ln.never_inline()
     like = np.float32(0)
-    u, v = ln.spread(like), ln.spread(like)
+    u, v = ln.broadcast(like), ln.broadcast(like)
     for i in range(0, count, 2 * LINE):
         u, v = ln.plus(u, ln.load(a, i, like)), ln.plus(v, ln.load(a, i + LINE, like))
     return ln.total(ln.plus(u, v))
@@ -173,8 +173,8 @@ def row_sum(a: int, count: int) -> Any:
 @compiled
 def to_option(g: int, option: int, weight: Any, to: int, count: int) -> Any:
     """Adds `weight * g` to the option's adjoint; gives the sum of g times the option."""
-    ln.stands_alone()
-    u, v = ln.spread(np.float32(0)), ln.spread(np.float32(0))
+    ln.never_inline()
+    u, v = ln.broadcast(np.float32(0)), ln.broadcast(np.float32(0))
     for i in range(0, count, 2 * LINE):
         j = i + LINE
         g0, g1 = ln.load(g, i, weight), ln.load(g, j, weight)
@@ -188,9 +188,9 @@ def to_option(g: int, option: int, weight: Any, to: int, count: int) -> Any:
 @compiled
 def to_two(g: int, a: int, b: int, largest: Any, to_a: int, to_b: int, count: int) -> None:
     """The larger, or the smaller, of two."""
-    ln.stands_alone()
+    ln.never_inline()
     like = np.float32(0)
-    zero = ln.spread(like)
+    zero = ln.broadcast(like)
     for i in range(0, count, LINE):
         u, v, here = ln.load(a, i, like), ln.load(b, i, like), ln.load(g, i, like)
         if largest:
@@ -205,7 +205,7 @@ def to_two(g: int, a: int, b: int, largest: Any, to_a: int, to_b: int, count: in
 def best_step(held: Any, g: int, a: int, y: int, largest: Any, to: int, i: int) -> Any:
     """One line of `to_best`: what is held on to for earlier samples."""
     like = np.float32(0)
-    zero = ln.spread(like)
+    zero = ln.broadcast(like)
     held = ln.plus(held, ln.load(g, i, like))
     u, v = ln.load(a, i, like), ln.load(y, i, like)
     low, high = (v, u) if largest else (u, v)
@@ -216,8 +216,8 @@ def best_step(held: Any, g: int, a: int, y: int, largest: Any, to: int, i: int) 
 @compiled
 def to_best(g: int, a: int, y: int, largest: Any, to: int, samples: int) -> None:
     """The running best y of a: a sample decides if it is the best so far."""
-    ln.stands_alone()
-    held0, held1 = ln.spread(np.float32(0)), ln.spread(np.float32(0))
+    ln.never_inline()
+    held0, held1 = ln.broadcast(np.float32(0)), ln.broadcast(np.float32(0))
     if largest:
         for i in range((samples - 1) * LANES, -1, -LANES):
             held0 = best_step(held0, g, a, y, True, to, i)
@@ -232,7 +232,7 @@ def to_best(g: int, a: int, y: int, largest: Any, to: int, samples: int) -> None
 def since_step(held: Any, g: int, a: int, b: int, before: Any, paper: Any, to_a: int, to_b: int, i: int) -> Any:
     """One line of `to_since`."""
     like = np.float32(0)
-    zero = ln.spread(like)
+    zero = ln.broadcast(like)
     held = ln.plus(held, ln.load(g, i, like))
     left, right = ln.load(a, i, like), ln.load(b, i, like)
     if paper:
@@ -251,13 +251,13 @@ def since_step(held: Any, g: int, a: int, b: int, before: Any, paper: Any, to_a:
 @compiled
 def to_since(g: int, a: int, b: int, y: int, paper: Any, to_a: int, to_b: int, samples: int) -> None:
     """Of left, right and what was before, the paper's cell asks left first, then right; the other right, then left."""
-    ln.stands_alone()
+    ln.never_inline()
     like = np.float32(0)
-    held0, held1 = ln.spread(like), ln.spread(like)
+    held0, held1 = ln.broadcast(like), ln.broadcast(like)
     for i in range((samples - 1) * LANES, 0, -LANES):
         held0 = since_step(held0, g, a, b, ln.load(y, i - LANES, like), paper, to_a, to_b, i)
         held1 = since_step(held1, g, a, b, ln.load(y, i - LANES + LINE, like), paper, to_a, to_b, i + LINE)
-    nothing = ln.spread(np.float32(-np.inf))
+    nothing = ln.broadcast(np.float32(-np.inf))
     since_step(held0, g, a, b, nothing, paper, to_a, to_b, 0)
     since_step(held1, g, a, b, nothing, paper, to_a, to_b, LINE)
 
@@ -265,8 +265,8 @@ def to_since(g: int, a: int, b: int, y: int, paper: Any, to_a: int, to_b: int, s
 @compiled
 def clear(rows: MixedSignals, samples: int, first: int, last: int) -> None:
     """Puts the adjoint of every node to zero, where it counts."""
-    ln.stands_alone()
-    zero, start = ln.spread(np.float32(0)), rows.adjoints.ctypes.data
+    ln.never_inline()
+    zero, start = ln.broadcast(np.float32(0)), rows.adjoints.ctypes.data
     for n in range(rows.whole.size):
         skip, count = extent(rows.whole[n], samples, first, last)
         for i in range(0, count, LINE):
@@ -276,7 +276,7 @@ def clear(rows: MixedSignals, samples: int, first: int, last: int) -> None:
 @compiled
 def to_atom(net: Net, theta: Any, n: int, g: int, tile: int, channels: int, count: int, grad: Any) -> None:
     """The sums of g, and of g times each channel, are all that the weights of an atom need."""
-    ln.stands_alone()
+    ln.never_inline()
     block = net.nodes[n, 3]
     base, options, off = net.blocks[block, 0], net.blocks[block, 1], net.blocks[block, 2]
     if options == 0:
@@ -300,7 +300,7 @@ def back(
     net: Net, theta: Any, tile: int, channels: int, samples: int, first: int, last: int, rows: MixedSignals, grad: Any
 ) -> None:
     """From the adjoint of the output to those of all nodes and to `grad`."""
-    ln.stands_alone()
+    ln.never_inline()
     row, values, to = samples * LANES * 4, rows.signals.ctypes.data, rows.adjoints.ctypes.data
     for n in range(net.nodes.shape[0] - 1, -1, -1):
         kind, a, b, block = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 2], net.nodes[n, 3]
@@ -327,7 +327,7 @@ def back(
 @compiled
 def mixture_gradient(net: Net, theta: Any, batch: TileBatch, loss: int, rows: MixedSignals, grad: Any, out: Any) -> Any:
     """Mean loss, `grad` filled; outputs go to `out[tile, lane]`. With `loss` negative only outputs are computed."""
-    ln.stands_alone()
+    ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row, root, like = samples * LANES * 4, net.nodes.shape[0] - 1, np.float32(0)
     signal, adjoint = rows.signals.ctypes.data + root * row, rows.adjoints.ctypes.data + root * row

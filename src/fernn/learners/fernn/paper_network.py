@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, suppress_warnings
 from ...formula import Atom, Constant, Formula, direction, length, walk
-from ...formula.holes import windows_open
-from ...formula.measures import everywhere, facing
-from ...formula.simplify import fixed_windows, trim_windows
+from ...formula.measures import map_nodes, orient
+from ...formula.simplify import trim_windows, windows_of_template
+from ...formula.templates import windows_open
 from ...semantics import robustness
-from ...semantics.quiet import quiet
 from ..front import Entry
 from ..labels import counts, is_real, losses, targets
 from .quantised_kernels import ABSOLUTE, TANH
@@ -71,7 +70,7 @@ def multiply_robustness(formula: Formula, factor: float) -> Formula:
                 return Atom(tuple((name, factor * weight) for name, weight in weights), relation, factor * threshold)
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)
 
 
 class TorchBackend:
@@ -169,7 +168,7 @@ class PaperNetwork:
         self.labels, self.weights = targets(data), counts(data, weights)
         template = settings.network
         self.fixed = [node for node in walk(template) if isinstance(node, Atom)]
-        self.fixed_windows = fixed_windows(template)
+        self.fixed_windows = windows_of_template(template)
         looks = direction(template)
         if looks == "mixed":
             raise UnsupportedError(f"a template looks one way in time, {template} looks both ways")
@@ -219,14 +218,14 @@ class PaperNetwork:
 
     def judged(self, formula: Formula) -> Entry:
         """How well a formula does in training."""
-        with quiet():
+        with suppress_warnings():
             wrong = losses(formula, self.data)
             margin = 0.0 if self.real else self.margin(formula, wrong == 0)
         return Entry(formula, length(formula), self.mean(wrong), nan, nan, margin)
 
     def error(self, formula: Formula) -> float:
         """What it gets wrong in training."""
-        with quiet():
+        with suppress_warnings():
             return self.mean(losses(formula, self.data))
 
     def mean(self, wrong: Floats) -> float:
@@ -238,10 +237,10 @@ class PaperNetwork:
         Thresholds that the template fixes are as it has them.
         """
         found = self.scales.outward(self.engine.formula(theta))
-        simple = everywhere(self.simplified(found if self.real else normalize_weights(found)), self.as_fixed)
+        simple = map_nodes(self.simplified(found if self.real else normalize_weights(found)), self.as_fixed)
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
-        return simple if self.future else facing(simple, future=False)
+        return simple if self.future else orient(simple, future=False)
 
     def simplified(self, formula: Formula) -> Formula:
         """The simplest form, its windows as far as traces reach."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...semantics import lanes as ln
+from ...semantics import simd as ln
 from .quantised_kernels import (
     ATOM,
     CHOICE,
@@ -56,16 +56,16 @@ class BestThreshold(NamedTuple):
 @compiled
 def saturate(x: int, scale: Any, bias: Any, y: int, count: int) -> None:
     """+inf where the atom holds, -inf where it does not."""
-    ln.stands_alone()
+    ln.never_inline()
     huge = np.float32(3e38)
     for i in range(0, count, LINE):
-        ln.store(y, i, ln.times(ln.times(ln.seen(ln.load(x, i, scale), scale, bias), huge), huge))
+        ln.store(y, i, ln.times(ln.times(ln.affine(ln.load(x, i, scale), scale, bias), huge), huge))
 
 
 @compiled
 def critical_thresholds(net: Net, at: RestartWeights, batch: TileBatch, hole: int, desk: Workspace, z: Any) -> None:
     """The critical threshold of an open atom for every trace, signed as its side: satisfied up to z."""
-    ln.stands_alone()
+    ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     count = samples * LANES
     row = count * 4
@@ -104,7 +104,7 @@ def best_threshold(z: Any, batch: TileBatch, side: Any, channel: int, levels: Le
 
     Traces are satisfied up to z; with `against` they are violated up to z.
     """
-    ln.stands_alone()
+    ln.never_inline()
     count, wrong = 0, 0.0
     keys = np.empty(z.size, np.float32)
     places = np.empty(z.size, np.int64)
@@ -189,7 +189,7 @@ def settle_atom(
     stop: Any,
 ) -> Any:
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
-    ln.stands_alone()
+    ln.never_inline()
     base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
     before = at.winners[hole]
     best_error, best_gap, best_option, best_value = now, -1.0, -1, 0.0
@@ -263,7 +263,7 @@ def settle_end(
     of neighbours; its middle where `state`, the generator, is empty. Values between two that judge some traces
     alike judge these alike: stretches that cannot do better are left out. Where it is stopped the end stays.
     """
-    ln.stands_alone()
+    ln.never_inline()
     count, stood = high - low + 1, at.spans[window, piece, end] - low
     errors = np.full(count, np.inf)
     tiles = batch.ends.shape[0]
@@ -335,7 +335,7 @@ def part_window(
 
     A window has at most `most` pieces. The ends of what results are for the next sweep to settle.
     """
-    ln.stands_alone()
+    ln.never_inline()
     samples = batch.tiles.shape[2]
     pieces = 0
     while pieces < PIECES and at.spans[window, pieces, 0] >= 0:
@@ -494,7 +494,7 @@ def narrow_threshold(
     stop: Any,
 ) -> Any:
     """Sets weight `place` to the best value found from `low` to `high`, if better than it is; the deviation then."""
-    ln.stands_alone()
+    ln.never_inline()
     best, value = now, at.theta[place]
     center, width = 0.5 * (low + high), 0.5 * (high - low)
     for _ in range(LEVELS):

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...data.dataset import check_dataset
 from ...formula import Atom, Formula
-from ...formula.measures import everywhere
+from ...formula.measures import map_nodes
 from ...formula.nodes import AnyAtom, walk
-from ...formula.show import weighted_sum
+from ...formula.printer import format_sum
 from .compiled_network import Flag, Tiles, tile_traces
 from .polish_kernels import Levels
 from .quantised_kernels import TileBatch
@@ -48,7 +48,7 @@ class Columns:
                 return Atom(((sums[node.weights], 1.0),), node.relation, node.threshold)
             return node
 
-        return everywhere(formula, change)
+        return map_nodes(formula, change)
 
     def spelled(self, formula: Formula) -> Formula:
         """The opposite: atoms on columns as sums of channels."""
@@ -60,14 +60,14 @@ class Columns:
                     return Atom(sums[name], relation, threshold)
             return node
 
-        return everywhere(formula, change)
+        return map_nodes(formula, change)
 
     def with_(self, more: list[Sum]) -> Columns:
         return Columns(tuple(dict.fromkeys([*self.sums, *more])))
 
 
 def _name(total: Sum) -> str:
-    return total[0][0] if len(total) == 1 and total[0][1] == 1 else weighted_sum(total)
+    return total[0][0] if len(total) == 1 and total[0][1] == 1 else format_sum(total)
 
 
 def columns_of(data: Dataset, template: Formula | None = None) -> Columns:
@@ -89,7 +89,7 @@ def with_fixed_holes(template: Formula) -> tuple[Formula, dict[str, float]]:
             return AnyAtom(name, (_name(node.weights),), (node.relation,))
         return node
 
-    return everywhere(template, change), kept
+    return map_nodes(template, change), kept
 
 
 ANGLES = (30.0, 45.0, 60.0, 120.0, 135.0, 150.0)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ...semantics import lanes as ln
+from ...semantics import simd as ln
 
 LANES = 32
 """Traces in a tile."""
@@ -67,37 +67,37 @@ class Workspace(NamedTuple):
 @compiled
 def pair(a: int, sa: Any, ba: Any, b: int, sb: Any, bb: Any, largest: Any, y: int, count: int) -> None:
     """The larger, or the smaller, of two signals."""
-    ln.stands_alone()
+    ln.never_inline()
     if largest:
         for i in range(0, count, LINE):
-            ln.store(y, i, ln.larger(ln.seen(ln.load(a, i, sa), sa, ba), ln.seen(ln.load(b, i, sa), sb, bb)))
+            ln.store(y, i, ln.larger(ln.affine(ln.load(a, i, sa), sa, ba), ln.affine(ln.load(b, i, sa), sb, bb)))
     else:
         for i in range(0, count, LINE):
-            ln.store(y, i, ln.smaller(ln.seen(ln.load(a, i, sa), sa, ba), ln.seen(ln.load(b, i, sa), sb, bb)))
+            ln.store(y, i, ln.smaller(ln.affine(ln.load(a, i, sa), sa, ba), ln.affine(ln.load(b, i, sa), sb, bb)))
 
 
 @compiled
 def running(a: int, sa: Any, ba: Any, largest: Any, y: int, delay: int, samples: int) -> None:
     """The best of all samples at least `delay` ago; -inf (+inf for the smallest) where there is none."""
-    ln.stands_alone()
+    ln.never_inline()
     worst = np.float32(-np.inf) if largest else np.float32(np.inf)
-    r0 = ln.spread(worst)
-    r1 = ln.spread(worst)
+    r0 = ln.broadcast(worst)
+    r1 = ln.broadcast(worst)
     for t in range(min(delay, samples)):
         ln.store(y, t * LANES, r0)
         ln.store(y, t * LANES + LINE, r1)
     if largest:
         for t in range(delay, samples):
             i = (t - delay) * LANES
-            r0 = ln.larger(r0, ln.seen(ln.load(a, i, sa), sa, ba))
-            r1 = ln.larger(r1, ln.seen(ln.load(a, i + LINE, sa), sa, ba))
+            r0 = ln.larger(r0, ln.affine(ln.load(a, i, sa), sa, ba))
+            r1 = ln.larger(r1, ln.affine(ln.load(a, i + LINE, sa), sa, ba))
             ln.store(y, t * LANES, r0)
             ln.store(y, t * LANES + LINE, r1)
     else:
         for t in range(delay, samples):
             i = (t - delay) * LANES
-            r0 = ln.smaller(r0, ln.seen(ln.load(a, i, sa), sa, ba))
-            r1 = ln.smaller(r1, ln.seen(ln.load(a, i + LINE, sa), sa, ba))
+            r0 = ln.smaller(r0, ln.affine(ln.load(a, i, sa), sa, ba))
+            r1 = ln.smaller(r1, ln.affine(ln.load(a, i + LINE, sa), sa, ba))
             ln.store(y, t * LANES, r0)
             ln.store(y, t * LANES + LINE, r1)
 
@@ -105,13 +105,13 @@ def running(a: int, sa: Any, ba: Any, largest: Any, y: int, delay: int, samples:
 @compiled
 def since(a: int, sa: Any, ba: Any, b: int, sb: Any, bb: Any, paper: Any, y: int, samples: int) -> None:
     """r = max(right, min(left, r)); the paper's cell is r = min(left, max(r, right))."""
-    ln.stands_alone()
-    r0 = ln.spread(np.float32(-np.inf))
-    r1 = ln.spread(np.float32(-np.inf))
+    ln.never_inline()
+    r0 = ln.broadcast(np.float32(-np.inf))
+    r1 = ln.broadcast(np.float32(-np.inf))
     for t in range(samples):
         i = t * LANES
-        left0, left1 = ln.seen(ln.load(a, i, sa), sa, ba), ln.seen(ln.load(a, i + LINE, sa), sa, ba)
-        right0, right1 = ln.seen(ln.load(b, i, sa), sb, bb), ln.seen(ln.load(b, i + LINE, sa), sb, bb)
+        left0, left1 = ln.affine(ln.load(a, i, sa), sa, ba), ln.affine(ln.load(a, i + LINE, sa), sa, ba)
+        right0, right1 = ln.affine(ln.load(b, i, sa), sb, bb), ln.affine(ln.load(b, i + LINE, sa), sb, bb)
         if paper:
             r0 = ln.smaller(left0, ln.larger(r0, right0))
             r1 = ln.smaller(left1, ln.larger(r1, right1))
@@ -130,11 +130,11 @@ def span(
 
     By doubling: after steps of 1, 2, 4, ... the scratch row holds the best of so many samples.
     """
-    ln.stands_alone()
-    worst = ln.spread(np.float32(-np.inf) if largest else np.float32(np.inf))
+    ln.never_inline()
+    worst = ln.broadcast(np.float32(-np.inf) if largest else np.float32(np.inf))
     width, have = min(last, samples - 1) - first + 1, 1
     for i in range(0, samples * LANES, LINE):
-        ln.store(scratch, i, ln.seen(ln.load(a, i, sa), sa, ba))
+        ln.store(scratch, i, ln.affine(ln.load(a, i, sa), sa, ba))
     while have * 2 <= width:
         for i in range((samples * LANES) - LINE, have * LANES - LINE, -LINE):
             u, v = ln.load(scratch, i, sa), ln.load(scratch, i - have * LANES, sa)
@@ -160,7 +160,7 @@ def mark_needed(net: Net, winners: Any, alternatives: Any, need: Any) -> None:
 
     `need[n]` becomes 2 on the active path, 1 for what only an alternative uses, 0 otherwise.
     """
-    ln.stands_alone()
+    ln.never_inline()
     last = net.nodes.shape[0] - 1
     for n in range(last + 1):
         need[n] = 0
@@ -184,9 +184,9 @@ def mark_needed(net: Net, winners: Any, alternatives: Any, need: Any) -> None:
 @compiled
 def sum_channels(tile: int, channels: int, weights: Any, bias: Any, y: int, count: int) -> None:
     """The weighted sum of all channels, and a bias."""
-    ln.stands_alone()
+    ln.never_inline()
     for i in range(0, count, LINE):
-        total = ln.spread(bias)
+        total = ln.broadcast(bias)
         for c in range(channels):
             total = ln.plus(total, ln.times(ln.load(tile, c * count + i, bias), weights[c]))
         ln.store(y, i, total)
@@ -195,7 +195,7 @@ def sum_channels(tile: int, channels: int, weights: Any, bias: Any, y: int, coun
 @compiled
 def operands(net: Net, at: RestartWeights, tile: int, row: int, desk: Workspace) -> None:
     """Where each node's signal is read, and how it is scaled. A choice reads its winner."""
-    ln.stands_alone()
+    ln.never_inline()
     one, none = np.float32(1), np.float32(0)
     theta, winners, start = at.theta, at.winners, desk.store.ctypes.data
     place, scale, bias = desk.place, desk.scale, desk.bias
@@ -219,7 +219,7 @@ def operands(net: Net, at: RestartWeights, tile: int, row: int, desk: Workspace)
 @compiled
 def signals(net: Net, at: RestartWeights, tile: int, channels: int, samples: int, desk: Workspace) -> None:
     """Computes every needed operator of the tile."""
-    ln.stands_alone()
+    ln.never_inline()
     count = samples * LANES
     place, scale, bias = desk.place, desk.scale, desk.bias
     scratch = desk.store.ctypes.data + net.nodes.shape[0] * count * 4
@@ -289,7 +289,7 @@ def trace_back(
     grad: Any,
 ) -> None:
     """Adds to `grad` the derivative of g times the output at sample t of the lane."""
-    ln.stands_alone()
+    ln.never_inline()
     nodes, blocks, theta, winners = net.nodes, net.blocks, at.theta, at.winners
     place, scale, bias = desk.place, desk.scale, desk.bias
     like = np.float32(0)
@@ -385,7 +385,7 @@ def gradient(
 
     With `loss` negative only outputs are computed.
     """
-    ln.stands_alone()
+    ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
     mark_needed(net, at.winners, alternatives, desk.need)
@@ -474,7 +474,7 @@ def explore(
 @compiled
 def tile_robustness(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, i: int, out: Any) -> None:
     """The output for each trace of tile i, after `needed` has marked what to compute, to `out[lane]`."""
-    ln.stands_alone()
+    ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
     tile = batch.tiles.ctypes.data + i * channels * row
@@ -489,7 +489,7 @@ def tile_robustness(net: Net, at: RestartWeights, batch: TileBatch, desk: Worksp
 @compiled
 def judge(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, verdicts: Any) -> Any:
     """The weighted errors; `verdicts[tile, lane]` filled with 1 for satisfied, 0 for not."""
-    ln.stands_alone()
+    ln.never_inline()
     mark_needed(net, at.winners, np.bool_(False), desk.need)
     out, wrong = np.empty(LANES, np.float32), 0.0
     for i in range(batch.tiles.shape[0]):
@@ -505,7 +505,7 @@ def judge(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, verdi
 @compiled
 def deviation(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace) -> Any:
     """The weighted sum of |output - label|."""
-    ln.stands_alone()
+    ln.never_inline()
     mark_needed(net, at.winners, np.bool_(False), desk.need)
     out, total = np.empty(LANES, np.float32), 0.0
     for i in range(batch.tiles.shape[0]):

@@ -18,7 +18,7 @@ import numpy as np
 from ...data import Dataset
 from ...engines import Answer, Engine, Failures, Unit, UnitQueue
 from ...formula import channels
-from ...plain import rows, whole
+from ...formula.json_fields import as_int, as_objects
 from ..labels import Floats
 from ..recipe import made, recipe
 from .archive import Specimen
@@ -151,10 +151,10 @@ Done = tuple[int, list[Specimen]]
 
 def _read_done(unit: Unit, content: Any) -> Done:
     """What `train_on_worker` gave."""
-    done = whole(content["done"])
+    done = as_int(content["done"])
     if done > len(unit.settings["starts"]):
         raise ValueError(f"{done} of {len(unit.settings['starts'])} restarts are done")
-    return done, [Specimen.from_json(row) for row in rows(content["found"])]
+    return done, [Specimen.from_json(row) for row in as_objects(content["found"])]
 
 
 def _is_within(search: RestartSearch, found: Specimen) -> bool:

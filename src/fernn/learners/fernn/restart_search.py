@@ -16,7 +16,7 @@ import numpy as np
 
 from ...formula import Constant, Formula, Interval, length, thresholds, with_thresholds
 from ...formula.simplify import trim_windows
-from ...semantics.crew import PARALLEL_WORK, spread
+from ...semantics.threads import PARALLEL_WORK, parallel_for
 from ..enumerative.candidates import round_significant
 from .archive import Archive, Specimen
 from .objectives import TrainingObjective
@@ -294,5 +294,5 @@ def map_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[R
             results[i] = work(items[i])
         return 0
 
-    spread(serve, len(items), PARALLEL_WORK)
+    parallel_for(serve, len(items), PARALLEL_WORK)
     return cast("list[Result]", results)

@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...formula import And, Atom, Formula, Historically, Interval, Once, Or, Since, atom, direction, length, mirror
-from ...formula.interval import OpenInterval
-from ...formula.merge import MOST, merged, merged_options
-from ...formula.nodes import AnyOf, Not, Relation, children, rebuilt, walk
-from ...formula.templates import Way, options_up_to
+from ...formula.nodes import AnyOf, Not, OpenInterval, Relation, children, replace_children, walk
+from ...formula.templates import MOST_SHAPES, Way, merge_options, merge_template, options_up_to
 from . import quantised_kernels as cell
 from .polish_kernels import EVEN, MIXED, ODD
 from .prepared_data import Columns, PreparedData, with_fixed_holes
@@ -100,7 +98,7 @@ class SearchSpace:
         return bool((state.value[at] == branch.blank.value[at]).all())
 
 
-_merged = lru_cache(maxsize=32)(merged)
+_merged = lru_cache(maxsize=32)(merge_template)
 Options = tuple[tuple[Formula, Shape, int], ...]
 """Options of a template, each with its bare tree and its length."""
 _known: dict[tuple[object, ...], Options] = {}
@@ -123,7 +121,7 @@ def default_options(
             made.append(option)
             pulse()
         found, known = [], dict[int, int]()
-        for option in merged_options(made, pulse) if sum(_ways(each, known) for each in made) <= MOST else made:
+        for option in merge_options(made, pulse) if sum(_ways(each, known) for each in made) <= MOST_SHAPES else made:
             found.append(_measure(option))
             pulse()
         while len(_known) >= MAX_OPTION_SETS:
@@ -300,4 +298,4 @@ def _replace_at(formula: Formula, countdown: list[int], new: Formula) -> Formula
         countdown[0] -= 1
         return new
     countdown[0] -= 1
-    return rebuilt(formula, tuple(_replace_at(child, countdown, new) for child in children(formula)))
+    return replace_children(formula, tuple(_replace_at(child, countdown, new) for child in children(formula)))

@@ -22,10 +22,23 @@ import numpy.typing as npt
 
 from ...errors import FernnError, FormulaError, UnsupportedError
 from ...formula import Formula, Interval, direction, interval, mirror
-from ...formula.interval import OpenInterval
-from ...formula.measures import everywhere
-from ...formula.nodes import And, AnyAtom, AnyOf, Atom, Constant, Historically, Implies, Not, Once, Or, Since, walk
-from ...formula.words import FLIPPED
+from ...formula.grammar import FLIPPED
+from ...formula.measures import map_nodes
+from ...formula.nodes import (
+    And,
+    AnyAtom,
+    AnyOf,
+    Atom,
+    Constant,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    OpenInterval,
+    Or,
+    Since,
+    walk,
+)
 from . import quantised_kernels as cell
 
 Ints = npt.NDArray[np.int64]
@@ -396,7 +409,7 @@ def normalize_weights(formula: Formula) -> Formula:
                 return Atom(tuple((n, w / size) for n, w in weights), relation, threshold / size)
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)
 
 
 def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float]) -> Formula:
@@ -409,7 +422,7 @@ def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float])
                 return Atom(tuple((n, w / ranges[n]) for n, w in weights), relation, moved)
         return node
 
-    return everywhere(formula, change)
+    return map_nodes(formula, change)
 
 
 @dataclass

@@ -18,11 +18,10 @@ import numpy.typing as npt
 
 from ...errors import FormulaError, UnsupportedError
 from ...formula import Formula, Interval, Since
-from ...formula.interval import OpenInterval
-from ...formula.measures import facing
-from ...formula.nodes import walk
-from ...semantics import lanes
-from ...semantics.ondisk import compiled_on_disk
+from ...formula.measures import orient
+from ...formula.nodes import OpenInterval, walk
+from ...semantics import simd as lanes
+from ...semantics.jit_cache import njit_on_disk
 from . import mixed_kernels, quantised_kernels
 from .compiled_network import loss_and_gradient, outputs
 from .mixed_kernels import MixedSignals
@@ -30,7 +29,7 @@ from .quantised_kernels import LANES, PIECES, WIN_MAX, WIN_MIN, Net, RestartWeig
 from .template_network import TemplateNetwork, atom_decoder, decode
 
 
-@compiled_on_disk(error_model="numpy")
+@njit_on_disk(error_model="numpy")
 def mask_spans(weights: Any, allowed: Any, pieces: int, spans: Any) -> None:
     """Fills `spans[piece] = (first, last)`, both offsets included, and -1 behind the last piece."""
     width = weights.size
@@ -216,7 +215,7 @@ class QuantisedNetwork:
         factors = [weights[base + won] if count else 1.0 for won, (base, count, _) in zip(winners, blocks, strict=True)]
         made = atom_decoder(self.wiring, winners, weights)
         found = decode(self.wiring, winners, spans, self.width, factors, made)
-        return facing(found, self.wiring.future)
+        return orient(found, self.wiring.future)
 
 
 class QuantisedBackend:
@@ -293,7 +292,7 @@ def _engine() -> Any:
     def run(net: Net, theta: Any, batch: TileBatch, loss: int, rows: MixedSignals, grad: Any, out: Any) -> float:
         return float(mixed_kernels.mixture_gradient(net, theta, batch, loss, rows, grad, out))
 
-    return compiled_on_disk(lanes, quantised_kernels, mixed_kernels, error_model="numpy")(run)
+    return njit_on_disk(lanes, quantised_kernels, mixed_kernels, error_model="numpy")(run)
 
 
 _run = _engine()

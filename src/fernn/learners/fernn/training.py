@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import FernnError
-from ...plain import mapping, number, refusing, text, whole
+from ...errors import FernnError, convert_errors
+from ...formula.json_fields import as_int, as_number, as_object, as_text
 
 TRAINING_SCHEMA = 1
 SPREAD = 0.05
@@ -89,19 +89,19 @@ class Training:
         return {"schema": TRAINING_SCHEMA, **told}
 
     @classmethod
-    @refusing(FernnError, "this is no training of fernn")
+    @convert_errors(FernnError, "this is no training of fernn")
     def from_json(cls, data: dict[str, Any]) -> Training:
-        if mapping(data).get("schema") != TRAINING_SCHEMA:
+        if as_object(data).get("schema") != TRAINING_SCHEMA:
             raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {TRAINING_SCHEMA}.")
         kept = {field.name: data[field.name] for field in fields(cls)}
         for name in ("theta", "m", "v", "best_theta"):
             kept[name] = np.array([_number(each) for each in kept[name]], np.float64)
         losses = tuple(_number(loss) for loss in kept["losses"])
         for name in ("steps", "epoch", "improved", "marked", "cuts"):
-            whole(kept[name], -1)
+            as_int(kept[name], -1)
         if len({kept[name].shape for name in ("theta", "m", "v", "best_theta")}) > 1 or kept["stopped"] not in (0, 1):
             raise ValueError("the parts of this training do not fit together")
-        number(kept["rate"])
+        as_number(kept["rate"])
         return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
 
 
@@ -229,18 +229,18 @@ class Restarts:
         return {"schema": RESTARTS_SCHEMA, "restarts": len(self), "weights": self.theta.shape[1], **told}
 
     @classmethod
-    @refusing(FernnError, "these are no restarts of fernn")
+    @convert_errors(FernnError, "these are no restarts of fernn")
     def from_json(cls, data: dict[str, Any]) -> Restarts:
-        if mapping(data).get("schema") != RESTARTS_SCHEMA:
+        if as_object(data).get("schema") != RESTARTS_SCHEMA:
             raise FernnError(
                 f"restarts of schema {data.get('schema')!r:.40}, this fernn reads schema {RESTARTS_SCHEMA}."
             )
-        count, size = whole(data["restarts"], 1), whole(data["weights"])
+        count, size = as_int(data["restarts"], 1), as_int(data["weights"])
         parts: dict[str, Any] = {}
         for each in fields(cls):
             kind = np.dtype("<i8") if each.name in COUNTS else np.dtype("<f8")
             shape = (count, size) if each.name in VECTORS else (count,)
-            flat = np.frombuffer(b64decode(text(data[each.name]), validate=True), kind)
+            flat = np.frombuffer(b64decode(as_text(data[each.name]), validate=True), kind)
             parts[each.name] = flat.reshape(shape).astype(kind.newbyteorder("="))
         if any((parts[name] < -1).any() for name in COUNTS) or not np.isin(parts["stopped"], (0, 1)).all():
             raise ValueError("the parts of these restarts do not fit together")

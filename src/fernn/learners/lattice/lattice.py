@@ -16,9 +16,8 @@ import numpy as np
 
 from ...data import Dataset
 from ...engines import Where
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, short_repr
 from ...formula import length
-from ...plain import short_repr
 from ..clock import Clock
 from ..enumerative.threshold_margins import center_thresholds
 from ..fit import Fit, Watch, silent

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data import Dataset
-from ...errors import FormulaError
+from ...errors import FormulaError, short_repr
 from ...formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
-from ...formula.interval import Interval, interval
-from ...plain import short_repr
+from ...formula.nodes import Interval, interval
 from ...semantics import satisfied
 
 Mask = npt.NDArray[np.bool_]

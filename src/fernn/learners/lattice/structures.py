@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...formula import Always, And, Eventually, Formula, Implies, Or, atom
-from ...formula.interval import Interval, OpenInterval, interval
-from ...formula.nodes import AnyAtom, Relation
+from ...formula.nodes import AnyAtom, Interval, OpenInterval, Relation, interval
 from ..enumerative.candidates import between
 
 Mask = npt.NDArray[np.bool_]

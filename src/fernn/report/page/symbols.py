@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from math import inf
 
 from ...formula import Atom, Constant, Formula, Implies, Not
+from ...formula.grammar import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
 from ...formula.nodes import children
-from ...formula.show import number
-from ...formula.words import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
+from ...formula.printer import format_number
 
 Piece = tuple[str, str]
 _LOGIC = {"&": "∧", "|": "∨", "->": "→", "!": "¬"}
@@ -32,7 +32,7 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
         case Atom(weights, relation, threshold):
             yield from _sum(weights)
             yield "rel", _RELATION[relation]
-            yield "num", number(threshold).replace("-", "−")
+            yield "num", format_number(threshold).replace("-", "−")
             return
     inside = children(formula)
     if type(formula) in PREFIX:
@@ -72,6 +72,6 @@ def _sum(weights: tuple[tuple[str, float], ...]) -> Iterator[Piece]:
         if k or weight < 0:
             yield "rel" if k else "num", "−" if weight < 0 else "+"
         if abs(weight) != 1:
-            yield "num", number(abs(weight))
+            yield "num", format_number(abs(weight))
             yield "mark", "·"
         yield "name", name

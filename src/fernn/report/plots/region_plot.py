@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UnsupportedError
-from ...formula.show import number
+from ...formula.printer import format_number
 from ...mining import Box, ParameterSet
 from ...mining.parameter_plots import AxisView, axis_view, axis_views
 from .style import BAD, GOOD, WIDTH, figure, finish, percent, tidy, wrap_text
@@ -157,7 +157,7 @@ def _legend(found: ParameterSet) -> Iterator[tuple[Any, str]]:
         yield Patch(**NEVER), "a window would end before it starts"
     shown = found.picked or found.nearest
     if shown is not None:
-        values = ", ".join(f"{name} = {number(v)}" for name, v in shown.values.items())
+        values = ", ".join(f"{name} = {format_number(v)}" for name, v in shown.values.items())
         rates = f"false alarms {percent(shown.false_alarms)}, misses {percent(shown.misses)}"
         slices = "; each panel has the others at these" if len(found.names) > 2 else ""
         handle = Line2D([], [], **(WHERE if len(found.names) == 1 else PICK))

@@ -12,7 +12,7 @@ from ...data.atomic_write import remove_link
 from ...errors import UnsupportedError
 from ...formula import Formula
 from ...semantics import Score
-from ...semantics.score import score
+from ...semantics.running_metrics import score
 from .plot_inputs import Plottable, rule_in
 from .style import BAD, GOOD, MARKERS, METHODS, QUIET, SMALL, TEXT, figure, finish, percent, save, tidy
 from .trace_plot import count_traces

@@ -17,10 +17,9 @@ import numpy as np
 from ...data import Dataset
 from ...data.atomic_write import atomic_write
 from ...data.dataset import Ints
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, suppress_warnings
 from ...formula import Formula, thresholds, with_thresholds
 from ...semantics import satisfied
-from ...semantics.quiet import quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +135,7 @@ FIRM = "\u00a0"  # a blank that no line ends at
 def shorten(formula: Formula, data: Dataset) -> Formula:
     """The formula with its thresholds to three digits, or to as many more as leave every verdict on this data."""
     values = thresholds(formula)
-    with quiet():
+    with suppress_warnings():
         verdicts = satisfied(formula, data)
         for digits in range(FEWEST, MOST + 1):
             short = with_thresholds(formula, [float(f"{value:.{digits}g}") for value in values])

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from ...data import Dataset
 from ...data.dataset import Floats
+from ...errors import suppress_warnings
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
 from ...formula.nodes import children
-from ...formula.show import computed_number, duration
-from ...semantics import Deciding, deciding, satisfied, signals
-from ...semantics.quiet import quiet
+from ...formula.printer import format_computed, format_duration
+from ...semantics import Witness, deciding, satisfied, signals
 from ..downsample import decimate
 from ..reach import SampleRange, TimeAxis, axis_for, marks, window
 from .plot_inputs import Plottable, rule_in
@@ -124,7 +124,7 @@ def lanes(
 
     A lane is the robustness of its part at every sample, blue where positive and vermilion where negative. A diamond
     is the sample at which the formula is judged; from it dots lead down to the sample that decides. `case` is an id or
-    a position; of a result the picked formula is taken; `at` is as for `fernn.semantics.deciding`.
+    a position; of a result the picked formula is taken; `at` is as for `fernn.semantics.explain`.
     """
     rule = rule_in(formula)
     data.trace(case)  # an error where there is none
@@ -162,7 +162,7 @@ def _verdict_sample(rule: Formula, at: int | str, samples: int) -> int:
 
 
 def _title(rule: Formula, one: Dataset, at: Any) -> str:
-    with quiet():
+    with suppress_warnings():
         holds = bool(satisfied(rule, one, at=at)[0])
     label = f" ({one.classes[int(one.labels[0])]})" if one.classes and one.labels is not None else ""
     return f"case {one.cases[0]}{label} {'satisfies' if holds else 'violates'} the rule"
@@ -184,7 +184,7 @@ def _depths(formula: Formula, depth: int = 0) -> list[int]:
 
 
 def _channel(
-    axes: Axes, one: Dataset, rule: Formula, channel: str, time: TimeAxis, start: int, found: Deciding | None
+    axes: Axes, one: Dataset, rule: Formula, channel: str, time: TimeAxis, start: int, found: Witness | None
 ) -> None:
     tidy(axes, "", channel)
     row = one.values[0][one.channels.index(channel)]
@@ -197,7 +197,7 @@ def _channel(
         axes.plot(time.at(found.sample), row[found.sample], **DOT)
 
 
-def _path(made: Figure, shown: dict[Formula, Lane], rule: Formula, start: int, found: Deciding | None) -> bool:
+def _path(made: Figure, shown: dict[Formula, Lane], rule: Formula, start: int, found: Witness | None) -> bool:
     """The way down from the verdict; whether some operator on it looks at a window, which is shaded."""
     from matplotlib.patches import ConnectionPatch
 
@@ -222,7 +222,7 @@ def _path(made: Figure, shown: dict[Formula, Lane], rule: Formula, start: int, f
 
 
 def _legend(
-    one: Dataset, robustness: float, start: int, found: Deciding | None, has_window: bool, endless: bool
+    one: Dataset, robustness: float, start: int, found: Witness | None, has_window: bool, endless: bool
 ) -> list[tuple[Any, str]]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -231,18 +231,18 @@ def _legend(
         return (
             f"sample {sample}"
             if one.dt is None
-            else f"sample {sample} ({duration(sample, one.dt)} {one.time_unit or ''}".rstrip() + ")"
+            else f"sample {sample} ({format_duration(sample, one.dt)} {one.time_unit or ''}".rstrip() + ")"
         )
 
     rows: list[tuple[Any, str]] = [
-        (Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {computed_number(robustness, 7)}")
+        (Line2D([], [], **VERDICT), f"judged at {when(start)}: robustness {format_computed(robustness, 7)}")
     ]
     if found is None:
         rows.append((Line2D([], [], linestyle="none"), "an empty window or a constant decides: no sample does"))
     else:
         trace = one.values[0]
         read = [
-            f"{name} = {computed_number(trace[one.channels.index(name)][found.sample], 7)}" for name in found.channels
+            f"{name} = {format_computed(trace[one.channels.index(name)][found.sample], 7)}" for name in found.channels
         ]
         said = f"the way down to what decides: {', '.join(read)} at {when(found.sample)}"
         rows.append((Line2D([], [], **DOT | PATH), wrap_text(said, LINE)))

@@ -14,7 +14,7 @@ from ...data.dataset import Floats, Ints
 from ...errors import UnsupportedError
 from ...formula import Atom, Formula, walk
 from ...formula.measures import channels as channels_of
-from ...formula.show import number
+from ...formula.printer import format_number
 from ...learners.labels import is_real, losses
 from ...semantics import satisfied
 from ..downsample import decimate, envelope, quantiles, spread_out
@@ -286,7 +286,7 @@ def _legend_rows(
     for rule in rules:
         remarks = [_verdict(data, rule)]
         remarks += [f"{text} is not drawn" for text in sums(rule.formula)]
-        remarks += [f"{number(mark.level)} is out of sight" for whose, mark in far if whose is rule]
+        remarks += [f"{format_number(mark.level)} is out of sight" for whose, mark in far if whose is rule]
         unseen = [channel for channel in channels_of(rule.formula) if channel not in channels]
         remarks += [f"{channel} is not shown" for channel in unseen]
         label = f"{rule.name}: {rule.text}  ({'; '.join(remarks)})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data import Dataset, one_vs_rest
 from ...formula import Formula, length, to_sentence
-from ...formula.show import number
+from ...formula.printer import format_number
 from ...learners.classes import Decides
 from ...learners.classes.rules import known_labels
 from ...semantics import satisfied
@@ -145,4 +145,6 @@ def _confusion(rules: Decides, data: Dataset, parts: dict[str, Bools | None]) ->
 
 def _cuts(names: tuple[str, ...], cuts: tuple[float, ...]) -> str:
     """`low, mid from 2.5 on, high from 7 on`: by the robustness of the formula."""
-    return ", ".join([names[0], *(f"{name} from {number(cut)} on" for name, cut in zip(names[1:], cuts, strict=True))])
+    return ", ".join(
+        [names[0], *(f"{name} from {format_number(cut)} on" for name, cut in zip(names[1:], cuts, strict=True))]
+    )

@@ -14,7 +14,7 @@ from ...formula import Atom, Formula, channels, direction, length, parse, thresh
 from ...formula.export import to_latex
 from ...formula.nodes import children
 from ...semantics import deciding, robustness, satisfied, signals
-from ...semantics.score import counted
+from ...semantics.running_metrics import score_verdicts
 from ..downsample import decimate
 from ..reach import axis_for, merge_ranges, reach, sums
 from ..witness_matrix import find_witnesses
@@ -66,7 +66,7 @@ def scores(holds: Bools, data: Dataset, test: Bools | None) -> dict[str, Any] | 
     good = data.positive
     made: dict[str, Any] = {}
     for name, part in _parts(len(data), test).items():
-        count = None if part is None else counted(holds[part], good[part])
+        count = None if part is None else score_verdicts(holds[part], good[part])
         made[name] = count and {
             "true_good": count.true_good, "false_good": count.false_good,
             "true_bad": count.true_bad, "false_bad": count.false_bad,

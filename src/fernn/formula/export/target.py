@@ -1,0 +1,137 @@
+"""What export targets share: rewriting of windows, the header, and a program that runs forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+from ...errors import FormulaError, UnsupportedError
+from ..grammar import TIMED
+from ..measures import direction, map_nodes, mirror
+from ..nodes import (
+    ALL_TIME,
+    Always,
+    And,
+    Eventually,
+    Formula,
+    Historically,
+    Once,
+    Or,
+    Since,
+    Span,
+    Until,
+    interval,
+    walk,
+)
+from ..printer import format_duration, format_number
+from ..program import Operand, Program, compile_program
+from ..templates import require_closed
+
+
+def split_spans(formula: Formula) -> Formula:
+    """The same meaning with one span an operator: `F[0,1]u[5,7] p` is `F[0,1] p | F[5,7] p`."""
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Eventually(a, over) | Once(a, over):
+                return _join_halves(Or, [type(node)(a, interval(*span)) for span in over])
+            case Always(a, over) | Historically(a, over):
+                return _join_halves(And, [type(node)(a, interval(*span)) for span in over])
+            case Until(a, b, over) | Since(a, b, over):
+                return _join_halves(Or, [type(node)(a, b, interval(*span)) for span in over])
+        return node
+
+    return map_nodes(require_closed(formula), change)
+
+
+def split_late_windows(formula: Formula) -> Formula:
+    """Without `[a,inf)` for a > 0: `F[3,inf) p` is `F[3,3] F p`; one span an operator."""
+
+    def change(node: Formula) -> Formula:
+        match node:
+            case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over) if _is_late(
+                over.spans[0]
+            ):
+                shift = interval(over.start, over.start)
+                return type(node)(type(node)(a, ALL_TIME), shift)
+            case Until(a, b, over) if _is_late(over.spans[0]):
+                shift = interval(over.start, over.start)
+                return And(Always(a, interval(0, over.start - 1)), Eventually(Until(a, b), shift))
+            case Since(a, b, over) if _is_late(over.spans[0]):
+                shift = interval(over.start, over.start)
+                return And(Historically(a, interval(0, over.start - 1)), Once(Since(a, b), shift))
+        return node
+
+    return map_nodes(split_spans(formula), change)
+
+
+def _join_halves(operator: Callable[[Formula, Formula], Formula], parts: Sequence[Formula]) -> Formula:
+    """In halves, so that thousands of parts are a few levels deep."""
+    if len(parts) == 1:
+        return parts[0]
+    half = (len(parts) + 1) // 2
+    return operator(_join_halves(operator, parts[:half]), _join_halves(operator, parts[half:]))
+
+
+def _is_late(span: Span) -> bool:
+    return span[0] > 0 and span[1] == inf
+
+
+def describe_windows(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
+    """`Windows count samples. Samples are 0.1 s apart: 20 samples are 2 s.`"""
+    if dt is None:
+        return "Windows count samples. The time between samples was not given."
+    check_dt(dt)
+    name = one_line(unit or "time units")
+    reach = farthest_window_end(formula)
+    count = "1 sample is" if reach == 1 else f"{reach} samples are"
+    example = "" if reach is None else f": {count} {format_duration(reach, dt)} {name}"
+    return f"Windows count samples. Samples are {format_number(dt)} {name} apart{example}."
+
+
+def farthest_window_end(formula: Formula) -> int | None:
+    """The farthest sample that a window names; None where no window is bounded."""
+    ends = [int(end) for node in walk(formula) if isinstance(node, TIMED) for span in node.over for end in span
+            if 0 < end < inf]  # fmt: skip
+    return max(ends, default=None)
+
+
+def check_dt(dt: object) -> None:
+    """An error unless this can be the time between samples."""
+    if isinstance(dt, bool) or not isinstance(dt, (int, float)) or not 0 < dt < inf:
+        raise FormulaError(f"dt, the time between samples, is a positive number, found {dt!r}")
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks of any kind, for a comment that ends with its line."""
+    return " ".join(text.splitlines())
+
+
+JUST_VIOLATED = -5e-324
+"""The float that says: zero, and not satisfied."""
+
+
+def forward_program(formula: Formula, target: str) -> tuple[Program, bool]:
+    """Code that looks back only, and whether the trace is to be read from its end."""
+    match direction(require_closed(formula)):
+        case "mixed":
+            raise UnsupportedError(
+                f"{target} cannot run a formula that looks both back and ahead: {formula}. "
+                "Export a past or a future formula; fernn eval judges mixed ones on recordings."
+            )
+        case "past":
+            return compile_program(formula), False
+    return compile_program(mirror(formula)), True
+
+
+def operand_expression(operand: Operand | None, names: dict[str, str]) -> str:
+    """`2.0*x0 - 1.5`: the operand over variables; Python and C write it alike."""
+    assert operand is not None
+    signal = names[operand.channel] if operand.channel is not None else f"s{operand.step}"
+    bias = repr(abs(operand.bias))
+    if operand.weight == -1 and operand.bias != 0:  # c - x
+        return f"{operand.bias!r} - {signal}"
+    scaled = {1.0: signal, -1.0: f"-{signal}"}.get(operand.weight, f"{operand.weight!r}*{signal}")
+    if operand.bias == 0:
+        return scaled
+    return f"{scaled} {'-' if operand.bias < 0 else '+'} {bias}"

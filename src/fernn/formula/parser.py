@@ -1,0 +1,595 @@
+"""The parser: text to formula, with errors that point at the place.
+
+formula  :=  prefix formula | formula infix formula | '(' formula ')' | atom | true | false
+          |  '{' formula {; formula} '}'                     one of these
+prefix, infix := word [window] | '?{' word [window] {, word [window]} '}' [window]
+atom     :=  side relation side [relation side]       0 <= x <= 5 is two atoms
+          |  hole ['{' {channel | relation} '}']
+side     :=  sum | hole                               v <= ?c is an open threshold
+sum      :=  [-] term {(+|-) term},  term := number | [number *] channel
+window   :=  span {u span} | '[' hole ['*' pieces] [limits {u limits}] ']'
+span     :=  '[' from [, to] ']',  with ')' for one sample less
+
+Operators are read by precedence climbing over the table in `grammar`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import count
+from math import inf, isinf
+from typing import Literal, NoReturn
+
+from ..errors import FormulaError, excerpt
+from .grammar import (
+    ANY_INFIX,
+    CONSTANTS,
+    FLIPPED,
+    INFINITY_WORDS,
+    INFIX,
+    NOT_FINITE,
+    OPERATORS,
+    PREFIX,
+    RELATIONS,
+    RESERVED,
+    TIGHTEST,
+    TIMED,
+    UNION,
+    is_reserved,
+)
+from .nodes import (
+    ALL_TIME,
+    And,
+    AnyAtom,
+    AnyOf,
+    Atom,
+    Constant,
+    Formula,
+    Implies,
+    Interval,
+    OpenInterval,
+    Relation,
+    Span,
+    children,
+)
+
+TokenKind = Literal["number", "name", "quoted", "hole", "sign", "end"]
+"""A hole is `?` with the name that touches it, if one does; its text has no quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: TokenKind
+    text: str
+    at: int
+
+    def __str__(self) -> str:
+        return "the end" if self.kind == "end" else f"'{excerpt(self.text)}'"
+
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<number>(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)
+      | (?P<name>[^\W\d]\w*(\.\w+)*)
+      | (?P<quoted>"(\\.|[^"\\])*")
+      | (?P<hole>\?([^\W\d]\w*(\.\w+)*|"(\\.|[^"\\])*")?)
+      | (?P<sign>->|=>|>=|<=|==|!=|&&|\|\||[-+*/()\[\],;<>=!~&|¬∧∨→□◇≥≤∪∞^{}])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """Every word of the text, then one token for its end."""
+    found, at = [], 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
+            raise FormulaError(_describe_character(text[at]), text, at, _suggest_quotes(text[at]))
+        kind, word = match.lastgroup, match.group()
+        if kind == "quoted":
+            found.append(Token("quoted", _unquote(text, word, at), at))
+        elif kind == "hole" and word.endswith('"'):
+            found.append(Token("hole", "?" + _unquote(text, word[1:], at + 1), at))
+        elif kind != "space":
+            found.append(Token(kind, word, at))  # type: ignore[arg-type]
+        at = match.end()
+    found.append(Token("end", "", len(text.rstrip())))
+    return found
+
+
+def _unquote(text: str, word: str, at: int) -> str:
+    try:
+        name = str(json.loads(word, strict=False))
+        name.encode("utf-8")  # half of a surrogate pair is no text
+        return name
+    except ValueError:
+        raise FormulaError('a quoted name may escape only as JSON does: \\" \\\\ \\n \\u00e9', text, at) from None
+
+
+def _describe_character(character: str) -> str:
+    return "the quote opened here is not closed" if character == '"' else f"cannot read {character!r}"
+
+
+def _suggest_quotes(character: str) -> str | None:
+    return 'names with spaces go in double quotes: "heart rate"' if character in "'`" else None
+
+
+class TokenStream:
+    """The tokens of a text: where parsing stands, which holes it has met, and how it complains."""
+
+    def __init__(self, text: str, dt: float | None) -> None:
+        self.text, self.dt = text, dt
+        self.tokens, self.place, self.depth = tokenize(text), 0, 0
+        self.names = {token.text[1:] for token in self.tokens if token.kind == "hole"}
+        self.atoms: dict[str, AnyAtom] = {}
+        self.windows: dict[str, OpenInterval] = {}
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.place]
+
+    def sees(self, *words: str, beyond: int = 0) -> bool:
+        """Whether one of these words, unquoted, is next, or `beyond` so many others."""
+        return self.among(words, beyond)
+
+    def among(self, words: Collection[str], beyond: int = 0) -> bool:
+        """As `sees`, for the words of a table."""
+        place = self.place + beyond
+        token = self.tokens[place if place < len(self.tokens) else -1]
+        return token.text in words and token.kind != "quoted"
+
+    def take(self) -> Token:
+        token = self.next
+        self.place += 1
+        return token
+
+    # holes
+
+    def open_atom(self, hole: Token, channels: tuple[str, ...] = (), relations: tuple[Relation, ...] = ()) -> AnyAtom:
+        """The open atom of this name; what it may use is said at the first mention, and may be repeated."""
+        name = hole.text[1:] or self._unused_name("p")
+        known = self.atoms.get(name)
+        if known is not None and not channels and not relations:
+            return known
+        made = AnyAtom(name, channels, relations) if relations else AnyAtom(name, channels)
+        if self.atoms.setdefault(name, made) != made:
+            self.fail(f"?{name} is {known} before this; one name is one atom", hole.at, "give it another name")
+        return made
+
+    def open_window(self, hole: Token, spans: tuple[Span, ...], pieces: int | None) -> OpenInterval:
+        """The open window of this name, as `open_atom`."""
+        name = hole.text[1:] or self._unused_name("w")
+        known = self.windows.get(name)
+        if known is not None and not spans and pieces is None:
+            return known
+        made = OpenInterval(spans or ALL_TIME.spans, name, pieces or 1)
+        if self.windows.setdefault(name, made) != made:
+            self.fail(f"?{name} is {known} before this; one name is one window", hole.at, "give it another name")
+        return made
+
+    def _unused_name(self, letter: str) -> str:
+        name = next(name for number in count(1) if (name := f"{letter}{number}") not in self.names)
+        self.names.add(name)
+        return name
+
+    # complaints
+
+    def fail(self, message: str, at: int | None = None, hint: str | None = None) -> NoReturn:
+        raise FormulaError(message, self.text, self.next.at if at is None else at, hint)
+
+    def unexpected(self, wanted: str) -> NoReturn:
+        self.fail(f"expected {wanted}, found {self.next}", hint=self.suggestion())
+
+    def suggestion(self) -> str | None:
+        """What was probably meant here, judged from the word here and the one before."""
+        before = self.tokens[self.place - 1] if self.place else None
+        if self.next.kind == "name" and self.next.text.lower() in NOT_FINITE:
+            return f'thresholds are finite numbers; a channel named {self.next.text} goes in quotes: "{self.next.text}"'
+        if self.next.text in ("=", "=="):
+            return "equality has no margin; write x >= 3 & x <= 3, or one of the two"
+        if before and before.kind == "name" and self.next.text == "=>":
+            return "did you mean >= ? (=> is implication)"
+        if before and before.text in RESERVED and self.next.text in RELATIONS:
+            return f'a channel named {before.text} goes in quotes: "{before.text}"'
+        if before and before.text in ("{", ",") and self.next.kind == "name" and self.next.text in RESERVED:
+            return f'a channel named {self.next.text} goes in quotes: "{self.next.text}"'
+        if before and before.text == "?" and self.next.kind == "number":
+            return "the name of a hole begins with a letter: ?p1"
+        if self.next.text == "^" or (before and before.kind == "name" and self.next.text == "{"):
+            return "a window is written G[0,5], a power or an index is not part of the language"
+        for token in (self.next, before):
+            if token and token.kind == "name" and len(token.text) < 40:
+                close = get_close_matches(token.text.lower(), [w for w in RESERVED if len(w) > 2], 1, 0.7)
+                if close and token.text not in RESERVED:
+                    return f"did you mean '{close[0]}'?"
+                if token.text in ("g", "f", "h", "o", "s") and token is before:
+                    return f"operators are capital letters: {token.text.upper()}"
+        if before and before.kind == "name" and self.next.kind == "name" and before.text not in RESERVED:
+            return f'a name with a space goes in quotes: "{excerpt(before.text)} {excerpt(self.next.text)}"'
+        return None
+
+
+def parse_window(stream: TokenStream) -> Interval:
+    """The window that is written here, or all time."""
+    if not stream.sees("["):
+        return ALL_TIME
+    start = stream.take().at
+    try:
+        return _parse_open_window(stream) if stream.next.kind == "hole" else _parse_union(stream, start)
+    except FormulaError as error:
+        if error.text is not None:
+            raise
+        stream.fail(error.message, start)
+
+
+def _parse_union(stream: TokenStream, start: int) -> Interval:
+    spans = [_parse_span(stream, start)]
+    _close_window(stream, spans)
+    while stream.among(UNION) and stream.sees("[", beyond=1):
+        stream.take()
+        opening = stream.take().at
+        if stream.next.kind == "hole":
+            stream.fail("an open window stands alone; [?*2] has up to two pieces")
+        spans.append(_parse_span(stream, opening))
+        _close_window(stream, spans)
+    return Interval(tuple(spans))
+
+
+def _parse_open_window(stream: TokenStream) -> OpenInterval:
+    hole, pieces = stream.take(), None
+    if stream.sees("*"):
+        stream.take()
+        token = stream.next
+        if token.kind != "number" or not token.text.isdigit() or not 1 <= float(token.text) < 1e6:
+            stream.unexpected("how many pieces the window may have")
+        pieces = int(stream.take().text)
+    spans: list[Span] = []
+    while not stream.sees("]", ")"):
+        spans.append(_parse_span(stream, stream.next.at))
+        if not stream.among(UNION):
+            break
+        stream.take()
+    _close_window(stream, spans)
+    if stream.among(UNION) and stream.sees("[", beyond=1):
+        stream.fail(f"an open window stands alone; [{hole.text}*2] has up to two pieces")
+    return stream.open_window(hole, tuple(spans), pieces)
+
+
+def _parse_span(stream: TokenStream, at: int) -> Span:
+    first = last = _parse_bound(stream)
+    if stream.sees(","):
+        stream.take()
+        last = _parse_bound(stream)
+    if isinf(first):
+        stream.fail("a window cannot start at infinity", at)
+    if stream.sees(")") and last <= first:
+        stream.fail(f"the window [{first:g},{last:g}) is empty", at)
+    return int(first), last
+
+
+def _close_window(stream: TokenStream, spans: list[Span]) -> None:
+    """Take the bracket; a round one ends the last span a sample earlier."""
+    if not stream.sees("]", ")"):
+        stream.unexpected("',' and the end of the window, or ']'")
+    if stream.take().text == ")" and spans and not isinf(spans[-1][1]):
+        spans[-1] = spans[-1][0], spans[-1][1] - 1
+
+
+def _parse_bound(stream: TokenStream) -> float:
+    token = stream.next
+    if stream.among(INFINITY_WORDS):
+        stream.take()
+        return inf
+    if token.kind != "number":
+        stream.unexpected("a number of samples" if stream.dt is None else "a time")
+    value = _parse_number(stream)
+    samples = value if stream.dt is None else value / stream.dt
+    if isinf(samples):
+        stream.fail(f"{excerpt(token.text)} is too far at {stream.dt!r} between samples", token.at)
+    if abs(samples - round(samples)) > 1e-6:
+        if stream.dt is None:
+            stream.fail(
+                f"windows count samples, {excerpt(token.text)} is not whole",
+                token.at,
+                "windows in time units need --time-units, or parse(text, dt=...) in Python",
+            )
+        stream.fail(f"{excerpt(token.text)} is not a multiple of the time between samples, {stream.dt!r}", token.at)
+    return round(samples)
+
+
+def _parse_number(stream: TokenStream) -> float:
+    """The number here, which has been seen to be one."""
+    token = stream.take()
+    value = float(token.text)
+    if isinf(value):
+        stream.fail("a number too large for a float", token.at)
+    return value
+
+
+@dataclass
+class _Sum:
+    """A weighted sum of channels and a constant, as it is being read."""
+
+    weights: list[tuple[str, float]] = field(default_factory=list)
+    constant: float = 0.0
+
+
+_Side = _Sum | Token
+
+
+def _parse_comparison(stream: TokenStream) -> Formula:
+    """One atom, or two around the same middle; or an open atom."""
+    start = stream.next
+    if start.kind == "hole" and not stream.among(RELATIONS, beyond=1):
+        return _parse_open_atom(stream)
+    sides, relations = [_parse_side(stream, "a formula")], []
+    while stream.among(RELATIONS):
+        relations.append(_parse_relation(stream))
+        sides.append(_parse_side(stream, "a number"))
+    if not relations:
+        stream.unexpected(f"a comparison such as >= after {stream.tokens[stream.place - 1]}")
+    if len(relations) > 2:
+        stream.fail("at most two comparisons in a row, as in 0 <= x <= 5", start.at)
+    atoms = [_make_atom(stream, a, r, b, start.at) for a, r, b in zip(sides, relations, sides[1:], strict=False)]
+    return atoms[0] if len(atoms) == 1 else And(*atoms)
+
+
+def _parse_relation(stream: TokenStream) -> Relation:
+    return RELATIONS[stream.take().text]
+
+
+def _parse_side(stream: TokenStream, wanted: str) -> _Side:
+    return stream.take() if stream.next.kind == "hole" else _parse_sum(stream, wanted)
+
+
+def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Side, at: int) -> Formula:
+    if isinstance(left, Token):  # ?c <= v  is  v >= ?c
+        return _make_open_threshold(stream, right, FLIPPED[relation], left)
+    if isinstance(right, Token):
+        return _make_open_threshold(stream, left, relation, right)
+    if not left.weights and right.weights:  # 3 <= x  is  x >= 3
+        left, relation, right = right, FLIPPED[relation], left
+    weights = (*left.weights, *((name, -weight) for name, weight in right.weights))
+    try:
+        return Atom(weights, relation, right.constant - left.constant)
+    except FormulaError as error:
+        stream.fail(error.message, at)
+
+
+def _make_open_threshold(stream: TokenStream, bounded: _Side, relation: Relation, hole: Token) -> AnyAtom:
+    if isinstance(bounded, Token) or bounded.constant != 0 or [weight for _, weight in bounded.weights] != [1.0]:
+        stream.fail("an open threshold bounds one channel, as in v <= ?c", hole.at)
+    return stream.open_atom(hole, (bounded.weights[0][0],), (relation,))
+
+
+def _parse_open_atom(stream: TokenStream) -> AnyAtom:
+    hole = stream.take()
+    if not stream.sees("{"):
+        return stream.open_atom(hole)
+    opening = stream.take()
+    names: list[str] = []
+    relations: list[Relation] = []
+    while True:
+        if stream.among(RELATIONS):
+            relations.append(_parse_relation(stream))
+        else:
+            names.append(_parse_channel(stream, "a channel, or a comparison such as >="))
+        if not stream.sees(","):
+            break
+        stream.take()
+    if not stream.sees("}"):
+        stream.unexpected("',' and another channel, or '}'")
+    stream.take()
+    try:
+        return stream.open_atom(hole, tuple(names), tuple(relations))
+    except FormulaError as error:
+        if error.text is not None:
+            raise
+        stream.fail(error.message, opening.at)
+
+
+def _parse_sum(stream: TokenStream, wanted: str) -> _Sum:
+    total = _Sum()
+    sign = -1.0 if stream.sees("-") and stream.take() else 1.0
+    while True:
+        _parse_term(stream, total, sign, wanted)
+        if not stream.sees("+", "-"):
+            return total
+        sign = -1.0 if stream.take().text == "-" else 1.0
+
+
+def _parse_term(stream: TokenStream, total: _Sum, sign: float, wanted: str) -> None:
+    if stream.next.kind == "number":
+        value = sign * _parse_number(stream)
+        if stream.sees("*"):
+            stream.take()
+            total.weights.append((_parse_channel(stream, "a channel"), value))
+        else:
+            total.constant += value
+    else:
+        name = _parse_channel(stream, wanted)
+        if stream.sees("*"):
+            stream.fail("an atom is linear: a number times a channel, as in 2*x")
+        total.weights.append((name, sign))
+
+
+def _parse_channel(stream: TokenStream, wanted: str) -> str:
+    token = stream.next
+    if token.kind == "quoted" or (token.kind == "name" and not is_reserved(token.text)):
+        if not token.text:
+            stream.fail("a channel name is a non-empty text")
+        return stream.take().text
+    stream.unexpected(wanted)
+
+
+DEEPEST = 150
+"""Formulas nested deeper than this are refused: they are no longer for people."""
+
+TALLEST = 2 * DEEPEST
+"""The most operators inside each other: long rows within nested parentheses add up."""
+
+LARGEST = 1_000_000
+"""The most parts of a template, every option written out: nested choices multiply."""
+
+
+_Table = Mapping[type[Formula], object]
+"""PREFIX or INFIX."""
+
+
+def parse(text: str, dt: float | None = None) -> Formula:
+    """Read a formula, or a template. Windows count samples, or time units of `dt` per sample when `dt` is given."""
+    if not isinstance(text, str):
+        raise FormulaError(f"expected the text of a formula, found {type(text).__name__}")
+    if dt is not None and not (isinstance(dt, (int, float)) and 0 < dt < inf):
+        raise FormulaError(f"dt, the time between samples, is a positive number, found {dt!r}")
+    return _parse_cached(text, dt)
+
+
+@lru_cache(maxsize=1024)
+def _parse_cached(text: str, dt: float | None) -> Formula:
+    try:
+        return parse_tokens(TokenStream(text, dt))
+    except RecursionError:  # the caller has used most of the stack
+        raise FormulaError("a formula nested too deep for the stack that is left", text, 0) from None
+
+
+def parse_tokens(stream: TokenStream) -> Formula:
+    """The formula that a stream has before it, to the end."""
+    found = _parse_formula(stream)
+    if stream.next.kind != "end":
+        stream.unexpected("an operator such as & or U, or the end")
+    if len(stream.tokens) > TALLEST and not is_depth_within(found, TALLEST):
+        stream.fail(f"more than {TALLEST} operators inside each other", 0, "split the formula into several")
+    if _expanded_size(found, {}) > LARGEST:
+        stream.fail(f"more than {LARGEST} parts with every option written out", 0, "nest fewer choices")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Operators:
+    """What stands before a formula or between two: an operator with its window, or a choice of several."""
+
+    nodes: list[tuple[type[Formula], Interval | None]]
+    chosen: bool
+
+    def around(self, *inside: Formula) -> Formula:
+        options = [node(*inside) if over is None else node(*inside, over) for node, over in self.nodes]  # type: ignore[call-arg]
+        return AnyOf(tuple(options)) if self.chosen else options[0]
+
+
+def _parse_formula(stream: TokenStream, level: int = 0) -> Formula:
+    stream.depth += 1
+    if stream.depth > DEEPEST:
+        stream.fail(f"more than {DEEPEST} levels of nesting", hint="split the formula into several")
+    left, chain = _parse_operand(stream), 0
+    while (own := _infix_level(stream)) is not None and own >= level:
+        word = stream.next
+        operator = _parse_operators(stream, INFIX)
+        right = _parse_formula(stream, own if operator.nodes[0][0] is Implies and not operator.chosen else own + 1)
+        if own == ANY_INFIX and _infix_level(stream) == ANY_INFIX:
+            stream.fail(f"{word} and {stream.next} side by side: add parentheses")
+        left = operator.around(left, right)
+        chain += 1
+        if chain > DEEPEST:
+            stream.fail(f"more than {DEEPEST} operators in a row", hint="split the formula into several")
+    stream.depth -= 1
+    return left
+
+
+def _parse_operand(stream: TokenStream) -> Formula:
+    if _starts_operator(stream, PREFIX):
+        return _parse_operators(stream, PREFIX).around(_parse_formula(stream, TIGHTEST))
+    if stream.among(CONSTANTS):
+        return Constant(CONSTANTS[stream.take().text])
+    if stream.sees("("):
+        return _parse_enclosed(stream, ")")[0]
+    if stream.sees("{"):
+        return AnyOf(_parse_enclosed(stream, "}"))
+    return _parse_comparison(stream)
+
+
+def _parse_enclosed(stream: TokenStream, closing: str) -> tuple[Formula, ...]:
+    """What stands in parentheses, or the options in braces."""
+    opening = stream.take()
+    inside = [_parse_formula(stream)]
+    while closing == "}" and stream.sees(";"):
+        stream.take()
+        inside.append(_parse_formula(stream))
+    if not stream.sees(closing):
+        if stream.next.kind == "end":
+            stream.fail(f"this '{opening.text}' is not closed", opening.at)
+        stream.unexpected("an operator or ')'" if closing == ")" else "an operator, ';' or '}'")
+    stream.take()
+    return tuple(inside)
+
+
+# operators
+
+
+def _starts_operator(stream: TokenStream, kind: _Table) -> bool:
+    """Whether an operator of this kind, or a choice that begins with one, is next."""
+    place = 2 if stream.sees("?") and stream.sees("{", beyond=1) else 0
+    return stream.among(OPERATORS, beyond=place) and _operator_at(stream, place) in kind
+
+
+def _operator_at(stream: TokenStream, beyond: int = 0) -> type[Formula]:
+    return OPERATORS[stream.tokens[stream.place + beyond].text]
+
+
+def _infix_level(stream: TokenStream) -> int | None:
+    """How tightly the operator here binds, if it stands between formulas; a choice binds as U and S do."""
+    if not _starts_operator(stream, INFIX):
+        return None
+    return ANY_INFIX if stream.sees("?") else INFIX[_operator_at(stream)][1]
+
+
+def _parse_operators(stream: TokenStream, kind: _Table) -> _Operators:
+    if not stream.sees("?"):
+        return _Operators([_parse_operator(stream)], False)
+    stream.take()
+    nodes: list[tuple[type[Formula], Interval | None]] = []
+    while not nodes or stream.sees(","):
+        stream.take()
+        if not stream.among(OPERATORS):
+            stream.unexpected("an operator such as G or &")
+        if _operator_at(stream) not in kind:
+            where = "between two formulas" if kind is INFIX else "before a formula"
+            stream.fail(f"{stream.next} does not stand {where}, as the operators before it do")
+        nodes.append(_parse_operator(stream))
+    if not stream.sees("}"):
+        stream.unexpected("',' and another operator, or '}'")
+    stream.take()
+    if stream.sees("["):
+        if not all(over is not None and over.is_all_time for _, over in nodes):
+            stream.fail("a window for all of these, where one takes none or has its own", hint="as in ?{&, U[0,5]}")
+        over = parse_window(stream)
+        nodes = [(node, over) for node, _ in nodes]
+    return _Operators(nodes, True)
+
+
+def _parse_operator(stream: TokenStream) -> tuple[type[Formula], Interval | None]:
+    node = OPERATORS[stream.take().text]
+    return node, parse_window(stream) if node in TIMED else None
+
+
+def is_depth_within(formula: Formula, most: int) -> bool:
+    """Whether at most so many operators are inside each other; for formulas too deep to walk through."""
+    level = [formula]
+    for _ in range(most):
+        level = list({id(child): child for node in level for child in children(node)}.values())
+        if not level:
+            return True
+    return False
+
+
+def _expanded_size(formula: Formula, known: dict[int, int]) -> int:
+    """Parts of the formula with every option written out; `known` by identity, since options share their parts."""
+    if id(formula) not in known:
+        known[id(formula)] = 1 + sum(_expanded_size(child, known) for child in children(formula))
+    return known[id(formula)]

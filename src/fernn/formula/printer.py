@@ -1,0 +1,139 @@
+"""A formula, or a template, as text that parses back to the same value."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from math import isinf
+
+from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
+from .nodes import ALL_TIME, AnyAtom, AnyOf, Atom, Constant, Formula, Interval, Not, OpenInterval, children
+
+ANY_RELATION = AnyAtom("p").relations
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
+
+
+def show(formula: Formula, dt: float | None = None) -> str:
+    """The formula as text. With `dt`, the time between samples, windows are printed in time units."""
+    match formula:
+        case Constant(value):
+            return "true" if value else "false"
+        case Atom(weights, relation, threshold):
+            return f"{format_sum(weights)} {relation} {format_number(threshold)}"
+        case AnyAtom():
+            return _show_any_atom(formula)
+        case AnyOf(options):
+            word = _show_operator_choice(formula, dt)
+            if word is None:
+                return "{" + "; ".join(show(option, dt) for option in options) + "}"
+            parts = [_parenthesize(part, TIGHTEST, dt) for part in children(options[0])]
+            return f"{word} {parts[0]}" if len(parts) == 1 else f"{parts[0]} {word} {parts[1]}"
+    over = format_window(formula.over, dt) if isinstance(formula, TIMED) else ""
+    inside = children(formula)
+    if type(formula) in PREFIX:
+        word = PREFIX[type(formula)] + over
+        operand = _parenthesize(inside[0], TIGHTEST, dt)
+        return word + operand if isinstance(formula, Not) else f"{word} {operand}"
+    word, level = INFIX[type(formula)]
+    left, right = (level, level + 1) if isinstance(formula, GROUPS_LEFT) else (level + 1, level + 1)
+    if isinstance(formula, TIMED):
+        left = right = TIGHTEST
+    return f"{_parenthesize(inside[0], left, dt)} {word}{over} {_parenthesize(inside[1], right, dt)}"
+
+
+def _parenthesize(formula: Formula, level: int, dt: float | None) -> str:
+    """The text, in parentheses where it would otherwise be read differently or badly."""
+    text = show(formula, dt)
+    if isinstance(formula, Atom) or (isinstance(formula, AnyAtom) and _is_threshold(formula)):
+        return f"({text})" if level == TIGHTEST else text
+    own = INFIX[type(formula)][1] if type(formula) in INFIX else TIGHTEST
+    if (
+        isinstance(formula, AnyOf)
+        and type(formula.options[0]) in INFIX
+        and _show_operator_choice(formula, dt) is not None
+    ):
+        own = ANY_INFIX
+    return f"({text})" if own < level else text
+
+
+def _show_any_atom(hole: AnyAtom) -> str:
+    if _is_threshold(hole):
+        return f"{quote_name(hole.channels[0])} {hole.relations[0]} {_show_hole(hole.name)}"
+    relations = () if hole.relations == ANY_RELATION else hole.relations
+    limits = ", ".join([*map(quote_name, hole.channels), *relations])
+    return _show_hole(hole.name) + (f"{{{limits}}}" if limits else "")
+
+
+def _is_threshold(hole: AnyAtom) -> bool:
+    return len(hole.channels) == len(hole.relations) == 1
+
+
+def _show_hole(name: str) -> str:
+    return "?" + (name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False))
+
+
+def _show_operator_choice(choice: AnyOf, dt: float | None) -> str | None:
+    """`?{G, F}` where the options are operators around the same formulas, else nothing."""
+    options = choice.options
+    kind = PREFIX if type(options[0]) in PREFIX else INFIX
+    inside = children(options[0])
+    if len(options) == 1 or any(type(o) not in kind or children(o) != inside for o in options):
+        return None
+    windows = [format_window(o.over, dt) if isinstance(o, TIMED) else "" for o in options]
+    shared = windows[0] if all(isinstance(o, TIMED) and o.over == options[0].over for o in options) else ""  # type: ignore[attr-defined]
+    words = [PREFIX[type(o)] if kind is PREFIX else INFIX[type(o)][0] for o in options]
+    each = words if shared else [word + over for word, over in zip(words, windows, strict=True)]
+    return f"?{{{', '.join(each)}}}{shared}"
+
+
+def format_sum(weights: tuple[tuple[str, float], ...]) -> str:
+    """`2*x - y`."""
+    terms = []
+    for name, weight in weights:
+        sign = "-" if weight < 0 else "+"
+        size = "" if abs(weight) == 1 else f"{format_number(abs(weight))}*"
+        terms.append(f"{sign} {size}{quote_name(name)}")
+    text = " ".join(terms)
+    return text[2:] if text.startswith("+ ") else "-" + text[2:]
+
+
+def quote_name(name: str) -> str:
+    """The channel as it is, or in double quotes where it could be read as something else."""
+    plain = _PLAIN_NAME.fullmatch(name) and not is_reserved(name)
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def format_number(value: float) -> str:
+    """The shortest digits that read back as the same float."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def format_computed(value: float, digits: int = 12) -> str:
+    """A result of arithmetic on what was recorded: without what binary has left in the last digits, and no `-0`."""
+    return format_number(float(f"{value:.{digits}g}") + 0.0)
+
+
+def format_window(over: Interval, dt: float | None = None) -> str:
+    """Nothing for all time, else `[0,1]u[5,7]` or `[?w 0,20]`, in time units when `dt` is given."""
+    if over.is_all_time:
+        return ""
+    spans = [(format_duration(a, dt), "inf" if isinf(b) else format_duration(b, dt)) for a, b in over]
+    closing = ")" if spans[-1][1] == "inf" else "]"
+    if isinstance(over, OpenInterval):
+        text = _show_hole(over.name) + (f"*{over.pieces}" if over.pieces > 1 else "")
+        limits = " u ".join(f"{a},{b}" for a, b in spans)
+        return f"[{text}]" if over.spans == ALL_TIME.spans else f"[{text} {limits}{closing}"
+    return "u".join(f"[{a},{b}" + (")" if b == "inf" else "]") for a, b in spans)
+
+
+def format_duration(samples: float, dt: float | None) -> str:
+    """So many samples in time units, multiplied as the decimals that are printed: 27 of 0.1 are 2.7.
+
+    What it says, divided by `dt`, is so many samples again.
+    """
+    if dt is None:
+        return format_number(samples)
+    exact = Decimal(repr(float(dt))) * Decimal(samples)
+    return format_number(float(exact))

@@ -1,0 +1,151 @@
+"""Which sample decided a verdict.
+
+Robustness is built from minima and maxima, so its value is the value of one atom at one sample, up
+to sign. Going down from the verdict finds it. Where several would do, the left operand is taken
+before the right one, and the sample nearest to the one being judged: one rule everywhere, and the
+same for a formula and its mirror.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import SignalError, short_repr
+from ..formula.measures import direction
+from ..formula.nodes import (
+    Always,
+    And,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Interval,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+)
+from ..formula.parser import parse
+from .packed_traces import Nonfinite, Traces
+from .robustness import Values, signals
+
+Row = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The atom and the sample that decided; `path` leads from the formula down to the atom."""
+
+    atom: Atom
+    sample: int
+    robustness: float
+    """Of the whole formula: the atom's own, or minus it below an odd number of negations."""
+    path: tuple[tuple[Formula, int], ...]
+
+    __repr__ = short_repr
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return self.atom.channels
+
+
+def deciding(
+    formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: int | str = "verdict", *,
+    nonfinite: Nonfinite = "error",
+) -> list[Witness | None]:  # fmt: skip
+    """For each trace the deciding sample; None where an empty window or a constant decided."""
+    formula = parse(formula) if isinstance(formula, str) else formula
+    found = signals(formula, X, channels, nonfinite=nonfinite)
+    count = len(next(iter(found.values())))
+    return [_explain_trace(formula, _rows(found, case), at) for case in range(count)]
+
+
+def _rows(found: dict[Formula, Values], case: int) -> dict[Formula, Row]:
+    return {part: values[case] for part, values in found.items()}
+
+
+def _explain_trace(formula: Formula, rows: dict[Formula, Row], at: int | str) -> Witness | None:
+    size = len(rows[formula])
+    way = direction(formula)
+    if at == "verdict" and way == "mixed":
+        raise SignalError(f"{formula} looks both back and ahead: pass at='first', at='last' or the number of a sample")
+    named = {"verdict": size - 1 if way == "past" else 0, "first": 0, "last": size - 1}
+    if isinstance(at, str) and at not in named:
+        raise SignalError(f"at is {', '.join(map(repr, named))} or the number of a sample; found {at!r}")
+    t = named[at] if isinstance(at, str) else at % size
+    path: list[tuple[Formula, int]] = [(formula, t)]
+    value = float(rows[formula][t])
+    while True:
+        node, t = path[-1]
+        if isinstance(node, Atom):
+            return Witness(node, t, value, tuple(path))
+        step = _step_down(node, t, rows)
+        if step is None:
+            return None
+        path.append(step)
+
+
+def _step_down(node: Formula, t: int, rows: dict[Formula, Row]) -> tuple[Formula, int] | None:
+    """The part, and the sample, whose value this one is."""
+    match node:
+        case Not(a):
+            return a, t
+        case And(a, b):
+            return (a, t) if rows[a][t] <= rows[b][t] else (b, t)
+        case Or(a, b):
+            return (a, t) if rows[a][t] >= rows[b][t] else (b, t)
+        case Implies(a, b):
+            return (a, t) if -rows[a][t] >= rows[b][t] else (b, t)
+        case Eventually(a, over) | Once(a, over):
+            return _step_into_window(a, rows[a], t, over, isinstance(node, Eventually), np.argmax)
+        case Always(a, over) | Historically(a, over):
+            return _step_into_window(a, rows[a], t, over, isinstance(node, Always), np.argmin)
+        case Until(a, b, over) | Since(a, b, over):
+            return _step_into_until(a, b, rows, t, over, isinstance(node, Until))
+        case Constant():
+            return None
+    raise TypeError(f"not a formula: {node!r}")
+
+
+def _spans(over: Interval, size: int) -> Iterator[tuple[int, int]]:
+    """The spans as far as there are samples, nearest first."""
+    for start, end in over:
+        stop = min(size, int(min(end, size)) + 1)
+        if start < stop:
+            yield start, stop
+
+
+def _step_into_window(
+    a: Formula, row: Row, t: int, over: Interval, ahead: bool, pick: Any
+) -> tuple[Formula, int] | None:
+    outwards = row[t:] if ahead else row[t::-1]
+    offsets = [np.arange(start, stop) for start, stop in _spans(over, len(outwards))]
+    if not offsets:
+        return None
+    places = np.concatenate(offsets)
+    far = int(places[pick(outwards[places])])
+    return a, t + far if ahead else t - far
+
+
+def _step_into_until(
+    a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool
+) -> tuple[Formula, int] | None:
+    hold, goal = (rows[a][t:], rows[b][t:]) if ahead else (rows[a][t::-1], rows[b][t::-1])
+    before = np.concatenate([[np.inf], np.minimum.accumulate(hold)[:-1]]).astype(hold.dtype)
+    offsets = [np.arange(start, stop) for start, stop in _spans(over, len(goal))]
+    if not offsets:
+        return None
+    places = np.concatenate(offsets)
+    far = int(places[np.argmax(np.minimum(goal, before)[places])])
+    if far and before[far] <= goal[far]:
+        far = int(np.argmin(hold[:far]))
+        return a, t + far if ahead else t - far
+    return b, t + far if ahead else t - far

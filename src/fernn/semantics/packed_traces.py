@@ -1,0 +1,183 @@
+"""Traces in the one form the machine reads, from whatever the user has.
+
+`X[case, channel, time]`, `X[case, time]` for one channel, a list of `(channel, time)` arrays of
+unequal length, a data frame (one run, its columns are the channels) or a list of them, or a
+`Dataset`. Values are float32 or float64 and are judged in that type; whole numbers and floats of
+other sizes become float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data import Dataset
+from ..data.dataset import to_floats
+from ..data.frames import frame_traces
+from ..data.problems import unknown_channel
+from ..errors import DataError, SignalError
+from ..formula.measures import channels as channels_of
+from ..formula.nodes import Atom, Formula, walk
+from .interpreter import UNIFORM
+
+Traces = npt.NDArray[Any] | Sequence[npt.NDArray[Any]] | Dataset
+Nonfinite = Literal["error", "hold", "interpolate"]
+
+
+@dataclass(slots=True)
+class PackedTraces:
+    """Traces end to end in `flat`; `starts` is empty when all have `length` samples."""
+
+    flat: npt.NDArray[Any]
+    starts: npt.NDArray[np.int64]
+    length: int
+    count: int
+    channels: tuple[str, ...]
+
+    @property
+    def samples(self) -> int:
+        """Samples of all traces together, one channel."""
+        return self.flat.size // len(self.channels)
+
+    @property
+    def traces(self) -> npt.NDArray[Any]:
+        """As the interpreter takes them: `[case, channel, time]`, or `[1, channel, all samples]` with `starts`."""
+        return self.flat.reshape(1 if self.starts.size else self.count, len(self.channels), -1)
+
+    def split(self, flat: npt.NDArray[Any]) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
+        """One number a sample, as `[case, time]` or a list of rows."""
+        if not self.starts.size:
+            return flat.reshape(self.count, self.length)
+        edges = self.starts // len(self.channels)
+        return [flat[a:b] for a, b in pairwise(edges)]
+
+    def trace(self, case: int) -> npt.NDArray[Any]:
+        """One trace, `[channel, time]`."""
+        if self.starts.size:
+            return self.flat[self.starts[case] : self.starts[case + 1]].reshape(len(self.channels), -1)
+        size = self.length * len(self.channels)
+        return self.flat[case * size : (case + 1) * size].reshape(len(self.channels), self.length)
+
+
+def pack_traces(
+    formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite: Nonfinite = "error"
+) -> PackedTraces:
+    """The traces, with a name for every channel that the formula reads."""
+    if isinstance(X, Dataset):
+        channels = X.channels if channels is None else channels
+        X = X.values
+    if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
+        flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
+    else:
+        if type(X) is not np.ndarray:
+            try:
+                found = frame_traces(X, channels_of(formula) if channels is None else channels, one_run=True)
+            except DataError as error:
+                raise SignalError(str(error)) from None
+            X, channels = (X, channels) if found is None else (found.traces, found.channels)
+        flat, starts, count, width, length = _concatenate(X)
+    names = _name_channels(formula, tuple(channels) if channels is not None else None, width)
+    if flat.size == 0 or (starts.size and (starts[1:] == starts[:-1]).any()):
+        raise SignalError("there is nothing to judge: no traces, or a trace without samples")
+    made = PackedTraces(flat, starts, length, count, names)
+    if nonfinite != "error":
+        _repair(made, nonfinite)
+    return made
+
+
+def _concatenate(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int, int]:
+    ragged = isinstance(X, (list, tuple)) and len({np.shape(x) for x in X}) > 1
+    if not ragged:
+        array = _floats(np.asanyarray(X))
+        if array.ndim == 2:
+            array = array[:, None, :]
+        if array.ndim != 3:
+            raise SignalError(
+                f"X is [case, channel, time], or [case, time] for one channel; found shape {array.shape}. "
+                "For one trace pass X[None]."
+            )
+        return np.ascontiguousarray(array).reshape(-1), UNIFORM, *array.shape
+    rows = [_floats(np.asanyarray(x)) for x in X]
+    rows = [row[None] if row.ndim == 1 else row for row in rows]
+    for i, row in enumerate(rows):
+        if row.ndim != 2 or len(row) != len(rows[0]):
+            raise SignalError(
+                f"trace {i} has shape {row.shape}; every trace is (channel, time), {len(rows[0])} channels"
+            )
+    dtype = np.result_type(*rows)
+    starts = np.concatenate([[0], np.cumsum([row.size for row in rows])]).astype(np.int64)
+    flat = np.concatenate([np.asarray(row, dtype).reshape(-1) for row in rows])
+    return flat, starts, len(rows), len(rows[0]), max(row.shape[1] for row in rows)
+
+
+def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if isinstance(array, np.ma.MaskedArray):  # what is masked is missing
+        array = np.ma.filled(array.astype(np.result_type(array.dtype, np.float32)), np.nan)
+    return to_floats(array, SignalError)
+
+
+def _name_channels(formula: Formula, names: tuple[str, ...] | None, width: int) -> tuple[str, ...]:
+    wanted = channels_of(formula)
+    if names is None:
+        if width == 1 and len(wanted) <= 1:
+            return wanted or ("x",)
+        raise SignalError(
+            f"X has {width} channels and the formula reads {', '.join(wanted) or 'none'}: "
+            f"say which is which with channels=[...], {width} names in the order of X"
+        )
+    if len(names) != width:
+        raise SignalError(f"{len(names)} channel names for {width} channels: {', '.join(names)}")
+    if len(set(names)) != len(names):
+        raise SignalError(f"a channel name occurs twice: {', '.join(names)}")
+    for name in wanted:
+        if name not in names:
+            raise SignalError(unknown_channel(name, names, "the traces have"))
+    return names
+
+
+def raise_nonfinite(made: PackedTraces, formula: Formula) -> None:
+    """Raise for the first NaN or infinity in a channel that is read, or the first sum that overflows, if any."""
+    sums = [node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1]
+    for case in range(made.count):
+        trace = made.trace(case)
+        for name in channels_of(formula):
+            row = trace[made.channels.index(name)]
+            wrong = np.flatnonzero(~np.isfinite(row))
+            if wrong.size:
+                raise SignalError(
+                    f"case {case}, channel {name!r}, sample {wrong[0]}: found {row[wrong[0]]}, "
+                    f"wanted a finite number ({wrong.size} such in this trace). Repair the data, or pass "
+                    "nonfinite='hold' (repeat the last value) or nonfinite='interpolate'."
+                )
+        for atom in sums:
+            with np.errstate(all="ignore"):
+                total = sum(row.dtype.type(w) * trace[made.channels.index(name)] for name, w in atom.weights)
+            wrong = np.flatnonzero(~np.isfinite(total))
+            if wrong.size:
+                raise SignalError(
+                    f"case {case}, sample {wrong[0]}: {atom} overflows {made.flat.dtype}. Scale the channels."
+                )
+
+
+def _repair(made: PackedTraces, policy: Nonfinite) -> None:
+    """Replace what is NaN or infinite in a copy of the values, channel by channel."""
+    if policy not in get_args(Nonfinite):
+        raise SignalError(f"nonfinite is one of {', '.join(get_args(Nonfinite))}; found {policy!r}")
+    if np.isfinite(made.flat).all():
+        return
+    made.flat = made.flat.copy()
+    for case in range(made.count):
+        for name, row in zip(made.channels, made.trace(case), strict=True):
+            good = np.flatnonzero(np.isfinite(row))
+            if not good.size:
+                raise SignalError(f"case {case}, channel {name!r} has no finite value to repair it from")
+            at = np.arange(row.size)
+            if policy == "interpolate":
+                row[:] = np.interp(at, good, row[good])
+            else:
+                row[:] = row[good[np.maximum(np.searchsorted(good, at, "right") - 1, 0)]]
