@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from ...errors import FernnWarning, UnsupportedError, short_repr
@@ -106,6 +105,8 @@ def register_format(form: FileFormat) -> None:
 @cache
 def _load_entry_points() -> None:
     """Formats of installed packages; one that fails is left out with a warning."""
+    from importlib.metadata import entry_points  # slow to load, and rarely needed
+
     for point in entry_points(group=GROUP):
         try:
             form = point.load()
