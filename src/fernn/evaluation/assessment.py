@@ -75,8 +75,8 @@ class Assessment:
         yield f"- rivals: {self.rivals.told()}"
         for near in self.nearest:
             yield f"- {near}"
-        for room in self.slack:
-            yield f"- {room}"
+        for slack in self.slack:
+            yield f"- {slack}"
         for part in self.idle:
             yield f"- {part}: the rule does without it"
         if self.idle:
@@ -116,23 +116,23 @@ def assess(
     front = job.run.front()
     rules, are_all = candidates(job.run, job.parts[0])
     assert front is not None
-    train, held = job.parts
+    train, test_set = job.parts
     formula = front.picked.formula
-    made, keep = _refit_learner(job, train, seconds)
+    learner, keep = _refit_learner(job, train, seconds)
 
-    def told(what: str) -> Callable[[int, int], None]:
+    def count(what: str) -> Callable[[int, int], None]:
         return lambda done, of: doing(what, done, of)
 
     return Assessment(
         formula,
-        None if held is None else evaluate_rule(formula, train, held, is_weighed(job.settings)),
-        permutation_test(made, train, shuffles, keep=keep, told=told("shuffles")) if shuffles else None,
+        None if test_set is None else evaluate_rule(formula, train, test_set, is_weighed(job.settings)),
+        permutation_test(learner, train, shuffles, keep=keep, told=count("shuffles")) if shuffles else None,
         None
         if not folds
         else nested_cv(
-            made, job.data, folds, keep=_with_suffix(keep, f"-of-{folds}"), told=told("folds"), formula=formula
+            learner, job.data, folds, keep=_with_suffix(keep, f"-of-{folds}"), told=count("folds"), formula=formula
         ),
-        bootstrap(made, train, formula, bootstraps, keep=keep, told=told("drawings")) if bootstraps else None,
+        bootstrap(learner, train, formula, bootstraps, keep=keep, told=count("drawings")) if bootstraps else None,
         rashomon_set(rules, job.data, are_all),
         idle_parts(formula, job.data),
         remove_idle_parts(formula, job.data),

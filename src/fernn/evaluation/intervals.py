@@ -72,8 +72,8 @@ def mean_interval(losses: Floats, block: Ints | None = None, level: float = LEVE
     number = len(np.unique(block))
     if number < 2 or not np.isfinite(lost).all():
         return None
-    mean, room = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_cluster_variance(lost, block))
-    return max(0.0, mean - room), mean + room
+    mean, margin = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_cluster_variance(lost, block))
+    return max(0.0, mean - margin), mean + margin
 
 
 def error_interval(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple[float, float] | None:

@@ -253,8 +253,8 @@ def atom_range(atom: Atom, data: Dataset) -> tuple[float, float]:
 
 def bracket(at: Floats) -> tuple[float, float]:
     """Two thresholds that everything lies between."""
-    room = max(float(at[-1] - at[0]), abs(float(at[0])), abs(float(at[-1])), 1.0)
-    return float(at[0]) - room, float(at[-1]) + room
+    margin = max(float(at[-1] - at[0]), abs(float(at[0])), abs(float(at[-1])), 1.0)
+    return float(at[0]) - margin, float(at[-1]) + margin
 
 
 def _float_to_ordinal(value: float) -> int:
