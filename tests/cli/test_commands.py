@@ -38,6 +38,19 @@ def test_help_lists_the_commands_without_loading_numba():
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+def test_help_shows_at_most_sixteen_commands_in_groups():
+    lines = fernn("--help").stdout.splitlines()
+    assert [line for line in ("Learn:", "Look:", "Use:", "Check a rule:", "More:") if line not in lines] == []
+    assert 10 < sum(line.startswith("  ") and line[2] != " " and "  " in line.strip() for line in lines) <= 18
+
+
+def test_commands_about_a_formula_are_under_formula_and_the_old_names_say_so():
+    new, old = fernn("formula", "simplify", "!(x < 1)"), fernn("simplify", "!(x < 1)")
+    assert (new.returncode, new.stdout, new.stderr) == (0, old.stdout, "")
+    assert old.stderr.strip() == "note: fernn simplify is now called fernn formula simplify"
+    assert fernn("formula", "simplify", "x <").returncode == 3
+
+
 def test_check_shows_the_card_and_every_problem(cruise, tmp_path):
     done = fernn("check", "cruise.csv", cwd=cruise)
     assert done.returncode == 0

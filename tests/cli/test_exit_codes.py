@@ -37,7 +37,7 @@ WHOLE = {
     "export": ["{formula}", "--to", "c"],
     "simplify": ["{formula}"],
 }
-OTHERS = {"methods", "studio", "demo", "generate", "reproduce"}
+OTHERS = {"formula", "methods", "studio", "demo", "generate", "reproduce"}
 """Commands that take neither a file that must be there, nor a formula, nor a run."""
 
 

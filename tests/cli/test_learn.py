@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fernn.cli.progress import cut_to_width, duration_text
+from fernn.cli.progress import duration_text, truncate
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.learners import Front
 from fernn.runs import METHODS, Method, run
@@ -296,9 +296,9 @@ def test_the_first_run_says_that_it_compiles(fernn, slow, monkeypatch):
 
 def test_times_are_short_and_lines_are_cut_to_the_columns_they_take():
     assert [duration_text(s) for s in (0.4, 59.9, 125, 3780)] == ["0 s", "59 s", "2 min 5 s", "1 h 3 min"]
-    assert cut_to_width("abcdef", 6) == "abcdef"
-    assert cut_to_width("abcdef", 5) == "abcd…"
-    assert cut_to_width("速度速度", 5) == "速…"
+    assert truncate("abcdef", 6) == "abcdef"
+    assert truncate("abcdef", 5) == "abcd…"
+    assert truncate("速度速度", 5) == "速…"
 
 
 def test_an_exact_search_leaves_a_certificate_that_can_be_checked(fernn):

@@ -16,7 +16,7 @@ from fernn.data.streaming import open_source
 from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.formula import Atom, thresholds, walk, with_thresholds
 from fernn.learners.front import Entry, Front
-from fernn.runs.out_of_core import judge_on_all, unlabelled_batch
+from fernn.runs.out_of_core import batch_without_labels, judge_on_all
 from fernn.semantics import satisfied, score
 from fernn.semantics.threshold_profile import CERTAIN, critical_values, empty_profile, movable_thresholds
 
@@ -35,7 +35,7 @@ def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text
     rule, data, to = parse(text), made(seed, 20), half / 2
     atom = [node for node in walk(rule) if isinstance(node, Atom)][k]
     side = 1 if atom.relation in (">=", ">") else -1
-    values = critical_values(rule, k, unlabelled_batch(data))
+    values = critical_values(rule, k, batch_without_labels(data))
     moved = with_thresholds(rule, [*thresholds(rule)[:k], to, *thresholds(rule)[k + 1 :]])
     holds = values > side * to if atom.is_strict else values >= side * to
     assert holds.tolist() == satisfied(moved, data).tolist()
@@ -45,7 +45,7 @@ def test_up_to_its_critical_value_of_a_threshold_a_trace_satisfies_the_rule(text
 @settings(max_examples=30, deadline=None)
 def test_counted_errors_are_those_of_the_moved_rule(text, seed, k):
     rule, data = parse(text), made(seed)
-    lot = unlabelled_batch(data)
+    lot = batch_without_labels(data)
     labelled = replace(lot, labels=[data.classes[int(i)] for i in data.labels])
     found = empty_profile(rule, k, lot)
     found.take(labelled)
@@ -81,10 +81,10 @@ def test_all_data_decide_between_thresholds_that_a_small_sample_cannot_tell_apar
 
 def test_thresholds_beyond_all_critical_values_of_a_sample_are_tried_too():
     data = from_arrays(np.array([[[1.0, 2.0]], [[1.0, 3.0]]]), np.array([0, 1]), ["x"], classes=["bad", "good"])
-    grid = empty_profile(parse("F (x >= 2.5)"), 0, unlabelled_batch(data)).grid
+    grid = empty_profile(parse("F (x >= 2.5)"), 0, batch_without_labels(data)).grid
     assert grid[0] < 2 < 3 < grid[-1]
     assert len(grid) >= 990
-    alone = empty_profile(parse("F (x >= 2.5)"), 0, unlabelled_batch(data.subset(np.arange(1)))).grid
+    alone = empty_profile(parse("F (x >= 2.5)"), 0, batch_without_labels(data.subset(np.arange(1)))).grid
     assert alone[0] < 2 < alone[-2]
 
 

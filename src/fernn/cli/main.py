@@ -8,10 +8,13 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from ..errors import LONGEST_LINE, DataError, FernnError, RunError, SignalError, UnsupportedError, excerpt
 from .check_rule import ask, believe, certify, equiv, rivals
@@ -32,8 +35,36 @@ NUMBA_SETTINGS = Path(".numba_config.yaml")
 FINE, VIOLATED, BAD_DATA, BAD_USAGE = 0, 1, 2, 3
 UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichever this typer stands on
 
+GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Learn": (learn, methods, compare),
+    "Look": (check, report, plot, studio),
+    "Use": (evaluate, explain, classify, monitor, watch, export),
+    "Check a rule": (believe, rivals),
+}
+"""What the first screen shows, besides the commands of `formula`."""
+MORE: tuple[Callable[..., Any], ...] = (ask, cause, certify, demo, generate, params, reproduce, sample)
+"""Named at the end of it."""
+FORMULA: tuple[Callable[..., Any], ...] = (simplify, equiv)
+"""Commands of `fernn formula`, which were commands of their own; those names still work, and say the new ones."""
+
+
+class GroupedCommands(TyperGroup):
+    """The commands in groups, those that fewer people need by name only."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        groups = {title: [_name(each) for each in each_of] for title, each_of in GROUPS.items()}
+        groups["Check a rule"].append("formula")
+        room = formatter.width - 6 - max(len(name) for names in groups.values() for name in names)
+        for title, names in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(room)) for name in names])
+        with formatter.section("More"):
+            formatter.write_text(f"{', '.join(map(_name, MORE))}; each has --help")
+
+
 app = typer.Typer(
     name="fernn",
+    cls=GroupedCommands,
     help="Rules in temporal logic for time series: learn them from labelled recordings, judge them, watch them live.",
     epilog="Exit codes: 0 fine, 1 violated or no result, 2 bad data, 3 bad usage, 130 interrupted. Try: fernn demo",
     no_args_is_help=True,
@@ -42,35 +73,34 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+formula_app = typer.Typer(
+    help="Work on formulas alone: simplify one, or ask by equiv whether two say the same.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
-for command in (
-    learn,
-    report,
-    methods,
-    compare,
-    studio,
-    demo,
-    check,
-    certify,
-    ask,
-    believe,
-    rivals,
-    equiv,
-    cause,
-    params,
-    plot,
-    generate,
-    sample,
-    evaluate,
-    explain,
-    classify,
-    monitor,
-    watch,
-    reproduce,
-    export,
-    simplify,
-):
-    app.command(name={"evaluate": "eval"}.get(command.__name__, command.__name__))(command)
+
+def _name(command: Callable[..., Any]) -> str:
+    return {"evaluate": "eval"}.get(command.__name__, command.__name__)
+
+
+def _moved(command: Callable[..., Any], to: str) -> Callable[..., Any]:
+    """The command under its old name, which says the new one."""
+
+    @wraps(command)
+    def under_old_name(**given: Any) -> Any:
+        complain(f"note: fernn {_name(command)} is now called fernn {to} {_name(command)}")
+        return command(**given)
+
+    return under_old_name
+
+
+for command in (*(each for group in GROUPS.values() for each in group), *MORE):
+    app.command(name=_name(command))(command)
+for command in FORMULA:
+    formula_app.command(name=_name(command))(command)
+    app.command(name=_name(command), hidden=True)(_moved(command, "formula"))
+app.add_typer(formula_app, name="formula")
 
 
 def _version(wanted: bool) -> None:
@@ -114,7 +144,7 @@ def _code() -> int:
         error.message = excerpt(error.message, LONGEST_LINE)
         error.show()
         if "No such option" in str(error) and any(word[:1] == "-" and " " in word for word in sys.argv):
-            complain("A formula that begins with '-' goes behind --, as in: fernn simplify -- '-x >= 1'")
+            complain("A formula that begins with '-' goes behind --, as in: fernn formula simplify -- '-x >= 1'")
         if "--json" in sys.argv:
             print(as_json({"error": error.format_message(), "exit": BAD_USAGE}))
         return BAD_USAGE

@@ -85,7 +85,7 @@ class LiveLines(Silent):
     def _redraw(self) -> None:
         """Leaves the cursor below the lines, so that whatever ends the process leaves a tidy screen."""
         while not self._over.is_set():
-            lines = [cut_to_width(line, _columns() - 1) for line in self._lines()]
+            lines = [truncate(line, _columns() - 1) for line in self._lines()]
             back = UP.format(self._drawn) if self._drawn else ""
             try:
                 sys.stderr.write(back + "".join(f"\r{line}{CLEAR_LINE}\n" for line in lines))
@@ -166,7 +166,7 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole // 60 % 60} min"
 
 
-def cut_to_width(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """The text, cut to this many columns of a terminal."""
     at = 0
     for i, letter in enumerate(text):

@@ -237,7 +237,7 @@ def count_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -
     return work_on_file(count_part, settings, seed)
 
 
-def unlabelled_batch(data: Dataset) -> TraceBatch:
+def batch_without_labels(data: Dataset) -> TraceBatch:
     """A dataset as a lot without labels."""
     bounds = np.concatenate([[0], np.cumsum(data.lengths)]).astype(np.int64)
     flat = np.concatenate([np.ascontiguousarray(trace).reshape(-1) for trace in data.values])
@@ -338,7 +338,7 @@ def judge_on_all_by_parts(
 def _start_counts(front: Front, data: Dataset) -> ErrorCounts:
     """Nothing counted yet; thresholds are tried where traces of the sample lie, and between."""
     rules = [parse(str(entry.formula)) for entry in front]
-    return empty_counts(rules, rules[front.pick], unlabelled_batch(data))
+    return empty_counts(rules, rules[front.pick], batch_without_labels(data))
 
 
 def _summarize(count: ErrorCounts, front: Front, source: Source, complete: bool) -> FullDataErrors:

@@ -76,7 +76,7 @@ def fit_seed(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[
 
 def formulas_of_seeds(run: Run) -> Iterator[str]:
     """The formulas that other seeds found."""
-    for line in _seed_lines(run):
+    for line in _lines_of_seeds(run):
         with suppress(*MALFORMED_DATA):
             for formula in list(line["formulas"]):
                 require_closed(parse(as_text(formula)))
@@ -85,13 +85,13 @@ def formulas_of_seeds(run: Run) -> Iterator[str]:
 
 def _seeds_on_disk(run: Run) -> set[int]:
     found = set()
-    for line in _seed_lines(run):
+    for line in _lines_of_seeds(run):
         with suppress(*MALFORMED_DATA):
             found.add(as_int(line["seed"]))
     return found
 
 
-def _seed_lines(run: Run) -> Iterator[dict[str, Any]]:
+def _lines_of_seeds(run: Run) -> Iterator[dict[str, Any]]:
     path = run.folder / SEEDS
     if not path.is_file():
         return

@@ -136,8 +136,8 @@ class Files:
 
     def __init__(self, folder: Path, given: str | None = None, reading: Reading = PLAIN, limit: int = 0) -> None:
         self.folder, self.limit = folder, limit
-        self.given = None if given is None else _known_file(given, reading)
-        self._made = [_known_file(name) for name in data_sets()]
+        self.given = None if given is None else _resolve_file(given, reading)
+        self._made = [_resolve_file(name) for name in data_sets()]
 
     def all(self) -> list[KnownFile]:
         """The given one first, then uploads and files of runs, then what can be made."""
@@ -157,7 +157,7 @@ class Files:
     def of(self, path: str) -> str | None:
         """The id of a file that a run names, if it can be read."""
         with suppress(Refused, ValueError, OSError):
-            return self.find(_known_file(path).id).id
+            return self.find(_resolve_file(path).id).id
         return None
 
     async def take(self, name: str, parts: AsyncIterator[bytes]) -> KnownFile:
@@ -198,7 +198,7 @@ class Files:
             with suppress(FernnError, OSError):
                 paths.add(str(Run.open(folder).settings.get("file")))
         there = (path for path in paths if not path.startswith(home + os.sep) and "\0" not in path)
-        yield from (_known_file(path) for path in sorted(there) if os.path.isabs(path) and os.path.isfile(path))
+        yield from (_resolve_file(path) for path in sorted(there) if os.path.isabs(path) and os.path.isfile(path))
 
 
 def data_sets() -> list[str]:
@@ -216,7 +216,7 @@ def safe_name(name: str) -> str:
     return plain
 
 
-def _known_file(what: str, reading: Reading = PLAIN) -> KnownFile:
+def _resolve_file(what: str, reading: Reading = PLAIN) -> KnownFile:
     """The file or the data set of this name; the id is the same at every start."""
     if not Path(what).exists() and (what in SOURCES or is_named(what)):
         return KnownFile(what, what, what, "made", reading)

@@ -21,7 +21,7 @@ from ..learners import Front
 from ..report import view
 from ..report.page.facts import doubts
 from ..report.view.encoding import collect_warnings
-from ..report.view.rival_view import gather_rivals, made_up_lanes, prove_meanings
+from ..report.view.rival_view import gather_rivals, prove_meanings, synthetic_lanes
 from ..report.view.rival_view import rivals_to_json as rivals_told
 from ..runs import Job, Run, load_result, load_rules, load_rules_result, parts, run_folders
 from ..runs.command import command
@@ -68,7 +68,7 @@ def equivalence(a: Formula, b: Formula, given: dict[str, Any], data: Dataset) ->
             {
                 "only": side, "samples": int(trace.shape[1]),
                 "lanes": draw_alone(
-                    made_up_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples"
+                    synthetic_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples"
                 ),
             }
             for side, trace in sides

@@ -30,7 +30,7 @@ from .. import view
 from ..downsample import select_cases, spread_out, subset_reading, subset_traces
 from ..reach import axis_for
 from ..view import classes, lanes, reading, sensitivity, traces
-from ..view.class_view import Choice, choices
+from ..view.class_view import RuleChoice, choices
 from ..view.encoding import Bools, collect_warnings
 from ..view.trace_view import bands
 from .symbols import symbols
@@ -340,7 +340,7 @@ def class_facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
     }
 
 
-def _labels(each: Choice, rules: Any, data: Dataset, from_end: bool, cases: Any) -> dict[str, Any]:
+def _labels(each: RuleChoice, rules: Any, data: Dataset, from_end: bool, cases: Any) -> dict[str, Any]:
     """What takes the place of labels and bands in the payload of the traces, when this rule is looked at."""
     good = "".join("01"[int(value)] for value in each.data.positive[cases]) if len(each.data.classes) == 2 else None
     ranks = known_labels(data, rules.classes)[cases].tolist() if rules.kind == "ranked" else None
@@ -349,7 +349,7 @@ def _labels(each: Choice, rules: Any, data: Dataset, from_end: bool, cases: Any)
     return {"good": good, "classes": names, "bands": drawn, "labels": ranks}
 
 
-def _select_class_examples(rules: Any, data: Dataset, each: Choice, told: dict[str, Any]) -> Any:
+def _select_class_examples(rules: Any, data: Dataset, each: RuleChoice, told: dict[str, Any]) -> Any:
     """Cases that the rule gets wrong, then close calls; of ranks those that get another one."""
     if each.data.classes:
         return select_examples(told, each.data, CLASS_WRONG_FIRST, 12)

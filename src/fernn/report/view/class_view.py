@@ -21,7 +21,7 @@ INSIDE = ("outside", "recorded")
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class RuleChoice:
     """A formula that can be looked at, and the traces with the labels that it is to tell apart."""
 
     name: str
@@ -32,21 +32,21 @@ class Choice:
     note: str = ""
 
 
-def choices(rules: Any, data: Dataset) -> list[Choice]:
+def choices(rules: Any, data: Dataset) -> list[RuleChoice]:
     """A formula a class; or of one class, and of ranks, those from short to good."""
     if rules.kind == "each":
-        return [Choice(rule.name, rule.formula, one_vs_rest(data, rule.name)) for rule in rules.rules]
+        return [RuleChoice(rule.name, rule.formula, one_vs_rest(data, rule.name)) for rule in rules.rules]
     if rules.kind == "list":
         words = ["if", *["else if"] * len(rules.rules)]
         return [
-            Choice(rule.name, rule.formula, one_vs_rest(data, rule.name), word)
+            RuleChoice(rule.name, rule.formula, one_vs_rest(data, rule.name), word)
             for word, rule in zip(words, rules.rules, strict=False)
         ]
     if rules.kind == "one":
         alone = replace(data, labels=np.ones(len(data), np.int64), classes=INSIDE)
         judged = data if len(data.classes) == 2 else alone
         return [
-            Choice(
+            RuleChoice(
                 f"length {each.length}",
                 each.formula,
                 judged,
@@ -56,7 +56,7 @@ def choices(rules: Any, data: Dataset) -> list[Choice]:
         ]
     bare = replace(data, labels=None, classes=())
     return [
-        Choice(f"length {entry.length}", entry.formula, bare, note=_cuts(rules.classes, cuts))
+        RuleChoice(f"length {entry.length}", entry.formula, bare, note=_cuts(rules.classes, cuts))
         for entry, cuts in zip(rules.front, rules.cuts, strict=True)
     ]
 
@@ -97,7 +97,7 @@ def _line(rules: Any) -> str:
     return str(rules) if rules.kind == "ranked" else str(rules.formula)
 
 
-def _rule(rules: Any, place: int, each: Choice, parts: dict[str, Bools | None]) -> dict[str, Any]:
+def _rule(rules: Any, place: int, each: RuleChoice, parts: dict[str, Bools | None]) -> dict[str, Any]:
     data = each.data
     row: dict[str, Any] = {
         "name": each.name, "word": each.word, "formula": str(each.formula), "length": length(each.formula),

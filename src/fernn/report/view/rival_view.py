@@ -118,12 +118,12 @@ def question_to_json(question: Query, data: Dataset) -> dict[str, Any]:
     return {
         "origin": question.origin, "changed": len(question.changed), "samples": int(question.trace.shape[1]),
         "good": len(question.good), "bad": len(question.bad), "formulas": [str(each) for each in sides],
-        "lanes": made_up_lanes(sides, question.trace, data.channels, f"made from {question.origin}"),
+        "lanes": synthetic_lanes(sides, question.trace, data.channels, f"made from {question.origin}"),
         "classes": list(data.classes),
     }  # fmt: skip
 
 
-def made_up_lanes(
+def synthetic_lanes(
     formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str
 ) -> list[dict[str, Any]]:
     """One trace that nobody recorded, as each of these formulas sees it."""
