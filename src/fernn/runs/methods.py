@@ -131,7 +131,7 @@ def setting_words(key: str, value: Any) -> list[str]:
     """A setting of a method as words of the command line."""
     if isinstance(value, (str, bool)) and (key, value) in FLAG_WORDS:
         return [FLAG_WORDS[key, value]]
-    if key == "guesses":
+    if key == "guesses" and isinstance(value, (list, tuple)) and all(isinstance(guess, str) for guess in value):
         return [word for guess in value for word in ("--guess", guess)]
     if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return ["--" + key.replace("_", "-"), value if isinstance(value, str) else number_text(value)]
