@@ -84,22 +84,22 @@ def _name(command: Callable[..., Any]) -> str:
     return {"evaluate": "eval"}.get(command.__name__, command.__name__)
 
 
-def _moved(command: Callable[..., Any], to: str) -> Callable[..., Any]:
+def _under_old_name(command: Callable[..., Any], to: str) -> Callable[..., Any]:
     """The command under its old name, which says the new one."""
 
     @wraps(command)
-    def under_old_name(**given: Any) -> Any:
+    def forward(**given: Any) -> Any:
         complain(f"note: fernn {_name(command)} is now called fernn {to} {_name(command)}")
         return command(**given)
 
-    return under_old_name
+    return forward
 
 
 for command in (*(each for group in GROUPS.values() for each in group), *MORE):
     app.command(name=_name(command))(command)
 for command in FORMULA:
     formula_app.command(name=_name(command))(command)
-    app.command(name=_name(command), hidden=True)(_moved(command, "formula"))
+    app.command(name=_name(command), hidden=True)(_under_old_name(command, "formula"))
 app.add_typer(formula_app, name="formula")
 
 
