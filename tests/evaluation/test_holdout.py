@@ -136,3 +136,8 @@ def test_without_faults_it_is_said_that_nothing_is_known_of_them():
     assert evaluate_detection(rule, data, None).false_alarms is None
     many = from_arrays(np.ones((20, 1, 4)) + np.arange(1, 21)[:, None, None], None, ["x"])
     assert "useless as an alarm: it flags 20 of the 20" in evaluate_detection(rule, data, many).refusal
+
+
+def test_a_p_value_on_the_border_is_not_pushed_over_it_by_rounding():
+    assert fisher_exact(3, 0, 0, 3) == 0.05
+    assert fisher_exact(0, 0, 0, 0) == 1.0

@@ -320,7 +320,8 @@ def fisher_exact(good_good: float, good_bad: float, bad_good: float, bad_bad: fl
 
     a, b, c, d = (floor(each + 1e-9) for each in (good_good, good_bad, bad_good, bad_bad))
     count = a + b + c + d
-    return float(hypergeom.sf(a - 1, count, a + b, a + c)) if count else 1.0
+    p = float(hypergeom.sf(a - 1, count, a + b, a + c)) if count else 1.0
+    return float(f"{p:.12g}")  # 1 of 20 is 0.05, not what rounding leaves of it
 
 
 def _interval(wrong: int, count: int, size: float) -> tuple[float, float] | None:
