@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import reduce
 from math import inf
 from struct import pack, unpack
+from typing import assert_never
 
 from .grammar import FLIPPED
 from .measures import length, map_nodes
@@ -22,6 +23,8 @@ from .nodes import (
     TRUE,
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -33,6 +36,7 @@ from .nodes import (
     Once,
     Or,
     Relation,
+    Since,
     Until,
 )
 
@@ -63,7 +67,11 @@ def _negate_normal(formula: Formula) -> Formula:
         case Implies(a, b):  # !(a -> b)  ->  a & !b
             return And(a, _negate_normal(b))
         case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over):
-            return _DUAL[type(formula)](_negate_normal(a), over)  # type: ignore[call-arg]
+            return _DUAL[type(formula)](_negate_normal(a), over)  # type: ignore[arg-type,call-arg]
+        case Since() | Until() | AnyAtom() | AnyOf():
+            pass
+        case _ as never:
+            assert_never(never)
     return Not(formula)
 
 
@@ -159,7 +167,7 @@ def join_windows(node: Formula) -> Formula | None:
     match node:
         case And(Always(a, over), Always(b, more)) | Or(Eventually(a, over), Eventually(b, more)) if a == b:
             if not (over.is_open or more.is_open):
-                return type(node.left)(a, Interval((*over.spans, *more.spans)))  # type: ignore[call-arg]
+                return type(node.left)(a, Interval((*over.spans, *more.spans)))  # type: ignore[arg-type,call-arg]
     return None
 
 
@@ -252,7 +260,12 @@ def rises(formula: Formula) -> bool:
             return falls(a) and rises(b)
         case Not(a):
             return falls(a)
-    return isinstance(formula, Constant)
+        case Constant():
+            return True
+        case Atom() | Once() | Historically() | Since() | Always() | AnyAtom() | AnyOf():
+            return False
+        case _ as never:
+            assert_never(never)
 
 
 def falls(formula: Formula) -> bool:
@@ -268,7 +281,12 @@ def falls(formula: Formula) -> bool:
             return rises(a) and falls(b)
         case Not(a):
             return rises(a)
-    return isinstance(formula, Constant)
+        case Constant():
+            return True
+        case Atom() | Once() | Historically() | Since() | Eventually() | Until() | AnyAtom() | AnyOf():
+            return False
+        case _ as never:
+            assert_never(never)
 
 
 def best_now(node: Formula) -> Formula | None:
@@ -306,7 +324,12 @@ def _at_the_end(node: Formula) -> Formula:
             return FALSE
         case Always(_, over) if over.start > 0:
             return TRUE
-    return node
+        case Constant() | Atom() | Once() | Historically() | Since() | AnyAtom() | AnyOf():
+            return node
+        case Eventually() | Always() | Until():  # of an open window nothing is known
+            return node
+        case _ as never:
+            assert_never(never)
 
 
 def _at_end(node: Formula) -> bool:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
-from typing import Literal
+from typing import Literal, assert_never
 
 from ..errors import FormulaError
 from .nodes import (
     FUTURE,
     PAST,
     Always,
+    And,
     AnyAtom,
     AnyOf,
     Atom,
+    Constant,
     Eventually,
     Formula,
     Historically,
+    Implies,
     Not,
     Once,
+    Or,
     Since,
     Until,
     children,
@@ -106,7 +110,10 @@ def horizon(formula: Formula) -> tuple[float, float]:
             return back + over.end, max(0.0, ahead - (0 if isinstance(formula, Since) else over.start))
         case Eventually(_, over) | Always(_, over) | Until(_, _, over):
             return max(0.0, back - (0 if isinstance(formula, Until) else over.start)), ahead + over.end
-    return back, ahead
+        case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+            return back, ahead
+        case _ as never:
+            assert_never(never)
 
 
 def is_bounded(formula: Formula) -> bool:
@@ -146,7 +153,10 @@ def mirror(formula: Formula) -> Formula:
                 return _MIRROR[type(node)](a, over)  # type: ignore[no-any-return]
             case Since(a, b, over) | Until(a, b, over):
                 return _MIRROR[type(node)](a, b, over)  # type: ignore[no-any-return]
-        return node
+            case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+                return node
+            case _ as never:
+                assert_never(never)
 
     return map_nodes(formula, change)
 

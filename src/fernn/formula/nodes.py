@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from math import inf, isfinite, isinf
-from typing import Any, Literal, get_args
+from typing import Any, Literal, assert_never, get_args
 
 from ..errors import FormulaError
 
@@ -142,7 +142,7 @@ ALL_TIME = interval()
 Relation = Literal[">=", ">", "<=", "<"]
 
 
-class Formula:
+class FormulaNode:
     """Anything that can be true of a trace at a sample. `str(formula)` parses back to it."""
 
     __slots__ = ()
@@ -150,25 +150,25 @@ class Formula:
     def __str__(self) -> str:
         from .printer import show
 
-        return show(self)
+        return show(self)  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         from .sentence import to_html
 
-        return to_html(self)
+        return to_html(self)  # type: ignore[arg-type]
 
     def __and__(self, other: Formula) -> Formula:
-        return And(self, other)
+        return And(self, other)  # type: ignore[arg-type]
 
     def __or__(self, other: Formula) -> Formula:
-        return Or(self, other)
+        return Or(self, other)  # type: ignore[arg-type]
 
     def __invert__(self) -> Formula:
-        return Not(self)
+        return Not(self)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(Formula):
+class Constant(FormulaNode):
     """`true` or `false`, whatever the trace does."""
 
     value: bool
@@ -178,7 +178,7 @@ TRUE, FALSE = Constant(True), Constant(False)
 
 
 @dataclass(frozen=True, slots=True)
-class Atom(Formula):
+class Atom(FormulaNode):
     """`2*x - y <= 1`: a weighted sum of channels against a threshold, at one sample.
 
     Its robustness is the distance on the satisfied side: `sum - threshold` for `>=` and `>`,
@@ -224,14 +224,14 @@ def atom(channel: str, relation: Relation, threshold: float) -> Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Formula):
+class Not(FormulaNode):
     """`!a`: a does not hold."""
 
     inner: Formula
 
 
 @dataclass(frozen=True, slots=True)
-class And(Formula):
+class And(FormulaNode):
     """`a & b`: both hold."""
 
     left: Formula
@@ -239,7 +239,7 @@ class And(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Or(Formula):
+class Or(FormulaNode):
     """`a | b`: at least one holds."""
 
     left: Formula
@@ -247,7 +247,7 @@ class Or(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Implies(Formula):
+class Implies(FormulaNode):
     """`a -> b`: b holds, or a does not."""
 
     left: Formula
@@ -255,7 +255,7 @@ class Implies(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Once(Formula):
+class Once(FormulaNode):
     """`O[a,b] p`: p held at some sample a to b ago."""
 
     inner: Formula
@@ -263,7 +263,7 @@ class Once(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Historically(Formula):
+class Historically(FormulaNode):
     """`H[a,b] p`: p held at every sample a to b ago."""
 
     inner: Formula
@@ -271,7 +271,7 @@ class Historically(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Since(Formula):
+class Since(FormulaNode):
     """`left S right`: right held once, and left at every sample after that one, up to now."""
 
     left: Formula
@@ -280,7 +280,7 @@ class Since(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Eventually(Formula):
+class Eventually(FormulaNode):
     """`F[a,b] p`: p will hold at some sample a to b ahead."""
 
     inner: Formula
@@ -288,7 +288,7 @@ class Eventually(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Always(Formula):
+class Always(FormulaNode):
     """`G[a,b] p`: p will hold at every sample a to b ahead."""
 
     inner: Formula
@@ -296,7 +296,7 @@ class Always(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Until(Formula):
+class Until(FormulaNode):
     """`left U right`: right will hold, and left at every sample from now to just before it."""
 
     left: Formula
@@ -305,7 +305,7 @@ class Until(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyAtom(Formula):
+class AnyAtom(FormulaNode):
     """`?p`: an atom still to be chosen; everywhere the same name stands, the same atom.
 
     `channels` are those it may read, none named meaning all of the data; `relations` those it may compare with.
@@ -329,7 +329,7 @@ class AnyAtom(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(Formula):
+class AnyOf(FormulaNode):
     """`{a; b; c}`: one of these formulas; equal choices are one choice."""
 
     options: tuple[Formula, ...]
@@ -338,6 +338,25 @@ class AnyOf(Formula):
         if not self.options:
             raise FormulaError("a choice needs at least one option")
 
+
+Formula = (
+    Constant
+    | Atom
+    | Not
+    | And
+    | Or
+    | Implies
+    | Once
+    | Historically
+    | Since
+    | Eventually
+    | Always
+    | Until
+    | AnyAtom
+    | AnyOf
+)
+"""Every formula and template is one of these: a closed union. A `match` over them ends in `assert_never`, so that the
+type checker lists what a new operator needs."""
 
 PAST = (Once, Historically, Since)
 FUTURE = (Eventually, Always, Until)
@@ -354,7 +373,12 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return ()
         case AnyOf(options):
             return options
-    raise FormulaError(f"expected a formula, found {type(formula).__name__} {formula!r}; fernn.parse reads text")
+        case _ as never:
+            if not isinstance(never, FormulaNode):
+                raise FormulaError(
+                    f"expected a formula, found {type(never).__name__} {never!r}; fernn.parse reads text"
+                )
+            assert_never(never)
 
 
 def replace_children(formula: Formula, inside: tuple[Formula, ...]) -> Formula:
@@ -363,8 +387,10 @@ def replace_children(formula: Formula, inside: tuple[Formula, ...]) -> Formula:
         return formula
     if isinstance(formula, AnyOf):
         return AnyOf(inside)
-    rest: list[Any] = [getattr(formula, f.name) for f in fields(formula)[len(inside) :]]  # type: ignore[arg-type]
-    return type(formula)(*inside, *rest)
+    rest: list[Any] = [getattr(formula, f.name) for f in fields(formula)[len(inside) :]]
+    build: Any = type(formula)
+    made: Formula = build(*inside, *rest)
+    return made
 
 
 def walk(formula: Formula) -> Iterator[Formula]:

@@ -479,7 +479,7 @@ class _Operators:
     chosen: bool
 
     def around(self, *inside: Formula) -> Formula:
-        options = [node(*inside) if over is None else node(*inside, over) for node, over in self.nodes]  # type: ignore[call-arg]
+        options = [node(*inside) if over is None else node(*inside, over) for node, over in self.nodes]  # type: ignore[arg-type,call-arg]
         return AnyOf(tuple(options)) if self.chosen else options[0]
 
 

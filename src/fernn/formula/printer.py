@@ -6,9 +6,30 @@ import json
 import re
 from decimal import Decimal
 from math import isinf
+from typing import assert_never
 
 from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
-from .nodes import ALL_TIME, AnyAtom, AnyOf, Atom, Constant, Formula, Interval, Not, OpenInterval, children
+from .nodes import (
+    ALL_TIME,
+    Always,
+    And,
+    AnyAtom,
+    AnyOf,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Interval,
+    Not,
+    Once,
+    OpenInterval,
+    Or,
+    Since,
+    Until,
+    children,
+)
 
 ANY_RELATION = AnyAtom("p").relations
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
@@ -29,6 +50,14 @@ def show(formula: Formula, dt: float | None = None) -> str:
                 return "{" + "; ".join(show(option, dt) for option in options) + "}"
             parts = [_parenthesize(part, TIGHTEST, dt) for part in children(options[0])]
             return f"{word} {parts[0]}" if len(parts) == 1 else f"{parts[0]} {word} {parts[1]}"
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+            return _show_operator(formula, dt)
+        case _ as never:
+            assert_never(never)
+
+
+def _show_operator(formula: Formula, dt: float | None) -> str:
+    """By the table of `grammar`."""
     over = format_window(formula.over, dt) if isinstance(formula, TIMED) else ""
     inside = children(formula)
     if type(formula) in PREFIX:
@@ -81,7 +110,7 @@ def _show_operator_choice(choice: AnyOf, dt: float | None) -> str | None:
     if len(options) == 1 or any(type(o) not in kind or children(o) != inside for o in options):
         return None
     windows = [format_window(o.over, dt) if isinstance(o, TIMED) else "" for o in options]
-    shared = windows[0] if all(isinstance(o, TIMED) and o.over == options[0].over for o in options) else ""  # type: ignore[attr-defined]
+    shared = windows[0] if all(isinstance(o, TIMED) and o.over == options[0].over for o in options) else ""  # type: ignore[union-attr]
     words = [PREFIX[type(o)] if kind is PREFIX else INFIX[type(o)][0] for o in options]
     each = words if shared else [word + over for word, over in zip(words, windows, strict=True)]
     return f"?{{{', '.join(each)}}}{shared}"

@@ -20,11 +20,14 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 from math import inf
+from typing import assert_never
 
 from .measures import channels
 from .nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -143,7 +146,10 @@ class _Compiler:
                 hold, goal = self.write(a, positive), self.write(b, positive)
                 ahead = isinstance(formula, Until)
                 return self.best([self.hold(hold, goal, s, positive, ahead) for s in over], positive)
-        raise TypeError(f"not a formula: {formula!r}")
+            case AnyAtom() | AnyOf():
+                raise TypeError(f"a template has no program: {formula}")
+            case _ as never:
+                assert_never(never)
 
     def atom(self, atom: Atom, positive: bool) -> Operand:
         """Terms are added in the order they are written, then the threshold."""

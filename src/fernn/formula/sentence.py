@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from html import escape
 from math import inf
+from typing import assert_never
 
 from .laws import negate
 from .measures import direction
 from .nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -136,7 +139,10 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Since(a, b, over):
             when = _when(over, clock, "earlier")
             return f"{_say_grouped(a, Since, clock)} ever since{when} {_say_grouped(b, Since, clock)}"
-    raise TypeError(f"not a formula: {formula!r}")
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template says nothing yet: {formula}")
+        case _ as never:
+            assert_never(never)
 
 
 def _say_grouped(formula: Formula, around: type[Formula], clock: _Clock) -> str:

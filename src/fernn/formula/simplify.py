@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
+from typing import assert_never
 
 from .laws import OPERATOR_LAWS, TREND_LAWS, Law, push_negations
 from .measures import direction, mirror
@@ -19,14 +20,20 @@ from .nodes import (
     FALSE,
     TRUE,
     Always,
+    And,
+    AnyAtom,
     AnyOf,
+    Atom,
     Constant,
     Eventually,
     Formula,
     Historically,
+    Implies,
     Interval,
+    Not,
     Once,
     OpenInterval,
+    Or,
     Since,
     Until,
     children,
@@ -122,7 +129,10 @@ def _trim(formula: Formula, last: int, start: float, keep: frozenset[Interval]) 
             return type(formula)(
                 _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
             )
-    return replace_children(formula, tuple(_trim(child, last, start, keep) for child in children(formula)))
+        case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+            return replace_children(formula, tuple(_trim(child, last, start, keep) for child in children(formula)))
+        case _ as never:
+            assert_never(never)
 
 
 def _clip_window(over: Interval, last: float) -> Interval | None:

@@ -133,7 +133,7 @@ def fill_template(
     if over is None:
         return inside
     chosen = _check_window(over, _look_up(windows, over.name, f"the window ?{over.name}"))
-    return type(template)(*children(inside), chosen)  # type: ignore[call-arg]
+    return type(template)(*children(inside), chosen)  # type: ignore[arg-type,call-arg]
 
 
 def _look_up(given: Mapping[Any, Any] | None, key: Any, what: str) -> Any:
@@ -312,7 +312,7 @@ def _paper(n: int, since: bool) -> list[Formula]:
         case 2:
             return [c(p1)]
         case 3:
-            return [c(c(p1))] + ([Until(p1, p2)] if since else [])
+            return [c(c(p1)), Until(p1, p2)] if since else [c(c(p1))]
         case 4:
             more = [Until(c(p1), p2), Until(p2, c(p1))] if since else []
             return [c(any_pair(p1, p2, since)), *more]
@@ -368,7 +368,7 @@ def _rename_holes(formula: Formula, atom: Callable[[str], str], window: Callable
             return replace(node, name=atom(node.name))
         over = getattr(node, "over", None)
         if isinstance(over, OpenInterval):
-            return replace(node, over=replace(over, name=window(over.name)))  # type: ignore[type-var]
+            return replace(node, over=replace(over, name=window(over.name)))  # type: ignore[arg-type]
         return node
 
     return map_nodes(formula, change)

@@ -167,7 +167,7 @@ def assemble(shape: Formula, atoms: list[Atom], windows: list[Interval]) -> Form
                 return type(node)(left, build(b), over)
         if isinstance(node, TIMED):
             over = next(next_window)
-            return type(node)(build(children(node)[0]), over)  # type: ignore[arg-type]
+            return type(node)(build(children(node)[0]), over)
         return replace_children(node, tuple(build(child) for child in children(node)))
 
     return build(shape)

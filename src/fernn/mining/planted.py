@@ -68,7 +68,7 @@ class FormulaSampler:
         inside = tuple(self.formula(part) for part in children(template))
         over = getattr(template, "over", None)
         if isinstance(over, OpenInterval):
-            return type(template)(*inside, self.window())  # type: ignore[call-arg]
+            return type(template)(*inside, self.window())  # type: ignore[arg-type,call-arg]
         return replace_children(template, inside)
 
     def atom(self) -> Formula:
@@ -140,7 +140,7 @@ def _is_bounded(node: Formula) -> bool:
 def _widen(formula: Formula, spots: set[NodePath], path: NodePath = ()) -> Formula:
     inside = tuple(_widen(part, spots, (*path, i)) for i, part in enumerate(children(formula)))
     if path in spots:
-        return type(formula)(*inside)
+        return type(formula)(*inside)  # type: ignore[arg-type]
     return replace_children(formula, inside)
 
 

@@ -72,7 +72,7 @@ def check_channels(given: Sequence[Formula], marked: FaultMarks) -> None:
 
 
 def _over_all_time(node: Formula) -> Formula:
-    return type(node)(*children(node), ALL_TIME) if _is_open(node) else node  # type: ignore[call-arg]
+    return type(node)(*children(node), ALL_TIME) if _is_open(node) else node  # type: ignore[arg-type,call-arg]
 
 
 def explore_atoms(marked: FaultMarks, grid: int, memory: int, pulse: Callable[[], None]) -> Exploration:
@@ -99,7 +99,7 @@ def rule_forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple
 
 
 def _unname_window(node: Formula) -> Formula:
-    return type(node)(*children(node), replace(node.over, name=ONE)) if _is_open(node) else node  # type: ignore[attr-defined,call-arg]
+    return type(node)(*children(node), replace(node.over, name=ONE)) if _is_open(node) else node  # type: ignore[arg-type,call-arg,union-attr]
 
 
 def _is_open(node: Formula) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from ..formula import (
     walk,
 )
 from ..formula.laws import NEGATED_RELATION
+from ..formula.nodes import AnyAtom, AnyOf
 from ..formula.printer import format_sum
 
 
@@ -124,7 +125,10 @@ def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[Samp
             turned = _reverse(((at, at),), samples)
             runs = _ahead(turned, over, samples) if part == goal else _before(turned, over, samples)
             return _reverse(runs, samples)
-    return ()
+        case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+            return ()
+        case _ as never:
+            assert_never(never)
 
 
 def _read(
@@ -151,8 +155,10 @@ def _read(
             turned = _reverse(at, samples)
             yield from _read(a, _reverse(_before(turned, over, samples), samples), samples, helps)
             yield from _read(b, _reverse(_ahead(turned, over, samples), samples), samples, helps)
-        case _:
+        case AnyAtom() | AnyOf():
             raise FormulaError(f"{formula} has open choices: fill them before asking where it looks")
+        case _ as never:
+            assert_never(never)
 
 
 def _ahead(at: Iterable[SampleRange], over: Interval, samples: int) -> tuple[SampleRange, ...]:

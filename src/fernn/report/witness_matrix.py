@@ -7,7 +7,7 @@ the same part of the formula take the next step together.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from ..formula import (
     direction,
     walk,
 )
+from ..formula.nodes import AnyAtom, AnyOf, Constant
 from ..semantics import signals
 
 Matrix = npt.NDArray[Any]
@@ -88,6 +89,10 @@ class _Walk:
                 self._nearest(a, -1.0, cases, at, over, isinstance(node, Always), atoms)
             case Until(a, b, over) | Since(a, b, over):
                 self._held(a, b, cases, at, over, isinstance(node, Until), atoms)
+            case Constant() | AnyAtom() | AnyOf():
+                pass  # no sample decides
+            case _ as never:
+                assert_never(never)
 
     def _part(self, a: Formula, b: Formula, left: Matrix, cases: Ints, a_at: Ints, b_at: Ints, atoms: int) -> None:
         """Some go on in the left operand, the others in the right one."""

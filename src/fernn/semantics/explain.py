@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from ..formula.measures import direction
 from ..formula.nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -112,7 +114,10 @@ def _step_down(node: Formula, t: int, rows: dict[Formula, Row]) -> tuple[Formula
             return _step_into_until(a, b, rows, t, over, isinstance(node, Until))
         case Constant():
             return None
-    raise TypeError(f"not a formula: {node!r}")
+        case Atom() | AnyAtom() | AnyOf():
+            raise TypeError(f"nothing below decides {node}")
+        case _ as never:
+            assert_never(never)
 
 
 def _spans(over: Interval, size: int) -> Iterator[tuple[int, int]]:

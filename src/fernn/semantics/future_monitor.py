@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +31,19 @@ from ..formula.nodes import (
     PAST,
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
+    Constant,
     Eventually,
     Formula,
+    Historically,
     Implies,
     Interval,
     Not,
+    Once,
     Or,
+    Since,
     Until,
     atom,
     children,
@@ -233,7 +240,12 @@ class UnboundedPart:
                 return self._unbounded(a, None, over, not positive, positive, unknowns)
             case Until(a, b, over):
                 return self._unbounded(b, a, over, positive, positive, unknowns)
-        raise UnsupportedError(f"{formula}: a past operator around an unbounded future one cannot be monitored")
+            case Once() | Historically() | Since():
+                raise UnsupportedError(f"{formula}: a past operator around an unbounded future one cannot be monitored")
+            case Constant() | Atom() | AnyAtom() | AnyOf():
+                raise TypeError(f"not an unbounded formula: {formula}")
+            case _ as never:
+                assert_never(never)
 
     def _unbounded(
         self, goal: Formula, hold: Formula | None, over: Interval, largest: bool, positive: bool,
@@ -448,7 +460,10 @@ class FullHistoryMonitor:
                 return self._evaluate(Not(Eventually(Not(a), over)), world)
             case Until(a, b, over):
                 return _until_signal(self._evaluate(a, world), self._evaluate(b, world), over)
-        raise TypeError(f"not a formula over signals: {formula!r}")
+            case Constant() | Atom() | Once() | Historically() | Since() | AnyAtom() | AnyOf():
+                raise TypeError(f"not a formula over signals: {formula!r}")
+            case _ as never:
+                assert_never(never)
 
 
 def _combine_signals(best: Callable[[float, float], float], a: Signal, b: Signal) -> Signal:

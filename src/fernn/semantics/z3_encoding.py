@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from threading import Thread
-from typing import Any
+from typing import Any, assert_never
 
 from ..errors import FormulaError, SignalError, UnsupportedError
 from ..formula import Formula, direction
 from ..formula.nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -99,7 +101,10 @@ class _Encoder:
                 return self._window(node, a, over, t, z3.And, isinstance(node, Always))
             case Until(a, b, over) | Since(a, b, over):
                 return self._until(node, a, b, over, t, isinstance(node, Until))
-        raise FormulaError(f"expected a formula, found {type(node).__name__} {node!r}; fernn.parse reads text")
+            case AnyAtom() | AnyOf():
+                raise FormulaError(f"expected a formula, found the template {node}")
+            case _ as never:
+                assert_never(never)
 
     def _atom(self, node: Atom) -> Row:
         if node not in self.atoms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Literal, assert_never
 
 from torch import nn
 
@@ -114,7 +114,8 @@ def _cell(node: Formula, channels: Sequence[str], holes: Holes, paper: bool) -> 
             if over.is_all_time:
                 return PaperSince() if paper else Since()
             return WindowSince(_window(over, holes), paper)
-    raise FormulaError(f"expected a formula, found {type(node).__name__} {node!r}; fernn.parse reads text")
+        case _ as never:
+            assert_never(never)
 
 
 def _window(over: Interval, holes: Holes) -> Interval | Mask:

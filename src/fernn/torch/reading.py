@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from ..errors import FormulaError
 from ..formula.nodes import (
+    Always,
     And,
     AnyAtom,
     AnyOf,
     Atom,
     Constant,
+    Eventually,
     Formula,
+    Historically,
+    Implies,
     Interval,
     Not,
+    Once,
     OpenInterval,
+    Or,
     Relation,
     Since,
     Until,
@@ -81,9 +87,17 @@ class _Reader:
             case Since(a, b) | Until(a, b) if self.paper:
                 left, right = self.read(a, scale), self.read(b, scale)
                 return type(node)(left, And(left, right), self.window(node.over))
+            case (
+                Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until()
+            ):
+                return self.operator(node, scale)
+            case _ as never:
+                assert_never(never)
+
+    def operator(self, node: Formula, scale: float) -> Formula:
         inside = tuple(self.read(child, scale) for child in children(node))
         over = getattr(node, "over", None)
-        return replace_children(node, inside) if over is None else type(node)(*inside, self.window(over))  # type: ignore[call-arg]
+        return replace_children(node, inside) if over is None else type(node)(*inside, self.window(over))  # type: ignore[arg-type,call-arg]
 
     def window(self, over: Interval) -> Interval:
         return self.holes.masks[over.name].interval if isinstance(over, OpenInterval) else over

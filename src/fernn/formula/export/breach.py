@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from math import inf
+from typing import assert_never
 
 from ...errors import UnsupportedError
 from ..grammar import TIMED
 from ..nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -46,6 +49,15 @@ def _text(formula: Formula, dt: float) -> str:
             raise UnsupportedError("Breach has no Since; reverse time and export the mirror, which uses until")
         case Atom(weights, relation, threshold):
             return f"({_sum(weights)} {relation} {format_number(threshold)})"
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always() | Until():
+            return _operator(formula, dt)
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template has no such text: {formula}")
+        case _ as never:
+            assert_never(never)
+
+
+def _operator(formula: Formula, dt: float) -> str:
     word = _WORD[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         start, end = formula.over.spans[0]

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import json
 from math import inf
-from typing import Any
+from typing import Any, assert_never
 
 from ...errors import MALFORMED_DATA, FormulaError, convert_errors, shorten
 from ..grammar import INFIX, OPERATORS, PREFIX, TIMED
 from ..json_fields import as_number, as_object, read_json
 from ..json_fields import as_text as word
-from ..nodes import Atom, Constant, Formula, Interval, children
+from ..nodes import (
+    Always,
+    And,
+    AnyAtom,
+    AnyOf,
+    Atom,
+    Constant,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Interval,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    children,
+)
 from ..parser import TALLEST, is_depth_within
 from ..templates import require_closed
 from .target import check_dt
@@ -52,6 +70,15 @@ def to_data(formula: Formula) -> dict[str, Any]:
             return {"op": "true" if value else "false"}
         case Atom(weights, relation, threshold):
             return {"op": relation, "weights": [[n, w] for n, w in weights], "threshold": threshold}
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+            return _operator_data(formula)
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template has no such text: {formula}")
+        case _ as never:
+            assert_never(never)
+
+
+def _operator_data(formula: Formula) -> dict[str, Any]:
     data: dict[str, Any] = {
         "op": _WORD[type(formula)],
         "args": [to_data(child) for child in children(formula)],

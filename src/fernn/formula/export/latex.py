@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from math import inf
+from typing import assert_never
 
 from ..grammar import INFIX, TIGHTEST, TIMED
 from ..nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -45,6 +48,15 @@ def _text(formula: Formula) -> str:
             return r"\top" if value else r"\bot"
         case Atom(weights, relation, threshold):
             return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+            return _operator(formula)
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template has no such text: {formula}")
+        case _ as never:
+            assert_never(never)
+
+
+def _operator(formula: Formula) -> str:
     symbol = _SYMBOL[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         spans = [_span(a, b) for a, b in formula.over]

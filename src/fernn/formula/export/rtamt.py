@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
 from ...errors import UnsupportedError
 from ..grammar import TIMED
 from ..nodes import (
     Always,
     And,
+    AnyAtom,
+    AnyOf,
     Atom,
     Constant,
     Eventually,
@@ -46,6 +49,15 @@ def _text(formula: Formula) -> str:
                 if not _NAME.fullmatch(name) or name in _WORD.values():
                     raise UnsupportedError(f"rtamt cannot read the name {name!r}; rename the channel first")
             return f"({_sum(weights)} {relation} {format_number(threshold)})"
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+            return _operator(formula)
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template has no such text: {formula}")
+        case _ as never:
+            assert_never(never)
+
+
+def _operator(formula: Formula) -> str:
     word = _WORD[type(formula)]
     if isinstance(formula, TIMED) and not formula.over.is_all_time:
         start, end = formula.over.spans[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,18 @@ from ...errors import UnsupportedError, short_repr
 from ...formula import And, Atom, Formula, Historically, Implies, Not, Once, Or, Since, length, mirror
 from ...formula.laws import NEGATED_RELATION
 from ...formula.measures import map_nodes, orient
-from ...formula.nodes import AnyAtom, AnyOf, Interval, OpenInterval, Relation, children
+from ...formula.nodes import (
+    Always,
+    AnyAtom,
+    AnyOf,
+    Constant,
+    Eventually,
+    Interval,
+    OpenInterval,
+    Relation,
+    Until,
+    children,
+)
 from ...formula.templates import atoms_open, expand_template, is_template, windows_open
 from ...semantics import satisfied
 from . import candidates as at
@@ -59,7 +70,7 @@ class FormulaDecoder:
         a, b = self.row(left), self.row(right)
         if op == NOT_SINCE:
             return Not(Since(a, b))
-        return {AND: And, OR: Or, IMPLIES: Implies}.get(op, Since)(a, b)
+        return {AND: And, OR: Or, IMPLIES: Implies}.get(op, Since)(a, b)  # type: ignore[return-value]
 
     def _around(self, op: int, window: int, inner: Formula) -> Formula:
         if op == NOT:
@@ -159,7 +170,10 @@ class TemplateFamilies:
             case And(a, b) | Or(a, b) | Since(a, b) | Implies(a, b):
                 _check_window(node)
                 return self._grown([((_BINARY[type(node)], NOW), self.family(a), self.family(b))])
-        raise UnsupportedError(f"the exact search cannot open {node}")
+            case Constant() | Atom() | Eventually() | Always() | Until():
+                raise UnsupportedError(f"the exact search cannot open {node}")
+            case _ as never:
+                assert_never(never)
 
     def _grown(self, parts: list[tuple[Unary, Ids, Ids | None]]) -> Ids:
         ids, dropped = self.search.grown(parts, self.search.scope())
@@ -176,7 +190,7 @@ class TemplateFamilies:
         return np.array([shelf.count - 1])
 
     def _unaries(self, node: Formula) -> tuple[Unary, ...]:
-        over, op = node.over, _UNARY[type(node)]  # type: ignore[attr-defined]
+        over, op = node.over, _UNARY[type(node)]  # type: ignore[union-attr]
         if isinstance(over, OpenInterval):
             return tuple((op, self.search.window(each)) for each in self.windows(over))
         return ((op, EVER if over.is_all_time else self.search.window(over)),)

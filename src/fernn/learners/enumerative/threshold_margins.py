@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,21 @@ from ...data import Dataset
 from ...errors import short_repr
 from ...formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
 from ...formula.measures import map_nodes
-from ...formula.nodes import AnyAtom, children, walk
+from ...formula.nodes import (
+    Always,
+    And,
+    AnyAtom,
+    AnyOf,
+    Constant,
+    Eventually,
+    Historically,
+    Once,
+    Or,
+    Since,
+    Until,
+    children,
+    walk,
+)
 from ...semantics import robustness, satisfied
 from .bitpack import PackedData
 from .candidates import Column, Sum, between
@@ -105,9 +120,23 @@ def _is_negated(formula: Formula, k: int) -> bool:
             case Implies(left, right):
                 visit(left, not odd)
                 visit(right, odd)
-            case _:
+            case (
+                Constant()
+                | And()
+                | Or()
+                | Once()
+                | Historically()
+                | Since()
+                | Eventually()
+                | Always()
+                | Until()
+                | AnyAtom()
+                | AnyOf()
+            ):
                 for child in children(node):
                     visit(child, odd)
+            case _ as never:
+                assert_never(never)
 
     visit(formula, False)
     return found[k]

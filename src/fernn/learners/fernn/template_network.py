@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,13 @@ from ...formula import Formula, Interval, direction, interval, mirror
 from ...formula.grammar import FLIPPED
 from ...formula.measures import map_nodes
 from ...formula.nodes import (
+    Always,
     And,
     AnyAtom,
     AnyOf,
     Atom,
     Constant,
+    Eventually,
     Historically,
     Implies,
     Not,
@@ -37,6 +39,7 @@ from ...formula.nodes import (
     OpenInterval,
     Or,
     Since,
+    Until,
     walk,
 )
 from . import quantised_kernels as cell
@@ -275,7 +278,10 @@ class _Builder:
                 first = len(self.options)
                 self.options += places
                 return (cell.CHOICE, first, len(places), len(self.holes) + self.choices.index(formula))
-        raise UnsupportedError(f"no cell for {type(formula).__name__} in a network that looks back")
+            case Eventually() | Always() | Until():
+                raise UnsupportedError(f"no cell for {type(formula).__name__} in a network that looks back")
+            case _ as never:
+                assert_never(never)
 
     def constant(self, row: list[float]) -> tuple[int, int, int, int]:
         self.blocks.append((self.learned + len(self.constants), 0, 0))

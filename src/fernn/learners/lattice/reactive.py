@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...errors import FormulaError, short_repr
 from ...formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
-from ...formula.nodes import Interval, interval
+from ...formula.nodes import AnyAtom, AnyOf, Constant, Historically, Interval, Once, Since, Until, interval
 from ...semantics import satisfied
 
 Mask = npt.NDArray[np.bool_]
@@ -100,7 +101,10 @@ def _reach(formula: Formula) -> tuple[float, float]:
             return min(a, c), max(b, d)
         case Not(inner):
             return _reach(inner)
-    return 0, 0
+        case Constant() | Atom() | Once() | Historically() | Since() | Until() | AnyAtom() | AnyOf():
+            return 0, 0
+        case _ as never:
+            assert_never(never)
 
 
 def drop_idle_cause(formula: Formula, data: Dataset) -> Formula:

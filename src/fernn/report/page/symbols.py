@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import assert_never
 
 from ...formula import Atom, Constant, Formula, Implies, Not
 from ...formula.grammar import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
-from ...formula.nodes import children
+from ...formula.nodes import Always, And, AnyAtom, AnyOf, Eventually, Historically, Once, Or, Since, Until, children
 from ...formula.printer import format_number
 
 Piece = tuple[str, str]
@@ -34,6 +35,15 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
             yield "rel", _RELATION[relation]
             yield "num", format_number(threshold).replace("-", "−")
             return
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+            yield from _operator_pieces(formula)
+        case AnyAtom() | AnyOf():
+            raise TypeError(f"a template has no symbols: {formula}")
+        case _ as never:
+            assert_never(never)
+
+
+def _operator_pieces(formula: Formula) -> Iterator[Piece]:
     inside = children(formula)
     if type(formula) in PREFIX:
         yield "logic" if isinstance(formula, Not) else "op", _LOGIC.get(PREFIX[type(formula)], PREFIX[type(formula)])
