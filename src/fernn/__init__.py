@@ -101,6 +101,7 @@ _RENAMED = {
     "fernn.causes": "fernn.mining",
     "fernn.compare": "fernn.evaluation",
     "fernn.compare.own": "fernn.evaluation.comparison",
+    "fernn.engine": "fernn.engines",
     "fernn.planted": "fernn.mining",
     "fernn.regions": "fernn.mining",
 }

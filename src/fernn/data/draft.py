@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import DataError, short_repr
 from .checks import check_labels
 from .dataset import Dataset, Floats, Ints
 from .label_parsing import MANY, parse_labels
@@ -30,6 +30,8 @@ class Draft:
     groups: list[str] | None = None
     dt: float | None = None
     unit: str | None = None
+
+    __repr__ = short_repr
 
     def keep(self, at: list[int]) -> Draft:
         """Only the cases at these positions."""

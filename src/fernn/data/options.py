@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from types import NoneType
 from typing import Literal
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula.json_fields import as_text
 from .problems import quote_names
 
@@ -55,6 +55,8 @@ class ReadOptions:
     faulty: object = None
     """What that column says of a fault; by default a word such as `fault`, or 1."""
     classes: tuple[str, ...] | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for key, allowed in CHOICES.items():

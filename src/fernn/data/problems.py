@@ -79,6 +79,8 @@ class ProblemLog:
     _kept: dict[Key, list[Problem]] = field(default_factory=dict)
     _more: dict[Key, int] = field(default_factory=dict)
 
+    __repr__ = short_repr
+
     def add(
         self,
         kind: str,

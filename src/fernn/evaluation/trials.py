@@ -91,6 +91,8 @@ class TrialData:
     classes: Dataset
     """The training traces with their classes."""
 
+    __repr__ = short_repr
+
 
 def load_trial_data(name: str, part: str) -> TrialData:
     """The data of this name, or in this NPZ file, split in this way."""
