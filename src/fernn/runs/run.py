@@ -57,7 +57,7 @@ def new_folder(name: str, under: Path = Path("runs")) -> Path:
     make_folder(under)
     number = 1
     with writable(under):
-        while (under / f"{plain}-{as_number}").exists() or not _create(under / f"{plain}-{as_number}"):
+        while (under / f"{plain}-{number}").exists() or not _create(under / f"{plain}-{number}"):
             number += 1
         return under / f"{plain}-{number}"
 
