@@ -19,8 +19,8 @@ import fernn
 from fernn.data import Dataset, from_arrays
 from fernn.errors import DataError, FernnError
 from fernn.learners import Fit, Learner, Progress, paper
-from fernn.learners.clock import Clock
-from fernn.learners.front import picked
+from fernn.learners.base import select_entry
+from fernn.learners.time_limit import FitClock
 from fernn.runs import Run
 
 SLACK = 2.0  # seconds that a fit may go on after its time is up, on a busy machine
@@ -242,7 +242,7 @@ def _assert_front(fit: Fit) -> None:
     assert all(a.length < b.length and a.train > b.train for a, b in pairwise(entries))
     assert all(isnan(e.validation) or (e.validation >= 0 and e.spread >= 0) for e in entries)
     assert all(e.margin >= 0 for e in entries)
-    assert fit.front.pick == picked(entries)
+    assert fit.front.pick == select_entry(entries)
 
 
 def _no_worse(fit: Fit, than: Any) -> bool:
@@ -259,7 +259,7 @@ def _told_often(learner: Learner, data: Dataset, stop: int | None = None) -> tup
         if len(told) == stop:
             raise KeyboardInterrupt
 
-    with patch.object(Clock, "is_due", lambda clock, every: True), patch.object(paper, "TOLD", 0.0):
+    with patch.object(FitClock, "is_due", lambda clock, every: True), patch.object(paper, "TOLD", 0.0):
         return learner.fit(data, watch), told
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -42,3 +43,20 @@ def test_the_warning_names_the_line_that_imports():
     code = "import warnings\nwarnings.simplefilter('error')\nimport fernn.belief"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "DeprecationWarning: fernn.belief is now called fernn.evaluation" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("former", "now", "name"),
+    [
+        ("fernn.exact.smallest", "fernn.learners.enumerative.smallest", "smallest"),
+        ("fernn.lattice", "fernn.learners.lattice", "below"),
+        ("fernn.integrations", "fernn.learners.adapters", "__doc__"),
+    ],
+)
+def test_learners_that_moved_keep_their_documented_paths(former, now, name):
+    for each in [each for each in sys.modules if each == former or (former.startswith(f"{each}.") and each != "fernn")]:
+        sys.modules.pop(each)
+    with pytest.warns(DeprecationWarning, match=f"{former} is now called {now}"):
+        module = import_module(former)
+    if name != "__doc__":
+        assert getattr(module, name) is getattr(import_module(now), name)

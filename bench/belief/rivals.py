@@ -12,7 +12,7 @@ import numpy as np
 from fernn.evaluation import rashomon_set
 from fernn.formula import direction
 from fernn.learners import Fernn
-from fernn.learners.recipe import recipe
+from fernn.learners.learner_registry import learner_to_dict
 from fernn.mining import plant_formula
 from fernn.runs import Run, plan
 from fernn.runs.job import Job
@@ -44,7 +44,7 @@ def measured(unit: str) -> Found:
     errs = min(entry.train for entry in fit.front)
     with tempfile.TemporaryDirectory() as folder:
         planned = plan("planted", {}, "fernn", {"seed": 0}, 0.0)
-        planned["learner"] |= recipe(learner)["settings"]
+        planned["learner"] |= learner_to_dict(learner)["settings"]
         run = Run.create(Path(folder) / "run", planned, made.train)
         run.finish(fit)
         if errs > 0:  # labels without noise, so there is more to find: what `fernn rivals --seeds` does

@@ -9,7 +9,7 @@ import numpy as np
 
 from fernn.data import Dataset, load, split
 from fernn.learners import Fernn, Front
-from fernn.learners.labels import unavoidable
+from fernn.learners.base import unavoidable_error
 from fernn.semantics import score
 
 from ..store import Found
@@ -33,7 +33,11 @@ def measured(unit: str) -> Found:
     name, seed = unit.split("/")[:2]
     train, test = split(load(name), seed=int(seed))
     longest = LENGTHS if unit.endswith(EACH) else LENGTHS[-1:]
-    found: Found = {"floor": unavoidable(test, np.ones(len(test))) / len(test), "train": len(train), "test": len(test)}
+    found: Found = {
+        "floor": unavoidable_error(test, np.ones(len(test))) / len(test),
+        "train": len(train),
+        "test": len(test),
+    }
     fits, seconds = {}, {}
     for length in longest:
         start = perf_counter()

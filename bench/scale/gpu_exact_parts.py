@@ -199,5 +199,5 @@ def whole(traces: int, longest: int, grid: int) -> Found:
         "times": cpu / card,
         "same": one.certificate.to_json() == other.certificate.to_json()
         and [str(entry) for entry in one.front] == [str(entry) for entry in other.front]
-        and one.papers == other.papers,
+        and one.artifacts == other.artifacts,
     }  # fmt: skip

@@ -96,6 +96,12 @@ def __dir__() -> list[str]:
 
 
 _RENAMED = {
+    "fernn.exact": "fernn.learners.enumerative",
+    "fernn.exact.smallest": "fernn.learners.enumerative.smallest",
+    "fernn.integrations": "fernn.learners.adapters",
+    "fernn.integrations.aeon": "fernn.learners.adapters.aeon_classifier",
+    "fernn.integrations.sktime": "fernn.learners.adapters.sktime_classifier",
+    "fernn.lattice": "fernn.learners.lattice",
     "fernn.asking": "fernn.mining",
     "fernn.belief": "fernn.evaluation",
     "fernn.causes": "fernn.mining",

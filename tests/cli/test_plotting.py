@@ -13,7 +13,7 @@ from PIL import Image
 from fernn.data import load, read_input, write_csv
 from fernn.formula import parse
 from fernn.learners import Fit, Front
-from fernn.learners.front import Entry
+from fernn.learners.base import Entry
 from fernn.runs import plan, start_job
 
 RULES = (("v <= 27", 1, 0.4), ("G (v <= 36)", 2, 0.1))

@@ -13,7 +13,7 @@ import pytest
 import fernn
 from fernn.data import from_arrays, write_csv
 from fernn.errors import FernnWarning
-from fernn.learners import Prior, informed
+from fernn.learners import Prior, constrain
 
 FERNN = [sys.executable, "-c", "from fernn.cli import main; main()"]
 
@@ -69,7 +69,7 @@ LEARNERS = [
     fernn.Enumerative(max_length=2, intervals=True, exhaust=True, folds=2),
     fernn.Tree(folds=2),
     fernn.Tightest(max_length=2),
-    informed(fernn.Fernn(max_length=2, restarts=2), Prior.from_json({"must_hold": ["G[5,9] (v <= 9)"]})),
+    constrain(fernn.Fernn(max_length=2, restarts=2), Prior.from_json({"must_hold": ["G[5,9] (v <= 9)"]})),
 ]
 
 

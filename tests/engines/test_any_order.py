@@ -103,7 +103,7 @@ def test_a_fit_that_an_engine_left_in_the_middle_of_a_round_goes_on_anywhere(num
                 raise KeyboardInterrupt
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("fernn.learners.clock.Clock.is_due", lambda clock, every: True)
+            patch.setattr("fernn.learners.time_limit.FitClock.is_due", lambda clock, every: True)
             replace(learner, engine=Unordered(stop)).fit(data, watch)
         for engine in (None, Unordered(7)):
             assert replace(learner, engine=engine).fit(data, resume=told[stop - 1]).front == here.front

@@ -8,7 +8,7 @@ from fernn.engines import Local, resolve_engine, use
 from fernn.engines.resolve import check_engine
 from fernn.errors import FernnError, UnsupportedError
 from fernn.learners import Enumerative, Fernn, Tree
-from fernn.learners.recipe import made, recipe
+from fernn.learners.learner_registry import learner_from_dict, learner_to_dict
 from fernn.runs.methods import METHODS, settings
 
 
@@ -75,7 +75,7 @@ def test_where_is_no_part_of_what():
 @pytest.mark.parametrize("name", METHODS)
 def test_a_learner_is_made_again_from_its_recipe(name):
     learner = METHODS[name].kind()
-    again = made(recipe(learner))
+    again = learner_from_dict(learner_to_dict(learner))
     assert again == learner
     assert {each.name for each in fields(again)} == {each.name for each in fields(learner)}
 
@@ -84,7 +84,7 @@ def test_formulas_travel_as_text():
     from fernn.formula import parse
 
     learner = Fernn(template=parse("G (?p)"), guesses=(parse("G (v <= 3)"),), engine="processes")
-    assert made(recipe(learner)) == learner
+    assert learner_from_dict(learner_to_dict(learner)) == learner
 
 
 def test_learners_of_others_cannot_be_sent():
@@ -92,7 +92,7 @@ def test_learners_of_others_cannot_be_sent():
         pass
 
     with pytest.raises(UnsupportedError, match="only fernn's own learners"):
-        recipe(Own())
+        learner_to_dict(Own())
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fernn.errors import DataError
 from fernn.evaluation import bootstrap, nested_cv, permutation_test
 from fernn.evaluation.resampling import Refit, draw_bootstrap, permute_labels, refit
 from fernn.learners import Entry, Enumerative, Fernn, Fit, Front, Learner, Tree
-from fernn.learners.labels import losses
+from fernn.learners.base import losses
 
 QUICK = Enumerative(max_length=2, grid=16, folds=0)
 

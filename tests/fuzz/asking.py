@@ -135,7 +135,7 @@ def _fit() -> Any:
 
 def _rules() -> Any:
     from fernn.learners.classes import PerClass
-    from fernn.learners.classes.rules import Rule
+    from fernn.learners.classes.class_rules import Rule
 
     front = _fit().front
     return PerClass(("bad", "good"), (Rule("bad", front), Rule("good", front))).to_json()

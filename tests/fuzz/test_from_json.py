@@ -33,7 +33,7 @@ ELSEWHERE = (
     "gpu_network_kernel",
     "gpu_training",
     "studio",
-    "integrations",
+    "adapters",
     "__main__",
     "ray",
     "dask",

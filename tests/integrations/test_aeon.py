@@ -9,7 +9,7 @@ pytest.importorskip("aeon", reason="needs fernn[aeon], which holds numba back: m
 
 from aeon.testing.estimator_checking import check_estimator
 
-from fernn.integrations.aeon import FernnAeonClassifier
+from fernn.learners.adapters.aeon_classifier import FernnAeonClassifier
 
 
 def test_aeons_own_checks_pass():

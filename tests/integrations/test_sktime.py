@@ -9,7 +9,7 @@ pytest.importorskip("sktime", reason="needs fernn[sktime]")
 
 from sktime.utils.estimator_checks import check_estimator
 
-from fernn.integrations.sktime import FernnSktimeClassifier
+from fernn.learners.adapters.sktime_classifier import FernnSktimeClassifier
 
 
 def test_sktimes_own_checks_pass():

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from fernn.data import from_arrays
 from fernn.errors import DataError, UnsupportedError
-from fernn.learners.baselines import BASELINES, resampled, summaries
+from fernn.learners.baselines import BASELINES, resample, summaries
 
 
 def judged(name, train, test, seed=0):
@@ -94,7 +94,7 @@ def test_a_test_trace_far_beyond_training_is_no_obstacle(name):
 
 def test_resampling_keeps_ends_and_straight_lines():
     data = from_arrays([np.array([[0.0, 2.0, 4.0]]), np.array([[1.0, 3.0]]), np.array([[5.0]])], [0, 1, 1])
-    np.testing.assert_allclose(resampled(data, 5)[:, 0], [[0, 1, 2, 3, 4], [1, 1.5, 2, 2.5, 3], [5] * 5])
+    np.testing.assert_allclose(resample(data, 5)[:, 0], [[0, 1, 2, 3, 4], [1, 1.5, 2, 2.5, 3], [5] * 5])
 
 
 def test_the_same_shape_at_another_pace_is_near():

@@ -27,12 +27,9 @@ from fernn.learners.classes import (
     confusion,
     read_rules,
 )
-from fernn.learners.classes.background import KINDS, background
-from fernn.learners.classes.envelope import Tight, picked
-from fernn.learners.classes.ranks import best_cuts, ranked
-from fernn.learners.classes.tightening import tightened, violating
-from fernn.learners.classes.tightest import channel_ranges
-from fernn.learners.clock import Clock
+from fernn.learners.classes.class_rules import Tight, best_cuts, rank_of, select_tight
+from fernn.learners.classes.one_class import BACKGROUND_KINDS, background, channel_ranges, count_violations, tighten
+from fernn.learners.time_limit import FitClock
 from fernn.semantics import robustness, satisfied
 
 QUICK = Enumerative(max_length=2, grid=8, folds=2)
@@ -200,9 +197,9 @@ def test_one_class_that_is_interrupted_while_thresholds_are_moved_keeps_the_best
         calls.append(given)
         if len(calls) == number:
             raise KeyboardInterrupt
-        return tightened(*given)
+        return tighten(*given)
 
-    monkeypatch.setattr("fernn.learners.classes.tightest.tightened", interrupt)
+    monkeypatch.setattr("fernn.learners.classes.one_class.tighten", interrupt)
     cut = learner.fit(data)
     assert (len(calls), cut.ended) == (number, "interrupted")
     assert [each.violated for each in cut.rules.entries] == [0] * len(cut.rules.entries)
@@ -215,7 +212,7 @@ def test_one_class_says_that_time_ran_out_also_where_its_ranges_exclude_all_made
     """Then nothing is searched for, but how many traces left out violate the ranges is not known."""
     data = one_vs_rest(three(36), "flat")
     made = [np.full((2, 12), 9.0)], ("drawn",)
-    monkeypatch.setattr("fernn.learners.classes.tightest.background", lambda *given: made)
+    monkeypatch.setattr("fernn.learners.classes.one_class.background", lambda *given: made)
     whole, cut = Tightest().fit(data), Tightest(time_limit=1e-9).fit(data)
     assert [whole.rules.entries[0].validation is None, cut.rules.entries[0].validation is None] == [False, True]
     assert (whole.ended, cut.ended) == ("done", "time limit")
@@ -254,15 +251,15 @@ def test_traces_of_no_weight_are_as_if_not_there():
 def test_no_threshold_can_be_tighter_within_the_allowance(text, allowed, seed):
     data = from_arrays(np.random.default_rng(seed).normal(0, 1, (12, 2, 6)).round(1), None, ["a", "b"])
     start = with_thresholds(parse(text), [-1e3 if ">=" in part else 1e3 for part in text.split("(") if "=" in part])
-    found = tightened(start, data, allowed, lambda way: 0.0, Clock(0.0, None))
-    assert violating(found, data) <= allowed
+    found = tighten(start, data, allowed, lambda way: 0.0, FitClock(0.0, None))
+    assert count_violations(found, data) <= allowed
     for k, value in enumerate(thresholds(found)):
         if abs(value) > 100:  # another atom leaves this one nothing to do
             continue
         step = 0.05 if ">=" in str(found).split("(")[-1 - (len(thresholds(found)) - 1 - k)] else -0.05
         moved = list(thresholds(found))
         moved[k] += step
-        assert violating(with_thresholds(found, moved), data) > allowed
+        assert count_violations(with_thresholds(found, moved), data) > allowed
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
@@ -273,8 +270,8 @@ def test_the_tightest_formulas_hold_of_all_but_the_share(share):
     shares = [each.excluded for each in rules.entries]
     assert shares == sorted(shares)
     for each in rules.entries:
-        assert violating(each.formula, good) <= floor(share * len(good))
-        assert each.violated == violating(each.formula, good) / len(good)
+        assert count_violations(each.formula, good) <= floor(share * len(good))
+        assert each.violated == count_violations(each.formula, good) / len(good)
     alone = Tightest(max_length=4, share=share, made=120).fit(Dataset(good.values, channels=good.channels))
     assert str(alone.rules) == str(rules)  # the bad traces say nothing
     assert rules.error(data) < 0.2
@@ -287,7 +284,7 @@ def test_excluded_is_the_share_of_the_made_traces_that_violate():
     made, kinds = background(good, 120, 0)
     out = ~satisfied(each.formula, made, ["a", "b"])
     assert each.excluded == pytest.approx(out.mean())
-    assert set(each.kinds) == set(kinds) == set(KINDS)
+    assert set(each.kinds) == set(kinds) == set(BACKGROUND_KINDS)
 
 
 def test_made_traces_have_the_shape_of_recorded_ones_and_differ_from_them():
@@ -314,8 +311,8 @@ def test_a_fault_in_any_channel_is_caught_and_few_good_runs_are_flagged():
     for seed in range(3):
         learned, good, bad = nine_sigma(seed, 40)
         rules = Tightest(made=140, seed=seed).fit(learned).rules
-        assert violating(rules.formula, bad) / 300 >= 0.95
-        flagged.append(violating(rules.formula, good) / 300)
+        assert count_violations(rules.formula, bad) / 300 >= 0.95
+        flagged.append(count_violations(rules.formula, good) / 300)
     assert max(flagged) < 0.1
     assert np.mean(flagged) < 0.05
 
@@ -357,11 +354,11 @@ def test_a_condition_is_added_to_the_ranges_only_where_it_raises_no_more_false_a
     def entry(excluded, validation):
         return Tight(parse("G (x <= 1)"), 2, 0.0, validation, excluded, {})
 
-    assert picked([entry(0.3, 0.0), entry(0.5, 0.1)], True) == 0
-    assert picked([entry(0.3, 0.1), entry(0.5, 0.1)], True) == 1
-    assert picked([entry(0.3, 0.1), entry(0.31, 0.0)], True) == 0  # not worth its length
-    assert picked([entry(0.3, None), entry(0.5, None)], True) == 0
-    assert picked([entry(0.3, 0.0), entry(0.5, 0.1)], False) == 1
+    assert select_tight([entry(0.3, 0.0), entry(0.5, 0.1)], True) == 0
+    assert select_tight([entry(0.3, 0.1), entry(0.5, 0.1)], True) == 1
+    assert select_tight([entry(0.3, 0.1), entry(0.31, 0.0)], True) == 0  # not worth its length
+    assert select_tight([entry(0.3, None), entry(0.5, None)], True) == 0
+    assert select_tight([entry(0.3, 0.0), entry(0.5, 0.1)], False) == 1
 
 
 def test_one_class_of_many_has_to_be_named():
@@ -377,7 +374,7 @@ def test_no_cuts_err_less_than_the_best_cuts(seed, count):
     ranks = random.integers(0, count, 9)
     cuts = best_cuts(values, ranks, np.ones(9), count)
     assert list(cuts) == sorted(cuts)
-    found = np.abs(ranked(values, cuts) - ranks).sum()
+    found = np.abs(rank_of(values, cuts) - ranks).sum()
     places = np.arange(-0.5, 7)
     for other in np.stack(np.meshgrid(*[places] * (count - 1)), -1).reshape(-1, count - 1):
         if (np.diff(other) >= 0).all():

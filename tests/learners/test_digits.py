@@ -9,7 +9,7 @@ import fernn
 from fernn.data import from_arrays
 from fernn.formula import Atom, parse, thresholds, walk
 from fernn.learners import Fernn
-from fernn.learners.classes.tightening import shortened, violating
+from fernn.learners.classes.one_class import count_violations, loosen_digits
 from fernn.learners.fernn.subsampling import _near
 
 
@@ -48,8 +48,8 @@ def test_a_tight_threshold_that_cannot_be_loosened_at_once_is_still_written_shor
     sums = X[:, :1] * 0.7 + X[:, 1:] * 0.1
     data = from_arrays(sums, None, ["v"])
     rule = parse(f"G (v <= {float(sums.max())!r})")
-    short = shortened(rule, data, 0)
-    assert violating(short, data) == 0
+    short = loosen_digits(rule, data, 0)
+    assert count_violations(short, data) == 0
     (atom,) = [node for node in walk(short) if isinstance(node, Atom)]
     assert atom.threshold == float(f"{atom.threshold:.8g}")
 

@@ -9,7 +9,7 @@ from checks import spikes
 from fernn.data import from_arrays, load, split
 from fernn.errors import FernnError, UnsupportedError
 from fernn.learners import Enumerative
-from fernn.learners.memory import bytes_of
+from fernn.learners.base import parse_bytes
 
 
 def test_exact_thresholds_are_the_best_of_all():
@@ -158,7 +158,12 @@ def test_atoms_are_kept_whatever_they_take():
 
 
 def test_sizes_of_memory():
-    assert [bytes_of(text) for text in ("2GB", "500 MB", "1.5GiB", 4096)] == [2 * 10**9, 500 * 10**6, 3 * 2**29, 4096]
+    assert [parse_bytes(text) for text in ("2GB", "500 MB", "1.5GiB", 4096)] == [
+        2 * 10**9,
+        500 * 10**6,
+        3 * 2**29,
+        4096,
+    ]
 
 
 def test_test_errors_are_those_of_unseen_traces():

@@ -51,7 +51,7 @@ def asked(monkeypatch):
             "clock",
             "fernn.restart_search",
             "fernn.fernn",
-            "underway",
+            "resumable_search",
             "enumerative.enumerative",
             "fernn.remote_restarts",
         ):

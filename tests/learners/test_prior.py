@@ -11,10 +11,10 @@ import pytest
 from fernn.data import Dataset, write_csv
 from fernn.errors import DataError, FernnError, FernnWarning, FormulaError, UnsupportedError
 from fernn.formula import Atom, channels, parse, walk
-from fernn.learners import Enumerative, Fernn, Prior, Range, Tree, informed, read_prior
+from fernn.learners import Enumerative, Fernn, Prior, Range, Tree, constrain, read_prior
+from fernn.learners.constraints import violations
 from fernn.learners.enumerative.audit import audit
 from fernn.learners.enumerative.certificate import Certificate
-from fernn.learners.prior import keeping
 from fernn.runs.job import select_certified
 from fernn.semantics import satisfied
 
@@ -33,7 +33,7 @@ def made(n: int = 60, name: str = "v") -> Dataset:
 def fitted(learner, prior, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FernnWarning)
-        return informed(learner, prior).fit(data)
+        return constrain(learner, prior).fit(data)
 
 
 def bounds(formula, channel):
@@ -105,7 +105,7 @@ def test_good_traces_that_violate_what_must_hold_are_named(learner):
     data = made()
     broken = data.positive & ~satisfied(parse("G (v <= 1)"), data)
     with pytest.warns(FernnWarning, match=f"{broken.sum()} of {data.positive.sum()} good traces") as caught:
-        fit = informed(learner, Prior(must_hold=(parse("G (v <= 1)"),))).fit(data)
+        fit = constrain(learner, Prior(must_hold=(parse("G (v <= 1)"),))).fit(data)
     first = data.cases[int(np.flatnonzero(broken)[0])]
     assert any(repr(first) in str(warning.message) for warning in caught)
     assert any("must hold" in note for note in fit.notes)
@@ -116,22 +116,22 @@ def test_values_outside_of_a_range_are_counted_and_a_range_without_values_is_ref
     values = data.values[:, 0]
     outside = int(((values < 0) | (values > 1)).sum())
     with pytest.warns(FernnWarning, match=f"{outside} of {values.size} samples"):
-        informed(LEARNERS[1], Prior(ranges={"v": Range(0, 1)})).fit(data)
+        constrain(LEARNERS[1], Prior(ranges={"v": Range(0, 1)})).fit(data)
     with pytest.raises(DataError, match="no such threshold tells two traces apart"):
-        informed(LEARNERS[1], Prior(ranges={"v": Range(1000, 2000)})).fit(data)
+        constrain(LEARNERS[1], Prior(ranges={"v": Range(1000, 2000)})).fit(data)
 
 
 def test_a_unit_that_differs_from_that_of_the_channel_is_refused_and_one_that_cannot_be_checked_is_told():
     prior = Prior(ranges={"v [m/s]": Range(0, 1, "km/h")})
     with pytest.raises(DataError, match=r"in km/h, its name says m/s"):
-        informed(LEARNERS[1], prior).fit(made(name="v [m/s]"))
+        constrain(LEARNERS[1], prior).fit(made(name="v [m/s]"))
     with pytest.warns(FernnWarning, match="do not say in which unit v is"):
-        informed(LEARNERS[1], Prior(ranges={"v": Range(0, 1, "km/h")})).fit(made())
+        constrain(LEARNERS[1], Prior(ranges={"v": Range(0, 1, "km/h")})).fit(made())
 
 
 def test_a_direction_against_the_data_is_doubted():
     with pytest.warns(FernnWarning, match="larger is better, but in .* the good one has the smaller mean of v"):
-        informed(LEARNERS[1], Prior(monotone={"v": "larger is better"})).fit(made())
+        constrain(LEARNERS[1], Prior(monotone={"v": "larger is better"})).fit(made())
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_a_prior_that_contradicts_itself_or_is_none_is_refused(prior, why):
 
 def test_negations_turn_the_way_of_a_bound():
     prior = Prior(monotone={"v": "larger is worse"})
-    assert not list(keeping(parse("!(F (v > 3)) & (G (v >= 3) -> G (v <= 4))"), prior))
-    assert len(list(keeping(parse("!(F (v < 3)) | (G (v <= 3) -> G (v >= 4))"), prior))) == 3
-    assert len(list(keeping(parse("G (w - 2*v <= 3)"), prior))) == 1
+    assert not list(violations(parse("!(F (v > 3)) & (G (v >= 3) -> G (v <= 4))"), prior))
+    assert len(list(violations(parse("!(F (v < 3)) | (G (v <= 3) -> G (v >= 4))"), prior))) == 3
+    assert len(list(violations(parse("G (w - 2*v <= 3)"), prior))) == 1
 
 
 @pytest.mark.parametrize(
@@ -180,18 +180,18 @@ def test_a_tree_keeps_to_what_needs_no_template():
     data = made()
     prior = Prior(without=("u",), ranges={"v": Range(0, 2)})
     for entry in fitted(Tree(depth=2, folds=0), prior, data).front:
-        assert not list(keeping(entry.formula, prior))
+        assert not list(violations(entry.formula, prior))
 
 
 def test_a_channel_that_is_not_in_the_data_is_named():
     with pytest.raises(DataError, match=r"without names 'vv'.*did you mean 'v'"):
-        informed(Fernn(), Prior(without=("vv",))).fit(made())
+        constrain(Fernn(), Prior(without=("vv",))).fit(made())
 
 
 def test_a_certificate_can_be_checked_with_the_data_as_the_prior_shows_them():
     data = made()
     fit = fitted(Enumerative(max_length=2, folds=0), Prior(ranges={"v": Range(0, 1)}, without=("u",)), data)
-    proof = Certificate.from_json(json.loads(json.dumps(fit.papers["certificate.json"])))
+    proof = Certificate.from_json(json.loads(json.dumps(fit.artifacts["certificate.json"])))
     assert audit(proof, select_certified(proof, data)).stands
 
 

@@ -36,9 +36,9 @@ from fernn import (
     TreeClassifier,
 )
 from fernn.learners import Entry, Enumerative, Fernn, Front, Lattice, Progress, Tree
-from fernn.learners.sklearn import settings
-from fernn.learners.sklearn.cases import merged
-from fernn.learners.sklearn.selection import chosen
+from fernn.learners.sklearn import estimators as settings
+from fernn.learners.sklearn.estimator_base import select_from_front
+from fernn.learners.sklearn.inputs import merge_duplicates
 
 QUICK = {"max_length": 3, "restarts": 2, "rounds": 1, "random_state": 0}
 RIGHT = (
@@ -70,7 +70,7 @@ class Recorder(Fernn):
 
 @pytest.fixture
 def told(monkeypatch):
-    monkeypatch.setattr(settings.FernnLearned, "_kind", Recorder)
+    monkeypatch.setattr(settings.FernnEstimator, "_kind", Recorder)
     Recorder.told.clear()
     return Recorder.told
 
@@ -163,7 +163,7 @@ def test_the_order_and_the_copies_of_cases_do_not_matter(spikes, told):
 
 def test_cases_without_weight_are_left_out():
     X = np.array([[[0.0]], [[1.0]], [[-0.0]], [[0.0]]])
-    where, weights = merged(X, np.array([0, 0, 0, 1]), np.array([1.0, 0.0, 0.5, 2.0]))
+    where, weights = merge_duplicates(X, np.array([0, 0, 0, 1]), np.array([1.0, 0.0, 0.5, 2.0]))
     assert dict(zip(where.tolist(), weights.tolist(), strict=True)) == {0: 1.5, 3: 2.0}
 
 
@@ -223,7 +223,7 @@ def test_model_selection():
     rows = [(2, 0.2, 0.20), (3, 0.1, 0.12), (5, 0.05, 0.11), (6, 0.0, 0.11)]
     formula = fernn.parse("x >= 0")
     front = Front(tuple(Entry(formula, n, train, error, 0.02, 0.0) for n, train, error in rows), 0)
-    assert [chosen(front, rule).pick for rule in ("one_se", "accurate", "simplest")] == [1, 2, 0]
+    assert [select_from_front(front, rule).pick for rule in ("one_se", "accurate", "simplest")] == [1, 2, 0]
     with pytest.raises(ValueError, match="model_selection is one of 'one_se', 'accurate', 'simplest'; found 'best'"):
         FernnClassifier(model_selection="best").fit([[0.0], [1.0]], [0, 1])
 

@@ -11,8 +11,7 @@ from fernn.data import from_arrays
 from fernn.errors import UnsupportedError
 from fernn.formula import atom, direction
 from fernn.learners import Enumerative, Tree
-from fernn.learners.branches import Branches, grown, prunings, reaching, voted
-from fernn.learners.splitting import IMPURITY, Splitting
+from fernn.learners.tree import IMPURITY, FormulaTree, SplitSearch, build_tree, cases_reaching, prunings, vote
 
 SPLITS = [fernn.parse(text) for text in ("G (a >= 0.5)", "F (b >= 1.5)", "a <= 0.5", "F (a >= 1.5 & b <= 0.5)")]
 
@@ -34,7 +33,7 @@ def test_no_formula_of_the_space_parts_better(seed, purity, length):
     data = noisy(seed)
     weights = np.random.default_rng(seed).choice([1.0, 1.0, 3.0], len(data))
     space, future = Enumerative(length, since=False, thresholds="exact").space(data)
-    formula, gained = Splitting(data, weights, space, future, 10**8, lambda: None).best(purity)
+    formula, gained = SplitSearch(data, weights, space, future, 10**8, lambda: None).best(purity)
     atoms = [atom(name, side, level) for name in "ab" for side in (">=", "<=") for level in (0.5, 1.5)]
     every = [f for found in all_formulas(atoms, length, True, since=False).values() for f in found]
     most = max(gain(purity, fernn.satisfied(f, data), data.positive, weights) for f in every)
@@ -50,13 +49,13 @@ def trees(draw):
         if path[:-1] in splits and draw(st.booleans()):
             splits[path] = draw(st.sampled_from(SPLITS))
     ends = [path + way for path in splits for way in "yn" if path + way not in splits]
-    return Branches(splits, {path: draw(st.booleans()) for path in ends})
+    return FormulaTree(splits, {path: draw(st.booleans()) for path in ends})
 
 
 @given(trees(), st.integers(0, 50))
 def test_the_formula_of_a_tree_judges_as_the_tree(tree, seed):
     data = noisy(seed)
-    masks = reaching(tree.splits, data)
+    masks = cases_reaching(tree.splits, data)
     wanted = np.zeros(len(data), bool)
     for path, verdict in tree.leaves.items():
         wanted[masks[path]] = verdict
@@ -68,13 +67,13 @@ def test_a_vote_counts_what_each_has_to_say(formulas, seed, data):
     traces = noisy(seed)
     says = [data.draw(st.sampled_from([0.5, 1.0, 2.0, 3.5])) for _ in formulas]
     for_it = sum(say * fernn.satisfied(f, traces) for say, f in zip(says, formulas, strict=True))
-    assert (fernn.satisfied(voted(formulas, says), traces) == (for_it > sum(says) / 2)).all()
+    assert (fernn.satisfied(vote(formulas, says), traces) == (for_it > sum(says) / 2)).all()
 
 
 def test_prunings_shrink_to_one_split_and_err_more_and_more():
     data = noisy(3, 60)
     weights = np.ones(len(data))
-    tree = grown({"": SPLITS[0], "y": SPLITS[1], "n": SPLITS[2], "ny": SPLITS[3]}, data, weights)
+    tree = build_tree({"": SPLITS[0], "y": SPLITS[1], "n": SPLITS[2], "ny": SPLITS[3]}, data, weights)
     found = list(prunings(tree, data, weights))
     assert [len(each.splits) for each in found] == sorted({len(each.splits) for each in found}, reverse=True)
     assert list(found[-1].splits) == [""]
@@ -140,7 +139,7 @@ def test_no_leaf_is_lighter_than_allowed_where_that_can_be(seed):
     data = noisy(seed, 40)
     space, future = Enumerative(1, thresholds="exact").space(data)
     ones = np.ones(len(data))
-    formula, gained = Splitting(data, ones, space, future, 10**8, lambda: None).best("gini", ones, 15.0)
+    formula, gained = SplitSearch(data, ones, space, future, 10**8, lambda: None).best("gini", ones, 15.0)
     atoms = [atom(name, side, level) for name in "ab" for side in (">=", "<=") for level in (0.5, 1.5)]
     fair = [f for f in atoms if 15 <= fernn.satisfied(f, data).sum() <= 25]
     most = max((gain("gini", fernn.satisfied(f, data), data.positive, ones) for f in fair), default=0.0)

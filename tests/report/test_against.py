@@ -14,7 +14,7 @@ from fernn import parse
 from fernn.data import Dataset, from_arrays
 from fernn.errors import DataError, SignalError, UnsupportedError
 from fernn.learners import Fit, Front
-from fernn.learners.front import Entry
+from fernn.learners.base import Entry
 from fernn.report import against
 from fernn.report.plots.style import BAD, DARK, GOOD, PLAIN, RULES
 from fernn.report.plots.trace_plot import _dots

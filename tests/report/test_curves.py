@@ -14,7 +14,7 @@ from fernn import parse
 from fernn.data import from_arrays
 from fernn.errors import RunError, UnsupportedError
 from fernn.learners import Fit, Front, Progress
-from fernn.learners.front import Entry
+from fernn.learners.base import Entry
 from fernn.report import against, confusion, curves, front
 from fernn.report.plots.style import BAD, GOOD, QUIET
 from fernn.runs import Job, Outcome, Run

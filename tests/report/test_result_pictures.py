@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from fernn import parse
 from fernn.errors import UnsupportedError
 from fernn.learners import Front
-from fernn.learners.front import Entry
+from fernn.learners.base import Entry
 from fernn.report import bars, front
 from fernn.report.plots.style import BAD, GOOD, METHODS
 

@@ -80,7 +80,7 @@ def test_other_endings_are_refused(tmp_path):
 
 def test_without_matplotlib_every_picture_says_what_to_install(monkeypatch):
     from fernn.learners import Front
-    from fernn.learners.front import Entry
+    from fernn.learners.base import Entry
 
     rule = parse("G (v <= 34)")
     found = Front((Entry(rule, 2, 0.1, 0.1, 0.01, 1.0),), 0)

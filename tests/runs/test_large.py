@@ -15,7 +15,7 @@ from fernn.data import from_arrays, read, write_csv
 from fernn.data.streaming import open_source
 from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.formula import Atom, thresholds, walk, with_thresholds
-from fernn.learners.front import Entry, Front
+from fernn.learners.base import Entry, Front
 from fernn.runs.out_of_core import batch_without_labels, judge_on_all
 from fernn.semantics import satisfied, score
 from fernn.semantics.threshold_profile import CERTAIN, critical_values, empty_profile, movable_thresholds

@@ -13,7 +13,7 @@ from fernn.data.streaming.stream_summary import summarize_stream
 from fernn.engines import resolve_engine
 from fernn.engines.resolve import close_all
 from fernn.errors import DataError
-from fernn.learners.front import Entry, Front
+from fernn.learners.base import Entry, Front
 from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all, judge_on_all_by_parts
 from fernn.semantics.stream_evaluation import evaluate_file, evaluate_stream, trace_verdicts
 

@@ -183,7 +183,7 @@ def studio(
     missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
         raise UnsupportedError(f"the studio needs {' and '.join(missing)}: pip install 'fernn[studio]'")
-    from ..learners.memory import bytes_of
+    from ..learners.base import parse_bytes
     from ..studio.server import serve
 
     if file is not None and not _is_large(file):
@@ -192,7 +192,7 @@ def studio(
         raise UnsupportedError(f"{folder} is a file; runs lie in a folder. Name another one with --folder.")
     if file is not None and _is_large(file):
         file = _sample_part(Path(file), options, folder)
-    serve(file, options, folder, port, bytes_of(upload_limit), not no_browser, typer.echo)
+    serve(file, options, folder, port, parse_bytes(upload_limit), not no_browser, typer.echo)
     return 0
 
 

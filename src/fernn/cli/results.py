@@ -300,10 +300,10 @@ def _list_table(rules: RuleList, train: Dataset, held: Dataset | None) -> str:
 
 def _right(rules: RuleList, data: Dataset, number: int) -> str:
     """`9 of 10`: how many of the traces that a rule decides are of its class."""
-    from ..learners.classes.rules import known_labels
+    from ..learners.classes.class_rules import labels_among
 
     decided = rules.decided_by(data) == number
-    right = rules.classify(data)[decided] == known_labels(data, rules.classes)[decided]
+    right = rules.classify(data)[decided] == labels_among(data, rules.classes)[decided]
     return f"{int(right.sum())} of {int(decided.sum())}"
 
 

@@ -28,9 +28,9 @@ from ..data.splits import blocks
 from ..errors import short_repr
 from ..formula import Formula, parse
 from ..learners import Learner
+from ..learners.base import losses
 from ..learners.baselines import BASELINES
-from ..learners.classes.rules import known_labels
-from ..learners.labels import losses
+from ..learners.classes.class_rules import labels_among
 from ..runs import Outcome
 from ..runs.methods import is_weighed
 from ..semantics import satisfied, score
@@ -303,9 +303,9 @@ def evaluate_rule(formula: Formula | str, train: Dataset, held: Dataset, weighed
 
 def evaluate_rules(rules: Decides, train: Dataset, held: Dataset) -> HoldoutTest:
     """Rules for classes beside the class that is most common among the traces learned from."""
-    labels = known_labels(held, rules.classes)
+    labels = labels_among(held, rules.classes)
     lost = (rules.classify(held) != labels).astype(np.float64)
-    common = np.bincount(known_labels(train, rules.classes), minlength=len(rules.classes)).argmax()
+    common = np.bincount(labels_among(train, rules.classes), minlength=len(rules.classes)).argmax()
     return HoldoutTest(
         int(lost.sum()), int((labels != common).sum()), len(held), effective_sample_size(lost, blocks(held))
     )

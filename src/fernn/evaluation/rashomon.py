@@ -15,7 +15,7 @@ from ..data import Dataset
 from ..errors import UnsupportedError, short_repr
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
 from ..formula.printer import format_number, format_sum
-from ..learners.prior import signed_atoms
+from ..learners.constraints import atoms_with_sign
 from ..mining import Query, QuerySession
 from ..semantics import satisfied
 from . import equivalence
@@ -204,7 +204,7 @@ def _atoms(formula: Formula) -> dict[str, float]:
     """`v <=` and the like with their thresholds; of several the first. `v > 3` and `v >= 3` count as one, and under a
     negation `v > 3` counts as `v <= 3`."""
     found: dict[str, float] = {}
-    for node, sign in signed_atoms(formula):
+    for node, sign in atoms_with_sign(formula):
         if isinstance(node, Atom):
             relation = "<=" if node.is_upper_bound == (sign > 0) else ">="
             found.setdefault(f"{format_sum(node.weights)} {relation}", node.threshold)

@@ -33,7 +33,7 @@ from ..formula import Formula, channels, parse
 from ..formula.json_fields import as_int, as_number, as_object, read_json
 from ..formula.templates import require_closed
 from ..learners import Learner
-from ..learners.recipe import engine_for, made, read_formula, recipe
+from ..learners.learner_registry import engine_for, learner_from_dict, learner_to_dict, read_formula
 from ..runs.job import error
 from ..semantics import satisfied
 from .rashomon import shape
@@ -108,7 +108,7 @@ def _refit_all(
     if isinstance(engine, Local):
         yield from ((each, _refit_once(learner, data, *each, parts)) for each in asked)
         return
-    base = {"learner": recipe(learner), "parts": parts}
+    base = {"learner": learner_to_dict(learner), "parts": parts}
     units = [Unit(base | {"kind": kind}, seed) for kind, seed in asked]
     failures = Failures(engine, "repeated fits")
 
@@ -137,7 +137,7 @@ def _refit_all(
 def refit_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     """On a worker: one more fit."""
     assert data is not None
-    return asdict(_refit_once(made(settings["learner"]), data, settings["kind"], seed, settings["parts"]))
+    return asdict(_refit_once(learner_from_dict(settings["learner"]), data, settings["kind"], seed, settings["parts"]))
 
 
 def _refit_once(learner: Learner, data: Dataset, kind: Resample, seed: int, parts: int) -> Refit:
@@ -228,7 +228,7 @@ def describe_limited(count: int, of: int) -> str:
 def _fingerprint_refits(learner: Learner, data: Dataset, parts: int) -> dict[Resample, str]:
     """Of each kind: what tells fits of this learner to these data from others that are kept in the same file."""
     try:
-        settings = json.dumps(recipe(learner), sort_keys=True, default=str)
+        settings = json.dumps(learner_to_dict(learner), sort_keys=True, default=str)
     except UnsupportedError:  # not one of fernn's own
         settings = type(learner).__qualname__
     kinds: tuple[Resample, ...] = get_args(Resample)

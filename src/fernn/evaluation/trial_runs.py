@@ -31,10 +31,9 @@ from ..formula import Formula, length, parse, up_to_length
 from ..formula.json_fields import as_int, as_text, read_json
 from ..formula.templates import expand_template, merge_template
 from ..learners import Entry, Enumerative, Front, PaperFernn
+from ..learners.base import is_real, select_entry
 from ..learners.baselines import BASELINES
 from ..learners.enumerative.enumerative import ExactFit
-from ..learners.front import picked
-from ..learners.labels import is_real
 from ..learners.paper import output
 from ..runs.run import FolderLock, make_folder, writable
 from ..semantics import score
@@ -148,7 +147,7 @@ def choose_entry(front: Front, longest: int) -> Entry:
     if front.picked.length <= longest:
         return front.picked
     short = [entry for entry in front if entry.length <= longest]
-    return short[picked(short)] if short else front[0]
+    return short[select_entry(short)] if short else front[0]
 
 
 def _score_entry(entry: Entry, made: TrialData) -> TrialResult:

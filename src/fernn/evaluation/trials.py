@@ -16,7 +16,7 @@ from ..formula import parse
 from ..formula.json_fields import as_int, as_number, as_object, as_text
 from ..formula.templates import require_closed
 from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
-from ..learners.labels import unavoidable
+from ..learners.base import unavoidable_error
 from ..runs.methods import FLAG_WORDS, setting_words, takes
 from ..semantics import robustness
 
@@ -109,7 +109,7 @@ def load_trial_data(name: str, part: str) -> TrialData:
 
 def irreducible_error(data: Dataset) -> float:
     """The error that no rule can avoid: identical traces of different classes."""
-    return unavoidable(data, np.ones(len(data))) / len(data)
+    return unavoidable_error(data, np.ones(len(data))) / len(data)
 
 
 def sign_labels(data: Dataset) -> Dataset:

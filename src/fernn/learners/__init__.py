@@ -1,15 +1,15 @@
 """Methods that find formulas for labelled traces, all used in the same way."""
 
+from .base import Entry, Fit, Front, Learner, Progress, Watch, silent
+from .constraints import Prior, Range, constrain, read_prior
 from .enumerative.enumerative import Enumerative, ExactFit
 from .fernn.fernn import Fernn
-from .fit import Fit, Learner, Progress, Watch, silent
-from .front import Entry, Front
-from .informed import informed
 from .lattice.lattice import Lattice, LatticeFit
 from .maxsat import MaxSat, MaxSatFit
 from .paper import PaperFernn
-from .prior import Prior, Range, read_prior
 from .tree import Tree
+
+informed = constrain
 
 __all__ = [
     "Entry",
@@ -29,6 +29,7 @@ __all__ = [
     "Range",
     "Tree",
     "Watch",
+    "constrain",
     "informed",
     "read_prior",
     "silent",

@@ -72,9 +72,9 @@ def _nearest(train: Dataset, test: Dataset, seed: int) -> Bools:
 
     A channel that never moves in training is as far from one trace as from another, and is left out.
     """
-    train, test = scaled(train, train), scaled(test, train)
+    train, test = scale_channels(train, train), scale_channels(test, train)
     samples = int(train.lengths.max())
-    known, asked = resampled(train, samples), resampled(test, samples)
+    known, asked = resample(train, samples), resample(test, samples)
     scale = np.where(np.ptp(known, axis=(0, 2)) > 0, known.std(axis=(0, 2)), np.inf)[:, None]
     known, asked = known / scale, asked / scale
     near = [int(np.argmin(((known - trace) ** 2).sum(axis=(1, 2)))) for trace in asked]
@@ -82,7 +82,7 @@ def _nearest(train: Dataset, test: Dataset, seed: int) -> Bools:
 
 
 def _summary_tree(train: Dataset, test: Dataset, seed: int) -> Bools:
-    train, test = scaled(train, train), scaled(test, train)
+    train, test = scale_channels(train, train), scale_channels(test, train)
     grown = _tree(summaries(train), train.positive, _depth(train, seed), seed)
     return np.asarray(grown.predict(summaries(test)), dtype=bool)
 
@@ -126,11 +126,11 @@ def _minirocket(train: Dataset, test: Dataset, seed: int) -> Bools:
     except ImportError as missing:
         raise UnsupportedError("MiniRocket needs aeon, which is not installed: pip install 'fernn[aeon]'") from missing
     samples = int(train.lengths.max())
-    known, asked = (_padded(resampled(data, samples)) for data in (train, test))
+    known, asked = (_pad(resample(data, samples)) for data in (train, test))
     return np.asarray(MiniRocketClassifier(random_state=seed).fit(known, train.positive).predict(asked), dtype=bool)
 
 
-def scaled(data: Dataset, train: Dataset) -> Dataset:
+def scale_channels(data: Dataset, train: Dataset) -> Dataset:
     """The data with every channel multiplied by a power of two, so that its largest |value| in training is near 1000.
 
     So squares stay within a float64, and sklearn's trees, which work in float32 and take numbers less than 1e-7 apart
@@ -143,11 +143,11 @@ def scaled(data: Dataset, train: Dataset) -> Dataset:
     return replace(data, values=made)
 
 
-def _padded(values: Floats) -> Floats:
+def _pad(values: Floats) -> Floats:
     return np.pad(values, ((0, 0), (0, 0), (0, max(0, SHORTEST - values.shape[2]))))
 
 
-def resampled(data: Dataset, samples: int) -> Floats:
+def resample(data: Dataset, samples: int) -> Floats:
     """`[case, channel, time]`: every trace stretched or squeezed to so many samples, linearly between its own."""
     if not data.is_ragged and data.lengths[0] == samples:
         return np.asarray(data.values)

@@ -15,13 +15,11 @@ from ..formula import Formula, mirror, parse
 from ..formula.measures import orient
 from ..formula.printer import format_number
 from ..formula.templates import require_closed
-from .clock import Clock
-from .fit import Fit, Watch, silent
-from .front import Entry, Front
-from .growing import Growing
-from .labels import Floats, two_classes, unavoidable
-from .recipe import WHERE
-from .validating import check_folds
+from .base import Entry, Fit, Floats, Front, Watch, check_two_classes, silent, unavoidable_error
+from .cross_validation import check_folds
+from .learner_registry import ENGINE_FIELD
+from .resumable_search import IncrementalSearch
+from .time_limit import FitClock
 
 Best = Callable[[int, Callable[[], None]], list[Formula]]
 """Of a length, looking forward; the second argument is called often and may raise."""
@@ -70,7 +68,7 @@ class MaxSat:
     """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
-    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -80,7 +78,7 @@ class MaxSat:
         `weights` says how much each trace counts. Ctrl-C ends the search with the best so far.
         """
         self._check(data)
-        search = _Search.begun(self, data, watch, resume, weights)
+        search = _MaxSatSearch.prepare(self, data, watch, resume, weights)
         return MaxSatFit(**vars(search.finish(resume)), proved=search.tried, least=self.front)
 
     def best(self, data: Dataset, weights: Floats) -> Best:
@@ -97,9 +95,9 @@ class MaxSat:
 
         return of_length
 
-    def alone(self, data: Dataset, weights: Floats) -> Front:
+    def fit_part(self, data: Dataset, weights: Floats) -> Front:
         """What is found on a part of the traces, as validation asks."""
-        return _Search.alone(self, data, weights)
+        return _MaxSatSearch.fit_part(self, data, weights)
 
     def _check(self, data: Dataset) -> None:
         """That the settings have a meaning, and that the data are propositional traces of two classes."""
@@ -114,7 +112,7 @@ class MaxSat:
             raise UnsupportedError(
                 f"without front only formulas without error are looked for; max_error is {self.max_error}"
             )
-        two_classes(data, "maxsat")
+        check_two_classes(data, "maxsat")
         for case, trace in zip(data.cases, data.values, strict=True):
             for channel, sample in np.argwhere((trace != 0) & (trace != 1))[:1].tolist():
                 raise UnsupportedError(
@@ -124,17 +122,17 @@ class MaxSat:
                 )
 
 
-class _Search(Growing):
+class _MaxSatSearch(IncrementalSearch):
     """A search under way: `tried` is the last length that is settled."""
 
     unit = "length"
     with_constants = True
     settings: MaxSat
 
-    def __init__(self, settings: MaxSat, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
+    def __init__(self, settings: MaxSat, data: Dataset, weights: Floats, clock: FitClock, watch: Watch) -> None:
         super().__init__(settings, data, weights, clock, watch)
         self.formulas: list[Formula] = []
-        self.enough = max(settings.max_error, unavoidable(data, weights) / float(weights.sum()))
+        self.enough = max(settings.max_error, unavoidable_error(data, weights) / float(weights.sum()))
 
     def run(self) -> None:
         """One length after the other; the first one is settled whatever the clock says."""
@@ -159,8 +157,8 @@ class _Search(Growing):
     def found(self) -> Iterable[Entry]:
         return (self.judged(formula) for formula in self.formulas)
 
-    def kept(self) -> dict[str, Any]:
-        return super().kept() | {"found": [str(formula) for formula in self.formulas]}
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | {"found": [str(formula) for formula in self.formulas]}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)

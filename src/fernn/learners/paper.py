@@ -23,14 +23,24 @@ from ..formula import Formula, length
 from ..formula.json_fields import as_int, as_number
 from ..formula.templates import open_all_windows, paper_length, paper_up_to
 from ..semantics.threads import PARALLEL_WORK, parallel_for
-from .clock import Clock
+from .base import (
+    Ended,
+    Fit,
+    Front,
+    Progress,
+    Watch,
+    check_schema,
+    make_front,
+    refuse_damaged_state,
+    report_last,
+    silent,
+)
 from .fernn.paper_network import FormulaBackend, PaperNetwork, Scaling
 from .fernn.quantised_kernels import PIECES
 from .fernn.trainable_networks import QuantisedBackend
 from .fernn.training import Restarts, Schedule, Training, start_restarts, start_training, train_epoch, train_epochs
-from .fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
-from .front import Front, front_of
-from .recipe import WHERE
+from .learner_registry import ENGINE_FIELD
+from .time_limit import FitClock
 
 SCHEMA = 1
 BRIEF, MOST = 0.1, 64
@@ -94,7 +104,7 @@ def restart_trainer(settings: PaperFernn, network: PaperNetwork) -> Trainer:
 def fit_restarts(settings: PaperFernn, network: PaperNetwork, watch: Watch, resume: dict[str, Any] | None) -> Fit:
     """The fit of `PaperFernn` with many restarts, or on a card."""
     runner = restart_trainer(settings, network)
-    clock = Clock.of(resume, settings.time_limit)
+    clock = FitClock.of(resume, settings.time_limit)
     at = _first_restarts(settings, network, resume)
     ended: Ended = "done"
     together, told, cost = 1, 0.0, 0.0
@@ -119,7 +129,7 @@ def fit_restarts(settings: PaperFernn, network: PaperNetwork, watch: Watch, resu
     except KeyboardInterrupt:
         ended = "interrupted"
     front, state = _read(network, at, np.argsort(at.loss, kind="stable"), clock.seconds)
-    tell_last(watch, Progress(clock.seconds, 1.0, len(at), front, state))
+    report_last(watch, Progress(clock.seconds, 1.0, len(at), front, state))
     return Fit(front, clock.seconds, ended, state)
 
 
@@ -141,7 +151,7 @@ def _first_restarts(settings: PaperFernn, network: PaperNetwork, resume: dict[st
     check_schema(resume, SCHEMA)
     if resume.get("data", network.data.fingerprint) != network.data.fingerprint:
         raise FernnError("this state is of a fit to other data. Begin anew.")
-    with going_on():
+    with refuse_damaged_state():
         one = "training" in resume
         try:
             at = (
@@ -173,7 +183,7 @@ def _read(network: PaperNetwork, at: Restarts, which: Iterable[Any], seconds: fl
         if not errors:
             raise
     good = [formula for formula, error in errors.items() if error <= least[length(formula)]]
-    front = front_of(network.judged(formula) for formula in good)
+    front = make_front(network.judged(formula) for formula in good)
     state = {"schema": SCHEMA, "seconds": seconds, "data": network.data.fingerprint, "restarts": at.to_json()}
     return front, state | {"picked": source[front.picked.formula]}
 
@@ -219,7 +229,7 @@ class PaperFernn:
     """Where they are trained: on the cores of this machine, or all at once on an NVIDIA card (needs `fernn[torch]`)."""
     seed: int = 0
     time_limit: float | None = None
-    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -242,7 +252,7 @@ class PaperFernn:
             check_schema(resume, SCHEMA)
             if resume.get("data", data.fingerprint) != data.fingerprint:
                 raise FernnError("this state is of a fit to other data. Begin anew.")
-            with going_on():
+            with refuse_damaged_state():
                 first, before = _load_training(resume, task.engine.size), as_number(resume["seconds"])
         at = first
         ended: Ended = "done"

@@ -10,13 +10,11 @@ import numpy as np
 
 from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, length, parse, to_sentence
-from ..learners.clock import Clock
+from ..learners.base import Entry, Fit, Front, Watch, parse_bytes, select_entry, silent, standard_error
+from ..learners.cross_validation import check_folds
 from ..learners.enumerative.candidates import columns
-from ..learners.fit import Fit, Watch, silent
-from ..learners.front import Entry, Front, picked, standard_error
-from ..learners.memory import bytes_of
-from ..learners.underway import Underway
-from ..learners.validating import check_folds
+from ..learners.resumable_search import ResumableSearch
+from ..learners.time_limit import FitClock
 from .bit_matrix import BitMatrix
 from .fault_costs import FaultCosts, FaultReport, disjunction, fault_costs, report_faults
 from .fault_marks import FaultMarks
@@ -112,13 +110,13 @@ def describe_faults(account: FaultReport) -> str:
     return f"{seen}; {cries}"
 
 
-class CauseSearch(Underway):
+class CauseSearch(ResumableSearch):
     """The cheapest rules of each number and length so far, and how far it is."""
 
     unit = "rule"
     tried = 0
 
-    def __init__(self, settings: Cause, marked: FaultMarks, clock: Clock, watch: Watch) -> None:
+    def __init__(self, settings: Cause, marked: FaultMarks, clock: FitClock, watch: Watch) -> None:
         super().__init__(clock, watch)
         self.settings, self.marked = settings, marked
         self.judge = settings.judge(marked)
@@ -133,8 +131,8 @@ class CauseSearch(Underway):
         """Runs to the end, to the time limit or to Ctrl-C; from where an earlier one stopped."""
         validation: dict[Key, tuple[float, float]] = {}
         said: list[str] = []
-        with self.until_cut_off():
-            self.take_up(resume)
+        with self.until_stopped():
+            self.load_state(resume)
             said += self._search(self.marked, self.found, True)
             if not self.found:
                 raise UnsupportedError("no rule of the space keeps to max_false_alarms; allow more, or longer rules")
@@ -163,7 +161,7 @@ class CauseSearch(Underway):
         judged = self.judge if whole else settings.judge(marked)
         given = settings.space()
         reach = min(settings.reach, int(marked.data.lengths.max()) - 1) or 1
-        made = explore_atoms(marked, settings.grid, bytes_of(settings.memory), self.pulse)
+        made = explore_atoms(marked, settings.grid, parse_bytes(settings.memory), self.pulse)
         kinds, dropped = rule_forms(made, given, reach)
         rows = BitMatrix(made, kinds, judged, self.pulse)
         covers = CoverSearch(rows, settings.max_rules, Refinement(reach, given), not dropped, found)
@@ -213,7 +211,7 @@ class CauseSearch(Underway):
     def _pick(self, entries: list[Entry]) -> int:
         """The shortest within one standard error of the best, on validation; where there is none, in training."""
         if any(not isnan(entry.validation) for entry in entries):
-            return picked(entries)
+            return select_entry(entries)
         best = min(entry.train for entry in entries)
         near = best + standard_error(min(best, 1.0), int(self.judge.counted.sum()))
         return next(i for i, entry in enumerate(entries) if entry.train <= near)
@@ -226,7 +224,7 @@ class CauseSearch(Underway):
         settings = replace(self.settings, time_limit=None, templates=tuple(map(str, self.settings.templates)))
         return f"{self.marked.fingerprint} {settings}"
 
-    def kept(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         found = [
             {"key": list(key), "rules": [str(r) for r in cover.rules], "cost": cover.cost, "proved": cover.proved}
             for key, cover in self.found.items()
@@ -282,7 +280,7 @@ class Cause:
         Ctrl-C ends the search with the best so far.
         """
         self._check(marked.check())
-        return CauseSearch(self, marked, Clock.of(resume, self.time_limit), watch).finish(resume)
+        return CauseSearch(self, marked, FitClock.of(resume, self.time_limit), watch).finish(resume)
 
     def judge(self, marked: FaultMarks) -> FaultCosts:
         return fault_costs(marked, self.tolerance, self.miss_cost, self.false_alarm_cost, self.max_false_alarms)

@@ -11,8 +11,8 @@ from typing import Any
 from ..data import Dataset
 from ..errors import RunError, UnsupportedError, short_repr
 from ..learners import Progress, Watch, silent
+from ..learners.base import TIME_LIMIT_NOTE
 from ..learners.classes import Decides, OnePerClass, Ordered, Ranked, RulesFit, Tightest, read_rules
-from ..learners.fit import LIMITED
 from .job import Job, plan
 from .methods import Method, complete_settings
 from .methods import learner as named_learner
@@ -52,7 +52,7 @@ class RulesOutcome:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of the result."""
-        return (LIMITED,) if self.ended == "time limit" else ()
+        return (TIME_LIMIT_NOTE,) if self.ended == "time limit" else ()
 
 
 def plan_rules(

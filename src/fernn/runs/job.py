@@ -16,9 +16,9 @@ from ..errors import DataError, RunError, describe_error, short_repr
 from ..formula import Formula, parse
 from ..formula.json_fields import read_json
 from ..learners import Fit, Front, Learner, Prior, Progress, Watch, silent
+from ..learners.base import losses
+from ..learners.constraints import restrict_data
 from ..learners.enumerative.certificate import Certificate
-from ..learners.informed import seen
-from ..learners.labels import losses
 from .methods import learner_of, settings
 from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
@@ -139,7 +139,7 @@ def select_certified(proof: Certificate, data: Dataset) -> Dataset:
         ways.insert(0, parts(data, split["test"], split["seed"])[0])
     if "prior" in proof.content:
         prior = Prior.from_json(proof.content["prior"])
-        ways = [shown for way in ways if (shown := seen(prior, way)[0]) is not None]
+        ways = [shown for way in ways if (shown := restrict_data(prior, way)[0]) is not None]
         if not ways:
             raise DataError("the prior of the certificate leaves no trace of these data, so there is nothing to check.")
     return next((way for way in ways if way.fingerprint == wanted), ways[-1])
@@ -280,7 +280,7 @@ def run_job(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] |
     train, held = job.parts
     made = learner_of(job.settings, job.data)
     fit = fit_in_run(made, train, job.run, watch, broken)
-    fit = replace(fit, papers=add_origin(fit.papers, job.settings))
+    fit = replace(fit, artifacts=add_origin(fit.artifacts, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
     if job.run is not None:
         try:

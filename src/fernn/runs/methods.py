@@ -13,9 +13,9 @@ from ..data import Dataset
 from ..data.problems import did_you_mean, unknown_channel
 from ..errors import FormulaError, UnsupportedError, short_repr
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, informed
-from ..learners.recipe import is_setting
-from ..learners.recipe import plain as as_plain
+from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, constrain
+from ..learners.learner_registry import is_setting
+from ..learners.learner_registry import to_plain as as_plain
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
 def learner_of(planned: Mapping[str, Any], data: Dataset) -> Learner:
     """The learner of a run, kept to what is known."""
     prior = planned.get("prior")
-    return informed(learner(planned["method"], planned["learner"], data), prior and Prior.from_json(prior))
+    return constrain(learner(planned["method"], planned["learner"], data), prior and Prior.from_json(prior))
 
 
 EVEN = {"class_weight": None, "miss_cost": 1.0, "false_alarm_cost": 1.0}

@@ -20,8 +20,8 @@ from ..formula.json_fields import as_bool, as_int, as_number, as_object, as_obje
 from ..formula.measures import orient
 from ..formula.templates import require_closed
 from ..learners import Front
-from ..learners.labels import Floats, losses, weighed
-from ..learners.recipe import engine_for, made, read_formula, recipe
+from ..learners.base import Floats, losses, sample_weights
+from ..learners.learner_registry import engine_for, learner_from_dict, learner_to_dict, read_formula
 from ..mining import QueryAnswer, QueryResult
 from ..semantics import satisfied
 from .job import Job
@@ -43,7 +43,7 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
     learner = learner_of(job.settings, job.data)
     first, known = int(job.settings["learner"]["seed"]) + 1, _seeds_on_disk(job.run)
     seeds = range(first, first + count)
-    units = [Unit({"learner": recipe(learner)}, seed) for seed in seeds if seed not in known]
+    units = [Unit({"learner": learner_to_dict(learner)}, seed) for seed in seeds if seed not in known]
     told(count - len(units), count)
     engine, data = engine_for(learner), job.parts[0]
     failures = Failures(engine, "fits from other seeds")
@@ -64,7 +64,7 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
 def fit_seed(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[str]:
     """On a worker: what the learner finds from this seed, its front and what its archive keeps."""
     assert data is not None
-    learner: Any = replace(made(settings["learner"]), seed=seed)  # type: ignore[type-var]
+    learner: Any = replace(learner_from_dict(settings["learner"]), seed=seed)  # type: ignore[type-var]
     with suppress_warnings():
         fit = learner.fit(data)
     if fit.ended == "interrupted":
@@ -163,7 +163,7 @@ def _weights(run: Run, data: Dataset) -> Floats:
         return even
     with convert_errors(RunError, f"the settings of {run.folder} were changed by hand"):
         costs = as_number(given.get("miss_cost", 1.0)), as_number(given.get("false_alarm_cost", 1.0))
-        return weighed(data, even, given.get("class_weight"), *costs)
+        return sample_weights(data, even, given.get("class_weight"), *costs)
 
 
 def _candidates_of_seeds(run: Run, data: Dataset, worst: float) -> Iterator[Candidate]:

@@ -34,8 +34,8 @@ from ..data.options import validate_options
 from ..errors import MALFORMED_DATA, DataError, RunError, convert_errors, describe_error
 from ..formula.json_fields import as_int, as_number, as_object, as_objects, as_text, read_json
 from ..learners import Fit, Front, Prior, Progress
+from ..learners.base import front_from_strict_json, front_to_strict_json, strict_json_number
 from ..learners.enumerative.certificate import NOTE, list_contradictions
-from ..learners.front import plain, read_back, word
 
 SETTINGS = "settings.json"
 
@@ -270,7 +270,7 @@ class Run:
         self._append(fit.front, fit.seconds)
         self._write_state(fit.seconds, fit.state)
         self._write_front(fit.front, fit.seconds, fit.ended, test, fit.notes)
-        for name, paper in fit.papers.items():
+        for name, paper in fit.artifacts.items():
             self._write(name, paper)
         if self._lock is not None:
             self._lock.release()
@@ -312,7 +312,7 @@ class Run:
         """The formulas found so far; None before the first."""
         found = self._read(FRONT)
         with self._sound(FRONT):
-            return None if found is None else read_back(found)
+            return None if found is None else front_from_strict_json(found)
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
@@ -384,10 +384,10 @@ class Run:
         test: Sequence[float] | None,
         notes: Sequence[str] = (),
     ) -> None:
-        told = plain(front)
+        told = front_to_strict_json(front)
         if test is not None:
             for row, error in zip(told["entries"], test, strict=True):
-                row["test"] = word(float(error))
+                row["test"] = strict_json_number(float(error))
         head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts, "notes": list(notes)}
         self._write(FRONT, told | head)
         self._shown = front
@@ -440,4 +440,4 @@ def _check(settings: Mapping[str, Any]) -> None:
 
 
 def _line(row: dict[str, Any]) -> str:
-    return json.dumps({key: word(value) for key, value in row.items()}, ensure_ascii=False)
+    return json.dumps({key: strict_json_number(value) for key, value in row.items()}, ensure_ascii=False)

@@ -212,7 +212,7 @@ def _report(formula: Formula, made: PackedTraces, met: int, out: npt.NDArray[Any
         )
 
 
-SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.integrations", "fernn.learners.sklearn")
+SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapters", "fernn.learners.sklearn")
 """Modules of fernn that judge a rule which a person gave or sees; all others try candidates, and are not warned."""
 
 

@@ -21,15 +21,22 @@ try:
 except ImportError as missing:
     raise UnsupportedError("fernn.torch needs torch, which is not installed: pip install 'fernn[torch]'") from missing
 
-from .ahead import Ahead
-from .atoms import Atom, AxisAtom
-from .cells import Conjunction, Disjunction, Historically, Negation, Once
-from .choice import Choice
-from .flat import flat_gradients, flat_parameters, set_flat_parameters
-from .mask import Mask
-from .network import Network, from_formula
-from .since import PaperSince, Since, WindowSince
-from .windows import WindowHistorically, WindowOnce
+from .atoms import Atom, AxisAtom, Choice
+from .network import Network, flat_gradients, flat_parameters, from_formula, set_flat_parameters
+from .operators import (
+    Ahead,
+    Conjunction,
+    Disjunction,
+    Historically,
+    Mask,
+    Negation,
+    Once,
+    PaperSince,
+    Since,
+    WindowHistorically,
+    WindowOnce,
+    WindowSince,
+)
 
 __all__ = [
     "Ahead",

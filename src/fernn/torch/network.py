@@ -1,10 +1,12 @@
-"""A template as a network: trained, its weights are a formula."""
+"""A template as a torch network: trained, its weights are a formula."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -13,10 +15,60 @@ from ..formula.measures import direction as direction_of
 from ..formula.nodes import Formula, Once, interval
 from ..formula.parser import parse
 from ..formula.templates import is_template
-from .ahead import Ahead, turned
-from .build import Atoms, SinceCell, holes, steps
-from .flat import draw
-from .reading import Units, read
+from .atoms import AxisAtom
+from .decoding import Units, decode_network
+from .operators import SPREAD, Ahead, reverse_time
+from .template_cells import Atoms, SinceCell, holes, steps
+
+Vector = npt.NDArray[np.float64]
+
+
+def flat_parameters(network: Any) -> Vector:
+    """All weights of the network."""
+    return _concatenate([weights.detach() for weights in _in_order(network)])
+
+
+def set_flat_parameters(network: Any, values: npt.ArrayLike) -> None:
+    """Puts these weights into the network."""
+    given, wanted = np.asarray(values, np.float64), sum(weights.numel() for weights in _in_order(network))
+    if given.shape != (wanted,):
+        raise SignalError(f"the network has {wanted} weights, found an array of shape {given.shape}")
+    at = 0
+    with torch.no_grad():
+        for weights in _in_order(network):
+            part = torch.from_numpy(given[at : at + weights.numel()].copy())
+            weights.copy_(part.reshape(weights.shape))
+            at += weights.numel()
+
+
+def flat_gradients(network: Any) -> Vector:
+    """The gradients that a backward pass left, in the same order; 0 where it left none."""
+    return _concatenate([torch.zeros_like(w) if w.grad is None else w.grad for w in _in_order(network)])
+
+
+def draw(network: Any, generator: torch.Generator | None) -> None:
+    """Every weight from N(0, 0.05), in order."""
+    count = sum(weights.numel() for weights in _in_order(network))
+    device = "cpu" if generator is None else generator.device
+    values = torch.randn(count, generator=generator, dtype=torch.float64, device=device)
+    set_flat_parameters(network, SPREAD * values.cpu().numpy())
+
+
+def _in_order(network: Any) -> Iterator[nn.Parameter]:
+    for atom in network.atoms:
+        if isinstance(atom, AxisAtom):
+            yield atom.choice.weights
+        yield atom.weights
+        yield atom.bias
+    for choice in network.choices:
+        yield choice.weights
+    for mask in network.masks:
+        yield mask.weights
+
+
+def _concatenate(parts: list[torch.Tensor]) -> Vector:
+    return np.concatenate([np.empty(0), *(part.reshape(-1).double().cpu().numpy() for part in parts)])
+
 
 Way = Literal["past", "future"]
 
@@ -53,7 +105,7 @@ class Network(nn.Module):
         self.channels = (channels,) if isinstance(channels, str) else tuple(channels)
         _among("atoms", atoms, Atoms)
         _among("since", since, SinceCell)
-        self.direction = _judged(self.template, direction)
+        self.direction = _judged_sample(self.template, direction)
         self.since = since
         found = holes(self.template, self.channels, atoms, quantised, width)
         self.atoms = nn.ModuleList(found.atoms.values())
@@ -74,14 +126,14 @@ class Network(nn.Module):
         X, lengths = self._checked(X, lengths)
         back = self.direction == "future"
         values: list[Tensor] = []
-        x = turned(X, lengths) if back else X
+        x = reverse_time(X, lengths) if back else X
         for step in self._steps:
             inputs = [values[i] for i in step.inputs] or [x]
             values.append(step.cell(*inputs, lengths=lengths) if isinstance(step.cell, Ahead) else step.cell(*inputs))
         last = values[-1]
         if not signals:
             return last[..., -1] if lengths is None else last.gather(-1, lengths.unsqueeze(-1) - 1).squeeze(-1)
-        last = turned(last, lengths) if back else last
+        last = reverse_time(last, lengths) if back else last
         return last if lengths is None else torch.where(_inside(last, lengths), last, torch.nan)
 
     def formula(self, plain: bool = False, units: Units | None = None) -> Formula:
@@ -95,7 +147,7 @@ class Network(nn.Module):
         A past network that chose no operator is read as `O[0,0] p`, since p alone would be judged at the first sample.
         An unquantised network is no formula; its choices are read as if quantised.
         """
-        found = read(self.template, self._holes, self.channels, self.since == "paper", plain, units)
+        found = decode_network(self.template, self._holes, self.channels, self.since == "paper", plain, units)
         return Once(found, interval(0, 0)) if self.direction == "past" and direction_of(found) == "now" else found
 
     def extra_repr(self) -> str:
@@ -132,7 +184,7 @@ def _inside(values: Tensor, lengths: Tensor) -> Tensor:
     return torch.arange(values.shape[-1], device=values.device) < lengths.reshape(-1, *[1] * (values.dim() - 1))
 
 
-def _judged(template: Formula, wanted: Way | None) -> Way:
+def _judged_sample(template: Formula, wanted: Way | None) -> Way:
     if wanted is not None:
         _among("direction", wanted, Way)
         return wanted

@@ -1,14 +1,9 @@
 """Beyond two classes: a rule for each of many, a list of rules, one class alone, and classes that are ranked."""
 
-from .each import OnePerClass
-from .envelope import Envelope, Tight
-from .fitted import RulesFit
-from .listing import Ordered
-from .ranking import Ranked
-from .ranks import RankRule
-from .rules import Decides, PerClass, Rule, RuleList, Rules, confusion
-from .saved import read_rules
-from .tightest import Tightest
+from .class_rules import Decides, Envelope, PerClass, RankRule, Rule, RuleList, Rules, Tight, confusion, read_rules
+from .multiclass import OnePerClass, Ordered, Ranked
+from .multiple_fits import RulesFit
+from .one_class import Tightest
 
 __all__ = [
     "Decides",

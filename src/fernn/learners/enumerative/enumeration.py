@@ -16,12 +16,10 @@ from ...formula import Constant, Formula, interval, length, simplify
 from ...formula.json_fields import as_int, as_number
 from ...formula.simplify import windows_of_template
 from ...semantics import satisfied
-from ..clock import Clock, OutOfTime
-from ..fit import Watch
-from ..front import Entry, Front, front_of, within_traces
-from ..labels import Floats, losses
-from ..underway import Underway
-from ..validating import Validation
+from ..base import Entry, Floats, Front, Watch, losses, make_front, trim_to_traces
+from ..cross_validation import Validation
+from ..resumable_search import ResumableSearch
+from ..time_limit import FitClock, TimeLimitReached
 from .certificate import Certificate, make_certificate
 from .enumerator import SearchCounts
 from .exploration import Exploration
@@ -136,7 +134,7 @@ def _rank(entry: Entry) -> tuple[float, bool, float, str]:
     return round(entry.train, 12), isinstance(entry.formula, Constant), -entry.margin, str(entry.formula)
 
 
-class Enumeration(Underway):
+class Enumeration(ResumableSearch):
     """An exploration, the best formula of each length so far, and how far it is.
 
     `whole` is all traces and how much each counts, those that do not count included; `floor` the error that no
@@ -149,7 +147,7 @@ class Enumeration(Underway):
         explored: Exploration,
         floor: float,
         whole: tuple[Dataset, Floats],
-        clock: Clock,
+        clock: FitClock,
         watch: Watch,
     ) -> None:
         super().__init__(clock, watch)
@@ -187,7 +185,7 @@ class Enumeration(Underway):
     def pulse(self) -> None:
         if self.gathered is not None:
             if self.gathered.state[0] and perf_counter() > self.clock.deadline:
-                raise OutOfTime
+                raise TimeLimitReached
         elif not self.patient:
             super().pulse()
 
@@ -311,7 +309,7 @@ class Enumeration(Underway):
         explored, ground = self.explored, self.explored.ground
         found = explored.empty_hits(BEST)
         self.gathered = None if resumes else found
-        with suppress(OutOfTime):
+        with suppress(TimeLimitReached):
             explored.collect_best(n, found)
         self.gathered = None
         order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
@@ -323,16 +321,16 @@ class Enumeration(Underway):
 
     def _judged(self, formula: Formula) -> Entry:
         ground = self.explored.ground
-        formula = within_traces(formula, ground.data, self.fixed)
+        formula = trim_to_traces(formula, ground.data, self.fixed)
         train = float(np.average(losses(formula, ground.data), weights=ground.weights))
         room = margin(formula, ground.data, self.explored.columns)
         return Entry(formula, length(formula), train, nan, nan, room)
 
     def front(self, validation: Validation | None = None) -> Front:
         """Longer formulas only where they do better than all shorter ones."""
-        return front_of(self.entries.values(), validation)
+        return make_front(self.entries.values(), validation)
 
-    def kept(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         return {
             "reached": self.reached,
             "best": {str(n): least for n, least in self.explored.best.items() if n in self.entries},

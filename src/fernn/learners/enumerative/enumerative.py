@@ -38,14 +38,30 @@ from ...formula.templates import (
     require_closed,
 )
 from ...semantics import robustness, satisfied
-from ..clock import Clock
+from ..base import (
+    Ended,
+    Entry,
+    Fit,
+    Front,
+    Progress,
+    Watch,
+    check_schema,
+    check_two_classes,
+    check_weights,
+    make_front,
+    nonzero_weight,
+    parse_bytes,
+    refuse_damaged_state,
+    report_last,
+    sample_weights,
+    silent,
+    targets,
+    unavoidable_error,
+)
+from ..cross_validation import Validation, check_folds, check_whole_number, cross_validate, remote_folds
 from ..fernn.search_space import looking_back
-from ..fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
-from ..front import Entry, Front, front_of
-from ..labels import counts, targets, that_count, two_classes, unavoidable, weighed
-from ..memory import bytes_of
-from ..recipe import WHERE
-from ..validating import Validation, afar, check_folds, check_size, validated
+from ..learner_registry import ENGINE_FIELD
+from ..time_limit import FitClock
 from .bitpack import pack_data
 from .candidates import ENDS, columns, windows_to_try
 from .certificate import Certificate
@@ -78,14 +94,14 @@ class PublishedEnumeration:
     ) -> Fit:
         """Search; Ctrl-C ends it with the best so far."""
         targets(data)
-        check_size("max_length", self.max_length, 1, LONGEST)
-        clock = Clock.of(resume, self.time_limit)
-        job, skip = _PublishedRun(self, data, counts(data, weights), clock), 0
+        check_whole_number("max_length", self.max_length, 1, LONGEST)
+        clock = FitClock.of(resume, self.time_limit)
+        job, skip = _PublishedRun(self, data, check_weights(data, weights), clock), 0
         if resume is not None:
             check_schema(resume, SCHEMA)
             if resume.get("about") != job.about:
                 raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
-            with going_on():
+            with refuse_damaged_state():
                 skip = job.tried = as_int(resume["structures"])
                 for text in resume["found"]:
                     job.offer(require_closed(parse(text)))
@@ -115,7 +131,7 @@ class PublishedEnumeration:
             ended = "interrupted"
         fit = Fit(job.front(), clock.seconds, ended, job.state())
         if ended != "interrupted":
-            tell_last(watch, Progress(clock.seconds, 1.0, job.tried, fit.front, fit.state, "structure"))
+            report_last(watch, Progress(clock.seconds, 1.0, job.tried, fit.front, fit.state, "structure"))
         return fit
 
 
@@ -124,7 +140,7 @@ class _PublishedRun:
     settings: PublishedEnumeration
     data: Dataset
     weights: Floats
-    clock: Clock
+    clock: FitClock
     tried: int = 0
     best: dict[int, tuple[float, Formula]] = field(default_factory=dict)
     known: set[bytes] = field(default_factory=set)
@@ -209,7 +225,7 @@ class _PublishedRun:
             if not entries or error < entries[-1].train:
                 formula = center_thresholds(formula, self.data)
                 entries.append(Entry(formula, n, error, nan, nan, margin(formula, self.data, self.columns)))
-        return front_of(entries)
+        return make_front(entries)
 
     def progress(self) -> Progress:
         share = min(0.99, self.clock.share)
@@ -303,7 +319,7 @@ class Enumerative:
     """The error at which the published method ends."""
     seed: int = 0
     time_limit: float | None = None
-    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
     def fit(
         self,
@@ -318,11 +334,11 @@ class Enumerative:
         """
         if self.preset is not None:
             return self._published(data, watch, resume, weights)
-        job = self._job(data, weights, Clock.of(resume, self.time_limit), watch)
+        job = self._job(data, weights, FitClock.of(resume, self.time_limit), watch)
         found: Rivals | None = None
         validation: Validation = {}
-        with job.until_cut_off():
-            job.take_up(resume)
+        with job.until_stopped():
+            job.load_state(resume)
             self._searched(job)
             job.check()
             found = job.rivals(self.tolerance, self.most_rivals)
@@ -348,11 +364,13 @@ class Enumerative:
         )
         return ExactFit(**vars(learner.fit(data, watch, resume, weights)))
 
-    def _job(self, data: Dataset, given: Floats | None, clock: Clock, watch: Watch) -> Enumeration:
-        two_classes(data, "the exact search")
-        weights = weighed(data, counts(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost)
+    def _job(self, data: Dataset, given: Floats | None, clock: FitClock, watch: Watch) -> Enumeration:
+        check_two_classes(data, "the exact search")
+        weights = sample_weights(
+            data, check_weights(data, given), self.class_weight, self.miss_cost, self.false_alarm_cost
+        )
         whole = data, weights
-        data, weights = that_count(data, weights)
+        data, weights = nonzero_weight(data, weights)
         space, future = self.space(data)
         good = data.positive
         made = pack_data(
@@ -360,8 +378,8 @@ class Enumerative:
             inf if self.max_false_alarms is None else self.max_false_alarms * float(weights[good].sum()),
             inf if self.max_misses is None else self.max_misses * float(weights[~good].sum()),
         )  # fmt: skip
-        explored = Exploration(made, space, bytes_of(self.memory), device=self.device)
-        return Enumeration(self, explored, unavoidable(data, weights), whole, clock, watch)
+        explored = Exploration(made, space, parse_bytes(self.memory), device=self.device)
+        return Enumeration(self, explored, unavoidable_error(data, weights), whole, clock, watch)
 
     @property
     def _once(self) -> Enumerative:
@@ -372,7 +390,7 @@ class Enumerative:
 
     def _inside(self, job: Enumeration, data: Dataset, weights: Floats) -> Enumeration:
         """Another search as a part of this one: it tells of the whole, and ends with it."""
-        made = self._once._job(data, weights, Clock(0.0, None), silent)
+        made = self._once._job(data, weights, FitClock(0.0, None), silent)
         made.explored.search.pulse = job.pulse
         return made
 
@@ -395,14 +413,14 @@ class Enumerative:
         ):
             if value not in allowed:
                 raise UnsupportedError(f"{name} are {' or '.join(map(repr, allowed))}, got {value!r}")
-        check_size("max_length", self.max_length, 1, MAX_LENGTH)
+        check_whole_number("max_length", self.max_length, 1, MAX_LENGTH)
         if self.template is not None and length(self.template) > MAX_TEMPLATE_LENGTH:
             raise UnsupportedError(
                 f"the template is at most {MAX_TEMPLATE_LENGTH} long, this one {length(self.template)}"
             )
-        check_size("grid", self.grid)
-        check_size("pieces", self.pieces, 1, max(ENDS))
-        check_size("most_rivals", self.most_rivals, 1, MOST_RIVALS)
+        check_whole_number("grid", self.grid)
+        check_whole_number("pieces", self.pieces, 1, max(ENDS))
+        check_whole_number("most_rivals", self.most_rivals, 1, MOST_RIVALS)
         check_folds(self.folds)
         for name, share in (
             ("max_misses", self.max_misses),
@@ -447,11 +465,11 @@ class Enumerative:
 
         ground = job.explored.ground
         lengths = {entry.length for entry in job.entries.values()}
-        there = afar(self, job.pulse)
-        return validated(front, ground.data, ground.weights, lengths, self.folds, self.seed, there)
+        there = remote_folds(self, job.pulse)
+        return cross_validate(front, ground.data, ground.weights, lengths, self.folds, self.seed, there)
 
-    def alone(self, data: Dataset, weights: Floats) -> Front:
+    def fit_part(self, data: Dataset, weights: Floats) -> Front:
         """What is found on a part of the traces, as validation asks."""
-        job = self._once._job(data, weights, Clock(0.0, None), silent)
+        job = self._once._job(data, weights, FitClock(0.0, None), silent)
         self._searched(job)
         return job.front()

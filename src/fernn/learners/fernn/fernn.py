@@ -23,11 +23,27 @@ from ...formula.json_fields import as_int, as_number, as_objects, as_text
 from ...formula.measures import orient
 from ...formula.simplify import windows_of_template
 from ...formula.templates import LONGEST
-from ..clock import Clock, OutOfTime, stopping
-from ..fit import Ended, Fit, Progress, Watch, check_schema, going_on, silent, tell_last
-from ..front import Entry, Front, picked
-from ..labels import counts, is_real, losses, targets, unavoidable, weighed
-from ..recipe import WHERE, engine_for
+from ..base import (
+    Ended,
+    Entry,
+    Fit,
+    Front,
+    Progress,
+    Watch,
+    check_schema,
+    check_weights,
+    is_real,
+    losses,
+    refuse_damaged_state,
+    report_last,
+    sample_weights,
+    select_entry,
+    silent,
+    targets,
+    unavoidable_error,
+)
+from ..learner_registry import ENGINE_FIELD, engine_for
+from ..time_limit import FitClock, TimeLimitReached, stop_flag
 from .archive import Archive, Specimen
 from .compiled_network import Flag, warm_up
 from .objectives import ClassificationObjective, RegressionObjective
@@ -80,7 +96,7 @@ class Fernn:
     guesses: tuple[Formula, ...] = ()
     seed: int = 0
     time_limit: float | None = None
-    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
     def fit(
         self,
@@ -96,7 +112,7 @@ class Fernn:
         """
         self._check()
         warm_up()  # compiling is not learning
-        clock = Clock.of(resume, self.time_limit)
+        clock = FitClock.of(resume, self.time_limit)
         limited = self.time_limit is not None
         search = self._search(data, weights, resume, clock)
         search.deadline, search.limit, search.refits = clock.deadline, clock.limit, HALVES
@@ -104,7 +120,7 @@ class Fernn:
         ended: Ended = "done"
         remarks: tuple[str, ...] = ()
         try:
-            with stopping(stop, lambda: search.is_over, limited):
+            with stop_flag(stop, lambda: search.is_over, limited):
                 if not search.rounds and not search.begun and not search.finished:
                     self._guess(search)
                 search.pulse = lambda: self._tell(watch, search, clock, 0.5)
@@ -130,26 +146,26 @@ class Fernn:
                 search.afar.leave()
         search.offer_restored()
         try:
-            with stopping(stop, lambda: perf_counter() > clock.deadline, limited):
+            with stop_flag(stop, lambda: perf_counter() > clock.deadline, limited):
                 front, is_whole = self._front(search, data)
         except KeyboardInterrupt:
             entries = self._progress(search, clock).front.entries
-            front, is_whole, ended = Front(entries, picked(entries)), False, "interrupted"
+            front, is_whole, ended = Front(entries, select_entry(entries)), False, "interrupted"
         if ended == "done" and not is_whole:
             ended = "time limit"
         fit = Fit(front, clock.seconds, ended, _state(search, clock), remarks=(*remarks, *_remarks(search)))
         if ended != "interrupted":
-            tell_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
+            report_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
 
     def _search(
-        self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: Clock | None = None
+        self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: FitClock | None = None
     ) -> RestartSearch:
         """A search at its start, or where the state says."""
         columns, longest = columns_of(data, self.template), 1
         if state is not None:
             check_schema(state, SCHEMA)
-            with going_on():
+            with refuse_damaged_state():
                 columns = columns.with_([_sum(total, data) for total in state["sums"]])
                 longest = min(as_int(state["longest"], 1), self.max_length)
         elif self.atoms == "linear":
@@ -180,7 +196,7 @@ class Fernn:
         way: Literal["future", "past"] = "future" if self._future() else "past"
         return default_options(longest, way, self.since, self.intervals, PIECES, pulse)
 
-    def _options_in_time(self, clock: Clock, least: int) -> Options:
+    def _options_in_time(self, clock: FitClock, least: int) -> Options:
         """Those up to `max_length`; where preparing them takes too much of the time limit, up to a lesser length.
 
         Those up to the length `least` are prepared in any case: there are formulas of it already.
@@ -189,15 +205,15 @@ class Fernn:
         def until(share: float) -> Callable[[], None]:
             def pulse() -> None:
                 if clock.share > share:
-                    raise OutOfTime
+                    raise TimeLimitReached
 
             return pulse
 
-        with suppress(OutOfTime):
+        with suppress(TimeLimitReached):
             return self._options(self.max_length, until(PREPARING))
         small = max(min(SHORT, self.max_length), least)
         found = self._options(small)
-        with suppress(OutOfTime):
+        with suppress(TimeLimitReached):
             for size in range(small + 1, self.max_length):
                 found = self._options(size, until(PREPARING + 0.1))
         return found
@@ -206,14 +222,14 @@ class Fernn:
         self, data: Dataset, given: Floats | None, options: Options, columns: Columns, stop: Flag | None = None
     ) -> RestartSearch:
         future, real, labels = self._future(), is_real(data), targets(data)
-        weights = counts(data, given)
+        weights = check_weights(data, given)
         if not real:
-            weights = weighed(data, weights, self.class_weight, self.miss_cost, self.false_alarm_cost)
+            weights = sample_weights(data, weights, self.class_weight, self.miss_cost, self.false_alarm_cost)
         made = prepare_data(data, columns, labels, weights, future, self.seed, real, stop)
         room = search_space(options, columns, future)
         task = RegressionObjective(made) if real else ClassificationObjective(made)
         longest = max(branch.length for branch in room.branches)
-        least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable(data, weights)
+        least = REAL_FLOOR * float((np.abs(labels) * weights).sum()) if real else unavoidable_error(data, weights)
         moves, fixed = Mutation(made, self.since, self.intervals), windows_of_template(self.template)
         return RestartSearch(task, room, moves, longest, self.restarts, self.seed, least, fixed)
 
@@ -264,11 +280,11 @@ class Fernn:
         patience = self.patience if self.patience is not None else 9 if search.is_small else 15
         return search.rounds >= self.rounds or search.quiet >= (3 if search.at_floor else patience)
 
-    def _tell(self, watch: Watch, search: RestartSearch, clock: Clock, every: float) -> None:
+    def _tell(self, watch: Watch, search: RestartSearch, clock: FitClock, every: float) -> None:
         if clock.is_due(every) and search.archive.lengths:
             watch(self._progress(search, clock))
 
-    def _progress(self, search: RestartSearch, clock: Clock) -> Progress:
+    def _progress(self, search: RestartSearch, clock: FitClock) -> Progress:
         entries = [_entry(search, specimen) for specimen in search.archive.front()]
         share = max(search.rounds / max(self.rounds, 1), clock.share)
         front = Front(tuple(entries), len(entries) - 1)
@@ -304,7 +320,7 @@ class Fernn:
             better = not entries or entry.train < entries[-1].train - 1e-9
             if better and (not entries or exact or not entry.validation > entries[-1].validation + 1e-9):
                 entries.append(entry)
-        return Front(tuple(entries), picked(entries)), done >= len(sides) and not stop[0]
+        return Front(tuple(entries), select_entry(entries)), done >= len(sides) and not stop[0]
 
     def _refits(self, search: RestartSearch, specimen: Specimen) -> Refits:
         task = search.task
@@ -365,7 +381,7 @@ def _remarks(search: RestartSearch) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _state(search: RestartSearch, clock: Clock) -> dict[str, Any]:
+def _state(search: RestartSearch, clock: FitClock) -> dict[str, Any]:
     """The archive as it was when the round began; and of the round, what is done and what that has found.
 
     Restarts are drawn from the archive of the beginning. Drawn from what a part of the round has left, they would be
@@ -389,7 +405,7 @@ def _state(search: RestartSearch, clock: Clock) -> dict[str, Any]:
 
 
 def _restore(search: RestartSearch, state: dict[str, Any]) -> None:
-    with going_on():
+    with refuse_damaged_state():
         search.rounds, search.quiet = as_int(state["rounds"]), as_int(state["quiet"])
         if state["shortest_space"] is not None:
             known = as_int(state["shortest_space"], 1)

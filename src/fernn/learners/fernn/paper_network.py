@@ -17,8 +17,7 @@ from ...formula.measures import map_nodes, orient
 from ...formula.simplify import trim_windows, windows_of_template
 from ...formula.templates import windows_open
 from ...semantics import robustness
-from ..front import Entry
-from ..labels import counts, is_real, losses, targets
+from ..base import Entry, check_weights, is_real, losses, targets
 from .quantised_kernels import ABSOLUTE, TANH
 from .template_network import compile_template, in_units, normalize_weights
 from .trainable_networks import BatchPlan, MixingBackend, QuantisedBackend, QuantisedNetwork, TraceBatches, plan_batches
@@ -165,7 +164,7 @@ class PaperNetwork:
                 "intervals=True needs quantised=True: where a window is empty it is infinite, and mixes with nothing"
             )
         self.settings, self.data, self.real = settings, data, is_real(data)
-        self.labels, self.weights = targets(data), counts(data, weights)
+        self.labels, self.weights = targets(data), check_weights(data, weights)
         template = settings.network
         self.fixed = [node for node in walk(template) if isinstance(node, Atom)]
         self.fixed_windows = windows_of_template(template)

@@ -19,8 +19,8 @@ from ...data import Dataset
 from ...engines import Answer, Engine, Failures, Unit, UnitQueue
 from ...formula import channels
 from ...formula.json_fields import as_int, as_objects
-from ..labels import Floats
-from ..recipe import made, recipe
+from ..base import Floats
+from ..learner_registry import learner_from_dict, learner_to_dict
 from .archive import Specimen
 from .quantised_kernels import PIECES
 from .template_network import NetworkState, TemplateNetwork
@@ -110,7 +110,7 @@ class RemoteRestarts:
         weights = None if self.weights is None else self.weights.tolist()
         sums = [list(map(list, total)) for total in search.space.columns.sums]
         about = {"weights": weights, "sums": sums, "longest": search.max_length}
-        return json.dumps({"learner": recipe(self.learner), **about})
+        return json.dumps({"learner": learner_to_dict(self.learner), **about})
 
     def _is_sent(self, name: str, told: list[PlainStart]) -> bool:
         """Whether what was sent ahead is how this round begins."""
@@ -202,7 +202,7 @@ def _search(data: Dataset, told: str) -> RestartSearch:
         while len(_built) >= KEPT:
             _built.pop(next(iter(_built)))
         base = json.loads(told)
-        learner: Any = made(base["learner"])
+        learner: Any = learner_from_dict(base["learner"])
         weights = None if base["weights"] is None else np.array(base["weights"])
         _built[key] = learner.search_over(data, weights, base["sums"], base["longest"])
     return _built[key]

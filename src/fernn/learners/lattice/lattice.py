@@ -18,14 +18,12 @@ from ...data import Dataset
 from ...engines import Where
 from ...errors import UnsupportedError, short_repr
 from ...formula import length
-from ..clock import Clock
+from ..base import Entry, Fit, Floats, Front, Watch, check_two_classes, silent, unavoidable_error
+from ..cross_validation import check_folds
 from ..enumerative.threshold_margins import center_thresholds
-from ..fit import Fit, Watch, silent
-from ..front import Entry, Front
-from ..growing import Growing
-from ..labels import Floats, two_classes, unavoidable
-from ..recipe import WHERE
-from ..validating import check_folds
+from ..learner_registry import ENGINE_FIELD
+from ..resumable_search import IncrementalSearch
+from ..time_limit import FitClock
 from .estimation import AnnealingEstimator, LatticeWindows, SweepEstimator
 from .order_graph import ParameterEstimator, StructureGraph, StructureNode
 from .reactive import Reactive, describe_forecast, drop_idle_cause
@@ -83,7 +81,7 @@ class Lattice:
     """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
-    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=WHERE)
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
@@ -93,17 +91,17 @@ class Lattice:
         `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
         """
         self._check(data)
-        growth = _LatticeSearch.begun(self, data, watch, resume, weights)
+        growth = _LatticeSearch.prepare(self, data, watch, resume, weights)
         fit = growth.finish(resume)
         nodes = tuple(growth.graph.known)
         return LatticeFit(**vars(fit), graph=nodes, said=describe_forecast(fit.formula, growth.data))
 
-    def alone(self, data: Dataset, weights: Floats) -> Front:
+    def fit_part(self, data: Dataset, weights: Floats) -> Front:
         """What is found on a part of the traces, as validation asks."""
-        return _LatticeSearch.alone(self, data, weights)
+        return _LatticeSearch.fit_part(self, data, weights)
 
     def _check(self, data: Dataset) -> None:
-        two_classes(data, "the lattice method")
+        check_two_classes(data, "the lattice method")
         if self.preset not in (None, "published"):
             raise UnsupportedError(f"preset is None or 'published', got {self.preset!r}")
         least = (("max_parts", self.max_parts, 2), ("ends", self.ends, 1), ("width", self.width, 1))
@@ -135,18 +133,18 @@ class Lattice:
         return not (self.intervals or self.delayed or self.preset)
 
 
-class _LatticeSearch(Growing):
+class _LatticeSearch(IncrementalSearch):
     """A graph under way."""
 
     unit = "structure"
     settings: Lattice
 
-    def __init__(self, settings: Lattice, data: Dataset, weights: Floats, clock: Clock, watch: Watch) -> None:
+    def __init__(self, settings: Lattice, data: Dataset, weights: Floats, clock: FitClock, watch: Watch) -> None:
         super().__init__(settings, data, weights, clock, watch)
         published = settings.preset == "published"
         ground = WindowedData(data, weights, settings.is_endless)
         tried = settings.windows(ground.samples)
-        self.floor = unavoidable(data, weights)
+        self.floor = unavoidable_error(data, weights)
         estimator: ParameterEstimator = SweepEstimator(ground, tried, self._beat)
         if published:
             estimator = AnnealingEstimator(ground, tried, settings.seed, self._beat, settings.steps)
@@ -199,9 +197,9 @@ class _LatticeSearch(Growing):
             self._lengths[node] = length(drop_idle_cause(node.formula, self.data))
         return self._lengths[node]
 
-    def kept(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         nodes = [structure_to_dict(node.structure, node.valuation) for node in self.graph.known]
-        return super().kept() | {"reached": self.graph.reached, "nodes": nodes}
+        return super().state_dict() | {"reached": self.graph.reached, "nodes": nodes}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)

@@ -1,14 +1,15 @@
 """The learners as scikit-learn estimators."""
 
-from .classes import OnePerClassClassifier, RankedClassifier, RuleListClassifier
-from .classifier import FernnClassifier
-from .detector import TightestDetector
-from .enumerative import EnumerativeClassifier
-from .lattice import LatticeClassifier
-from .maxsat import MaxSatClassifier
-from .regressor import FernnRegressor
-from .transformer import RobustnessTransformer
-from .tree import TreeClassifier
+from .class_estimators import OnePerClassClassifier, RankedClassifier, RuleListClassifier, TightestDetector
+from .estimators import (
+    EnumerativeClassifier,
+    FernnClassifier,
+    FernnRegressor,
+    LatticeClassifier,
+    MaxSatClassifier,
+    RobustnessTransformer,
+    TreeClassifier,
+)
 
 __all__ = [
     "EnumerativeClassifier",

@@ -1,4 +1,4 @@
-"""What scikit-learn users pass as X, as traces.
+"""What scikit-learn users pass as X, as traces; cases that are alike are one case of more weight.
 
 [case, channel, time]         traces of equal length
 [case, time]                  a table: one channel, a column a sample
@@ -10,6 +10,7 @@ Dataset                       its traces and channels; labels are passed as y
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -26,7 +27,7 @@ Traces: TypeAlias = Floats | tuple[Floats, ...]
 """`[case, channel, time]`, or a tuple of `(channel, time)` where lengths differ."""
 
 
-def named_traces(X: Any, wanted: Sequence[str] | None) -> tuple[Any, tuple[str, ...] | None]:
+def split_names(X: Any, wanted: Sequence[str] | None) -> tuple[Any, tuple[str, ...] | None]:
     """X without names, and the names of its channels where it has some: a dataset or data frames.
 
     `wanted` are the channels to take, by default all.
@@ -47,7 +48,7 @@ def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, boo
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
         X = to_floats(X)
     if isinstance(X, (list, tuple)) and len({np.shape(trace) for trace in X}) > 1:
-        return _ragged([_trace(trace, i, estimator, dtype) for i, trace in enumerate(X)]), False
+        return _unequal_traces([_trace(trace, i, estimator, dtype) for i, trace in enumerate(X)]), False
     array = check_array(X, dtype=dtype, allow_nd=True, estimator=estimator, input_name="X")
     if array.ndim > 3 or not array.size:
         raise ValueError(f"X is [case, channel, time], or [case, time] for one channel; found shape {array.shape}.")
@@ -64,7 +65,7 @@ def _trace(trace: Any, number: int, estimator: Any, dtype: Any) -> Floats:
     return array[None] if array.ndim == 1 else array  # type: ignore[no-any-return]
 
 
-def _ragged(found: Sequence[Floats]) -> tuple[Floats, ...]:
+def _unequal_traces(found: Sequence[Floats]) -> tuple[Floats, ...]:
     width = len(found[0])
     for i, trace in enumerate(found):
         if len(trace) != width:
@@ -72,11 +73,11 @@ def _ragged(found: Sequence[Floats]) -> tuple[Floats, ...]:
     return tuple(found)
 
 
-def matching(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
+def check_channels(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
     """Finite traces of the channels that the estimator was fitted on; tables also have as many samples."""
     if is_frame(X) and hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, reset=False, skip_check_array=True)
-    X, _ = named_traces(X, estimator.channels_)
+    X, _ = split_names(X, estimator.channels_)
     found, flat = traces(X, estimator, dtype)
     if flat and estimator._flat:
         validate_data(estimator, X, reset=False, skip_check_array=True)
@@ -121,3 +122,26 @@ def case_weights(given: Any, count: int) -> Floats:
     if not weights.any():
         raise ValueError("sample_weight is zero for every case: at least one weight must be above zero.")
     return weights
+
+
+def merge_duplicates(found: Traces, labels: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Where each distinct case stands, and its weight; alike are cases of the same samples and label.
+
+    Cases of no weight are left out. The order depends on nothing but the cases themselves, so data that
+    are shuffled, or repeated instead of weighted, give the same answer.
+    """
+    place: dict[bytes, int] = {}
+    total: dict[bytes, float] = {}
+    for i, (trace, label, weight) in enumerate(zip(found, labels, weights.tolist(), strict=True)):
+        if weight > 0:
+            samples = np.add(trace, 0.0, dtype=np.float64)  # -0.0 becomes 0.0
+            key = blake2b(samples.tobytes() + label.tobytes(), digest_size=16).digest()
+            place.setdefault(key, i)
+            total[key] = total.get(key, 0.0) + weight
+    order = sorted(place)
+    return np.array([place[key] for key in order], dtype=np.intp), np.array([total[key] for key in order])
+
+
+def take_cases(found: Traces, where: npt.NDArray[np.intp]) -> Traces:
+    """The traces at these places."""
+    return tuple(found[i] for i in where) if isinstance(found, tuple) else found[where]

@@ -19,9 +19,9 @@ from ...errors import FernnError
 from ...evaluation import Detection, evaluate_outcome, evaluate_rules
 from ...evaluation.intervals import LEVEL, cluster_interval, error_interval
 from ...formula import Formula, parse
+from ...learners.base import losses
 from ...learners.baselines import BASELINES
-from ...learners.classes.rules import known_labels
-from ...learners.labels import losses
+from ...learners.classes.class_rules import labels_among
 from ...runs import METHODS, Job, Outcome, RulesOutcome, load_result, load_rules_result
 from ...runs.class_rules import CLASSES, TIGHTEST
 from ...runs.command import command, suggestions
@@ -343,7 +343,7 @@ def class_facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
 def _labels(each: RuleChoice, rules: Any, data: Dataset, from_end: bool, cases: Any) -> dict[str, Any]:
     """What takes the place of labels and bands in the payload of the traces, when this rule is looked at."""
     good = "".join("01"[int(value)] for value in each.data.positive[cases]) if len(each.data.classes) == 2 else None
-    ranks = known_labels(data, rules.classes)[cases].tolist() if rules.kind == "ranked" else None
+    ranks = labels_among(data, rules.classes)[cases].tolist() if rules.kind == "ranked" else None
     names = list(each.data.classes) if good is not None else []
     drawn = [bands(each.data, channel, from_end) for channel in range(data.n_channels)]
     return {"good": good, "classes": names, "bands": drawn, "labels": ranks}
@@ -353,7 +353,7 @@ def _select_class_examples(rules: Any, data: Dataset, each: RuleChoice, told: di
     """Cases that the rule gets wrong, then close calls; of ranks those that get another one."""
     if each.data.classes:
         return select_examples(told, each.data, CLASS_WRONG_FIRST, 12)
-    wrong = np.flatnonzero(rules.classify(data) != known_labels(data, rules.classes))
+    wrong = np.flatnonzero(rules.classify(data) != labels_among(data, rules.classes))
     return np.concatenate([wrong, np.setdiff1d(np.arange(len(data)), wrong)[:12]])
 
 
@@ -367,7 +367,7 @@ def _class_error_interval(rules: Any, data: Dataset, test: Bools | None) -> tupl
             wanted = held.positive if len(held.classes) == 2 else np.ones(len(held), bool)
             lost = (rules.classify(held) == 1) != wanted
         else:
-            lost = rules.classify(held) != known_labels(held, rules.classes)
+            lost = rules.classify(held) != labels_among(held, rules.classes)
     return cluster_interval(lost.astype(np.float64), blocks(held))
 
 

@@ -15,7 +15,7 @@ from ...errors import UnsupportedError
 from ...formula import Atom, Formula, walk
 from ...formula.measures import channels as channels_of
 from ...formula.printer import format_number
-from ...learners.labels import is_real, losses
+from ...learners.base import is_real, losses
 from ...semantics import satisfied
 from ..downsample import decimate, envelope, quantiles, spread_out
 from ..reach import Mark, TimeAxis, axis_for, marks, sums

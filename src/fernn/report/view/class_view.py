@@ -11,7 +11,7 @@ from ...data import Dataset, one_vs_rest
 from ...formula import Formula, length, to_sentence
 from ...formula.printer import format_number
 from ...learners.classes import Decides
-from ...learners.classes.rules import known_labels
+from ...learners.classes.class_rules import labels_among
 from ...semantics import satisfied
 from .encoding import Bools, collect_warnings, round_digits
 from .trace_view import traces
@@ -74,7 +74,7 @@ def relabel_for(rules: Any, data: Dataset, name: str) -> Dataset:
 def class_traces(rules: Any, data: Dataset, name: str, test: Bools | None, from_end: bool) -> dict[str, Any]:
     """What `Fernn.traces` draws for that rule."""
     told = traces(relabel_for(rules, data, name), test, from_end)
-    return told | ({"labels": known_labels(data, rules.classes).tolist()} if rules.kind == "ranked" else {})
+    return told | ({"labels": labels_among(data, rules.classes).tolist()} if rules.kind == "ranked" else {})
 
 
 def classes(rules: Decides, data: Dataset, test: Bools | None) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _confusion(rules: Decides, data: Dataset, parts: dict[str, Bools | None]) ->
             data.labels.astype(np.int64) if len(names) > 1 and data.labels is not None else np.zeros(len(data), int)
         )
     else:
-        names, labels = rules.classes, known_labels(data, rules.classes)
+        names, labels = rules.classes, labels_among(data, rules.classes)
     given = rules.classify(data)
     told: dict[str, Any] = {"rows": list(names), "columns": list(rules.classes)}
     for name, part in parts.items():

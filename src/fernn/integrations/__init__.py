@@ -1,1 +1,0 @@
-"""fernn inside other libraries: one module each, imported only when asked for."""
