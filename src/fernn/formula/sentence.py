@@ -89,9 +89,13 @@ def _say_whole(formula: Formula, clock: _Clock) -> str:
             return f"if {_say_whole(a, clock)}, then {_say_whole(b, clock)}"
         case Not(a) if not isinstance(negate(a), Not):
             return _say_whole(negate(a), clock)
-    if direction(formula) == "now" and not isinstance(formula, Constant):
-        return f"at the first sample, {_say(formula, clock)}"
-    return _say(formula, clock)
+        case Atom() | Not() | Until() | Since() | AnyAtom() | AnyOf():
+            first = "at the first sample, " if direction(formula) == "now" else ""
+            return f"{first}{_say(formula, clock)}"
+        case Constant():
+            return _say(formula, clock)
+        case _ as never:
+            assert_never(never)
 
 
 def _cause_and_effect(formula: Formula) -> tuple[Formula, Formula] | None:
