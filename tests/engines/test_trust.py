@@ -154,10 +154,10 @@ LISTENING = """
 import json, sys
 from threading import Event
 import psutil
-from fernn.engines import Unit, engine_of, results
+from fernn.engines import Unit, resolve_engine, run_units
 if __name__ == "__main__":
-    engine = engine_of(sys.argv[1])
-    list(results(engine, "builtins:print", None, [Unit({}, 0)], tries=1))  # a worker is there
+    engine = resolve_engine(sys.argv[1])
+    list(run_units(engine, "builtins:print", None, [Unit({}, 0)], tries=1))  # a worker is there
     me = psutil.Process()
     found = set()
     for process in [me, *me.children(recursive=True)]:

@@ -43,7 +43,7 @@ tried = {
 }
 for name, learner in tried.items():
     fit = learner.fit(data)
-    print(name, repr(fit.front), json.dumps(fit.papers), fit.notes)
+    print(name, repr(fit.front), json.dumps(fit.artifacts), fit.notes)
 if find_spec("z3"):
     print("maxsat", repr(MaxSat(3).fit(bits).front))
 small = Fernn(max_length=2, restarts=4, rounds=2)

@@ -48,7 +48,7 @@ def asked(monkeypatch):
     def made(step=0.01):
         clock = Asked(step)
         for module in (
-            "clock",
+            "time_limit",
             "fernn.restart_search",
             "fernn.fernn",
             "resumable_search",

@@ -22,7 +22,7 @@ from fernn.data import load
 from fernn.runs import Run, learned, run as module
 
 folder, steps, pause, every, last = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
-module.EVERY = every
+module.CHECKPOINT_SECONDS = every
 data = load("cruise", cases=5)
 if Path(folder).exists():
     run = Run.open(folder)

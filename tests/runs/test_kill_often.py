@@ -32,7 +32,7 @@ from fernn.learners import Fit, Progress
 from fernn.runs import Run, run as module
 import numpy as np
 
-module.EVERY = 0.0
+module.CHECKPOINT_SECONDS = 0.0
 data = Dataset(np.arange(60.0).reshape(10, 1, 6), np.arange(10) % 2, ("bad", "good"), ("v",), name="made")
 home = Path(sys.argv[1])
 

@@ -115,7 +115,7 @@ def test_an_interrupted_learner_that_does_not_listen_keeps_its_last_front(tmp_pa
 def test_the_state_is_written_seldom_and_the_front_only_when_it_changed(tmp_path, monkeypatch):
     now, written = [0.0], []
     monkeypatch.setattr(run, "monotonic", lambda: now[0])
-    monkeypatch.setattr(run, "write", lambda path, text: written.append((now[0], path.name)))
+    monkeypatch.setattr(run, "write_text", lambda path, text: written.append((now[0], path.name)))
     one = Run(tmp_path, {})
     for tick in range(41):  # ten seconds, four times a second
         now[0] = tick / 4

@@ -57,9 +57,9 @@ def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     planned = runs.plan(order["file"], order["reading"], order["method"], order["settings"], order["test"])
     problems: list[Problem] = []
     data = read_input(order["file"], order["reading"], lambda _, found: problems.extend(found))
-    job = runs.begun(data, planned, order["file"], Path(order["out"]))
+    job = runs.start_job(data, planned, order["file"], Path(order["out"]))
 
-    if not runs.is_compiled(order["method"]):
+    if not runs.is_method_compiled(order["method"]):
         _tell(out, {"note": COMPILING})
 
     def watch(progress: Progress) -> None:
@@ -72,7 +72,7 @@ def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
         _tell(out, {"warning": f"the run could not be written ({problem.strerror}: {problem.filename})"})
 
     try:
-        done = runs.carried_out(job, watch, broken)
+        done = runs.run_job(job, watch, broken)
     except Exception:
         assert job.run is not None
         job.run.discard()
