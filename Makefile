@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds index clean
+.PHONY: help demo test test-slow test-all check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds index clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
-	@echo "make test    run the tests"
+	@echo "make test    run the tests that everyone runs (minutes)"
+	@echo "make test-all      run them and the slow ones: browsers, clusters, kills, long sweeps"
 	@echo "make check   lint, types, and the direction of imports"
 	@echo "make bench   measure speed beside other tools; writes docs/benchmarks.md"
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
@@ -60,8 +61,15 @@ demo: $(VENV)/.demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 # One thread a worker: two workers already fill two cores.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
 test: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.test
+	$(PYTEST) -m slow $(ARGS)
+
+test-all: test test-slow
 
 check: $(VENV)/.check
 	$(BIN)/ruff check src tests bench reproduction

@@ -17,6 +17,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FERNN = f"{shlex.quote(sys.executable)} -c 'from fernn.cli import main; main()'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -39,6 +39,7 @@ def test_a_comparison_is_found_by_its_former_name():
     assert compare is fernn.evaluation.comparison.compare
 
 
+@pytest.mark.slow
 def test_the_warning_names_the_line_that_imports():
     code = "import warnings\nwarnings.simplefilter('error')\nimport fernn.belief"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

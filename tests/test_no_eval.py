@@ -25,6 +25,7 @@ KNOWN = [
 """Networks for a card, and the monitor of past formulas: both sources are made of numbers and positions."""
 
 
+@pytest.mark.slow
 def test_the_source_runs_no_text_but_that_of_monitors_and_networks_and_reads_no_pickle():
     calls, modules = [], []
     for file in sorted(SOURCE.rglob("*.py")):

@@ -112,6 +112,7 @@ def test_explain_names_the_sample_that_decides(tmp_path):
     assert "no case 'c'" in missing.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -164,6 +165,7 @@ def test_monitor_speaks_when_the_verdict_falls():
     assert [json.loads(line)["satisfied"] for line in lines.splitlines()] == [True, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("feed", "says"),
     [
@@ -215,6 +217,7 @@ def test_the_next_command_can_be_pasted(tmp_path):
     assert "violates" in again.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip", [False, True])
 @pytest.mark.parametrize(
     "bad",
@@ -245,6 +248,7 @@ def test_a_line_that_cannot_be_used_is_located_and_never_a_verdict(bad, skip):
     assert len(done.stderr) < 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad", ["9" * 400, "1" * 200_000, '"' + "1" * 200_000, "a\x00b", "nan", "-inf", "1e400", "0x10"]
 )

@@ -13,6 +13,7 @@ def mine(tmp_path):
     return "mine.csv"
 
 
+@pytest.mark.slow
 def test_compare_prints_a_table_and_says_where_the_page_is(mine, called, tmp_path):
     words = ["--methods", "exact", "--lengths", "1-2", "--splits", "2", "--baselines", "majority"]
     done = called("compare", mine, *words)
@@ -49,6 +50,7 @@ def test_reproduce_names_the_experiments_there_are(called):
     assert "there are methods, stopping, quantised" in done.err
 
 
+@pytest.mark.slow
 def test_compare_takes_the_options_of_learning(mine, called):
     words = ["compare", mine, "--lengths", "2", "--splits", "1", "--baselines", "none", "--json"]
     done = called(*words, "--methods", "exact", "--intervals", "--past", "--miss-cost", "2")

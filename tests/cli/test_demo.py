@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from fernn.cli.text_plot import picture
 from fernn.data import from_arrays
@@ -20,6 +21,7 @@ def fernn(*words, cwd):
     return subprocess.run([*FERNN, *words], capture_output=True, text=True, cwd=cwd, timeout=600)
 
 
+@pytest.mark.slow
 def test_the_demo_shows_a_front_a_sentence_a_picture_and_the_next_command(tmp_path):
     done = fernn("demo", "--seconds", "4", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -34,6 +36,7 @@ def test_the_demo_shows_a_front_a_sentence_a_picture_and_the_next_command(tmp_pa
     assert fernn(*shlex.split(command)[1:], cwd=tmp_path).returncode == 1, "some trains violate it"
 
 
+@pytest.mark.slow
 def test_the_demo_keeps_a_run_when_asked(tmp_path):
     done = fernn("demo", "--seconds", "1", "--out", "run", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["run"] == "run"

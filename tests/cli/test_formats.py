@@ -56,6 +56,7 @@ WRONG = {
 WHOLE = ("not in pieces", "read as a whole", "a sample is taken of tables")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_is_not_what_its_name_says_is_refused(called, tmp_path, command, name):

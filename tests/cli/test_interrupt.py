@@ -37,6 +37,7 @@ def begun(folder, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manners", [{}, {"SLOW_RUDE": "1"}])
 def test_one_interrupt_keeps_the_best_and_the_run_goes_on(here, manners):
     process = begun(here, SLOW_STEPS="30", SLOW_HOLD="4", **manners)
@@ -80,6 +81,7 @@ def test_a_second_interrupt_quits_at_once_and_breaks_nothing(here):
     assert run.state is None, "it begins anew"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 30])
 def test_progress_on_a_terminal_fits_and_is_gone_at_the_end(here, columns):
     environment = os.environ | {"TERM": "xterm", "SLOW_STEPS": "15", "SLOW_PAUSE": "0.1"}

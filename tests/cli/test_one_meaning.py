@@ -217,6 +217,7 @@ def test_the_two_readings_of_the_text_disagree():
     assert set(judged(TEXT).values()) == set(judged(FINE).values()) == {True, False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("way", [*WITH_FILE, *WITHOUT_FILE])
 @pytest.mark.parametrize("file", ["timed.csv", "bare.csv"])

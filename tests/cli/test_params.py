@@ -55,6 +55,7 @@ def test_an_empty_set_is_proved_and_the_nearest_is_told(cruise):  # noqa: F811
     assert again.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

@@ -36,6 +36,7 @@ def words(file):
     return "\n".join(re.findall(r"<!-- (.*?) -->", file.read_text(encoding="utf-8"), re.DOTALL))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words_given", "says"),
     [

@@ -17,6 +17,7 @@ def drive(tmp_path):
     return ["learn", "drive.csv", "--max-length", "2", "--restarts", "2", "--quiet"]
 
 
+@pytest.mark.slow
 def test_learning_ends_with_a_report_and_says_where(called, drive, tmp_path):
     done = called(*drive)
     assert done.code == 0, done.err

@@ -50,6 +50,7 @@ def test_it_prints_its_address_serves_the_file_and_ends_tidily_at_ctrl_c(tmp_pat
     assert err == ""
 
 
+@pytest.mark.slow
 def test_of_a_large_file_the_page_works_with_a_sample(tmp_path):
     text = "".join(f"{c},{t},{c % 7}.{t:06d},{'ok' if c % 3 else 'off'}\n" for c in range(1600) for t in range(2000))
     (tmp_path / "large.csv").write_text("case,time,v,label\n" + text)
@@ -91,6 +92,7 @@ def test_it_says_what_to_install(tmp_path):
     assert "pip install 'fernn[studio]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_or_too_large_is_told_at_once(tmp_path):
     (tmp_path / "large.csv").write_text("case,v,label\n" + "a,1,0\n" * 1000)
     for words, code, said in (

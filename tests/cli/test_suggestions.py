@@ -85,6 +85,7 @@ def outputs(called, recording):
     yield "generate", called("generate", "cruise", "-o", "a train.csv", "--cases", "3")
 
 
+@pytest.mark.slow
 def test_every_suggested_command_runs_as_it_stands(called, recording):
     stream = [line for line in recording.read_text().splitlines() if line.startswith(("run id", "run 1;"))]
     tried = {}

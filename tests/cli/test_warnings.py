@@ -40,6 +40,7 @@ def folder(tmp_path_factory, short):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["believe", "run"], ["rivals", "run"], ["ask", "run"], ["watch", "run", "s.csv"]])
 def test_a_command_warns_of_formulas_that_it_shows_each_once(folder, words):
     done = subprocess.run([*FERNN, *words], input="q\n", capture_output=True, text=True, cwd=folder, timeout=300)

@@ -80,6 +80,7 @@ def test_what_is_read_takes_no_more_than_was_said(tmp_path, shape):
     assert growth < limit + MORE
 
 
+@pytest.mark.slow
 def test_in_pieces_a_file_larger_than_the_limit_keeps_to_it(tmp_path):
     file = written(tmp_path / "large.csv", "tidy", 30_000_000)
     growth, told = grown(tmp_path, file, LIMIT, "check")
@@ -96,6 +97,7 @@ def test_a_line_without_end_is_refused_after_a_look(tmp_path, content):
     assert "8.0 MB come without a line end; no row of a table is so long" in told
 
 
+@pytest.mark.slow
 def test_a_table_of_forty_thousand_columns_is_read(tmp_path):
     names = ",".join(f"t{i}" for i in range(40_000))
     rows = [",".join(str((i + k) % 11 / 4) for i in range(40_000)) + f",{label}" for k, label in enumerate("abab")]

@@ -66,6 +66,7 @@ def card_by_file(source, rows):
     return merge_summaries(source, each(summarize_part), again)
 
 
+@pytest.mark.slow
 @SLOW
 @given(
     frame=frames(),

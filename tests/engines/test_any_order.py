@@ -76,6 +76,7 @@ def noisy(seed: int, count: int = 24, samples: int = 10):
     return from_arrays(X, good.astype(int), ["a", "b"], classes=["bad", "good"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(20))
 def test_fernn_finds_the_same_in_whatever_order_restarts_come_back(number):
     learner, data = replace(SETTINGS[number % len(SETTINGS)], seed=number), noisy(number)
@@ -90,6 +91,7 @@ def test_fernn_finds_the_same_in_whatever_order_restarts_come_back(number):
     assert len(orders) == 5  # they did come back in other orders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(4))
 def test_a_fit_that_an_engine_left_in_the_middle_of_a_round_goes_on_anywhere(number):
     learner, data = replace(SETTINGS[number], seed=number), noisy(number)
@@ -109,6 +111,7 @@ def test_a_fit_that_an_engine_left_in_the_middle_of_a_round_goes_on_anywhere(num
             assert replace(learner, engine=engine).fit(data, resume=told[stop - 1]).front == here.front
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [Tree(depth=2, folds=4), Enumerative(max_length=2, folds=4), Lattice(max_parts=2, folds=4)]
 )

@@ -59,6 +59,7 @@ def answers(engine, task, data, units, **more):
     return list(run_units(engine, f"chores:{task}", data, units, **more))
 
 
+@pytest.mark.slow
 def test_there_are_two_workers_and_both_work(engine):
     assert engine.workers == 2
     pids = set()
@@ -104,6 +105,7 @@ def test_who_leaves_early_leaves_an_engine_that_still_works(engine):
     assert answers(engine, "wrong", None, [Unit({}, 0)])[0].found == 0
 
 
+@pytest.mark.slow
 def test_fernn_finds_the_same_though_a_worker_is_killed_in_the_middle(engine, data):
     here = FERNN.fit(data)
     pids = {answer.found for answer in answers(engine, "who", None, [Unit({"seconds": 0.3}, s) for s in range(4)])}
@@ -132,6 +134,7 @@ def test_folds_learned_elsewhere_validate_alike(engine, data, learner):
     assert there.picked.validation == there.picked.validation  # known, not NaN
 
 
+@pytest.mark.slow
 def test_bootstraps_and_shuffles_are_those_of_this_process(engine, data, tmp_path):
     asked = [("as it is", 0), *(("shuffle", i) for i in range(3)), *(("bootstrap", i) for i in range(3)), ("fold", 1)]
     learner = Enumerative(max_length=2, folds=0)

@@ -157,6 +157,7 @@ def test_work_that_always_fails_is_told_in_words(kind, works):
             assert found[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(2))

@@ -170,6 +170,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "package"), [("ray:1", "ray"), ("dask:1", "distributed")])
 def test_a_cluster_that_is_begun_here_listens_on_the_loopback_alone(name, package, tmp_path):
     pytest.importorskip(package)
@@ -197,6 +198,7 @@ def planted(tmp_path):
     return mark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "package"), [("processes:1", None), ("dask:1", "distributed"), ("ray:1", "ray"), ("slurm", "submitit")]
 )

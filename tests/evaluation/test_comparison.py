@@ -10,6 +10,7 @@ from fernn.errors import DataError, UnsupportedError
 from fernn.evaluation.comparison import compare
 
 
+@pytest.mark.slow
 def test_rules_and_baselines_stand_beside_each_other(tmp_path):
     peaks = np.repeat([1.0, 2.0], 20)  # good traces stay below 1.5, bad ones do not
     data = from_arrays(np.outer(peaks, [0.1, -0.3, 1.0, 0.2]), peaks < 1.5, channels=["x"], name="peaks")
@@ -30,6 +31,7 @@ def test_rules_and_baselines_stand_beside_each_other(tmp_path):
     assert f"`{rows['exact'][-1]}`" in page
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
     data = load("intervals", cases=20)
     monkeypatch.chdir(tmp_path)

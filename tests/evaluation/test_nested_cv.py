@@ -42,6 +42,7 @@ def noisy(random, count, channels, wrong):
     return from_arrays(X, y, [f"x{i}" for i in range(channels)], classes=["bad", "good"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "channels", "wrong"), [(40, 5, 0.1), (80, 4, 0.1)])
 def test_the_interval_holds_the_error_of_the_rule_as_often_as_it_says(count, channels, wrong):
     random = np.random.default_rng(5)

@@ -20,6 +20,7 @@ def test_a_formula_that_is_too_long_is_not_judged_while_there_are_shorter_ones()
     assert choose_entry(front(5, 6, pick=1), 3).length == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["exact", "fernn", "lattice", "paper"])
 def test_the_error_is_that_of_the_printed_formula_on_traces_that_were_not_learned_from(method):
     found = measure(Trial("cruise", "paper", method, 2), limit=2)

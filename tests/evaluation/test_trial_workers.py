@@ -26,6 +26,7 @@ def children():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 def test_a_process_that_dies_costs_nothing_but_time():
     before = set(children())

@@ -85,6 +85,7 @@ PLAIN = ExactSpace(max_length=3, grid=2, every=True)
 WINDOWS = (interval(1, 1), interval(1, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("samples", "count", "space", "weights", "more"),
     [

@@ -30,6 +30,7 @@ def errors(best):
     return {n: pytest.approx(error) for n, error in best.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("future", [True, False])
 @pytest.mark.parametrize(("samples", "ragged"), [(5, False), (12, True), (70, True)])
 def test_no_formula_is_overlooked(samples, ragged, future):
@@ -41,6 +42,7 @@ def test_no_formula_is_overlooked(samples, ragged, future):
     assert found.best == errors(wanted)
 
 
+@pytest.mark.slow
 def test_nor_at_length_five():
     data = noisy(2, 40, 5)
     found = explored(data, ExactSpace(max_length=5, grid=1, every=True))
@@ -143,6 +145,7 @@ def test_templates_are_searched_whole(template):
     assert found.best == errors(wanted)
 
 
+@pytest.mark.slow
 def test_open_windows_are_searched():
     data = noisy(7, 30, 5)
     shape = parse("F[?w] ?p | G[?v] ?q")

@@ -59,6 +59,7 @@ READINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("name", FORMULAS)

@@ -19,6 +19,7 @@ from fernn.semantics import robustness, satisfied
 from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, grown, intervals, traces
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(formulas(leaves=10), traces(longest=20))
 def test_simplify_keeps_robustness_and_verdict_at_every_sample(formula, trace):
@@ -68,6 +69,7 @@ near_atoms = st.builds(
 near_formulas = st.recursive(near_atoms, lambda inner: grown(inner, MIXED, intervals), max_leaves=10)
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(near_formulas, st.integers(0, 2**32 - 1))
 def test_laws_on_thresholds_hold_for_the_numbers_as_they_are_compared(formula, seed):
@@ -90,6 +92,7 @@ def test_bounds_that_are_one_float32_are_not_one_bound():
     assert simplify(parse("x >= 0.1 & x > 0.1000000001")) == parse("x > 0.1000000001")
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(st.sampled_from([PAST, FUTURE]).flatmap(lambda kind: formulas(kind, leaves=6)), traces(longest=8))
 def test_simplify_leaves_a_formula_judged_where_it_was(formula, trace):

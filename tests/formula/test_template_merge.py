@@ -91,6 +91,7 @@ def test_merging_the_library_keeps_every_behaviour(template):
     assert says_no_less(list(expand_template(merge_template(template))), list(expand_template(template)), 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", [up_to_length(6), up_to_length(6, "past", since=False), paper_up_to(6)])
 def test_what_says_different_things_is_all_that_is_found_different(template):
     """The laws see every equality there is: as many forms as there are behaviours, atoms exchanged at will."""

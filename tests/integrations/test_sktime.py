@@ -12,6 +12,7 @@ from sktime.utils.estimator_checks import check_estimator
 from fernn.learners.adapters.sktime_classifier import FernnSktimeClassifier
 
 
+@pytest.mark.slow
 def test_sktimes_own_checks_pass():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -72,6 +72,7 @@ def test_what_lies_above_is_known_and_never_less_robust(data, formula, when, sam
     assert robustness(formula, samples) <= robustness(above, samples)
 
 
+@pytest.mark.slow
 @given(st.data(), delayed_atoms(), delayed_atoms(), rows)
 def test_below_means_less_robust(data, p, q, samples):
     few = st.sampled_from([p, q, Always(p.inner, p.over), Eventually(p.inner, p.over)])

@@ -171,6 +171,7 @@ def test_an_interrupted_fit_has_the_rules_so_far_and_goes_on_to_the_same_end(kin
 SMALL = Fernn(max_length=2, restarts=6, rounds=2, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [

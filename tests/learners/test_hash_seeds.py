@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = """
 import json, warnings
 from importlib.util import find_spec
@@ -67,6 +69,7 @@ def printed(seed: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_every_learner_finds_the_same_under_another_hash_seed():
     *first, order = printed("0")
     *found, other = printed("12345")

@@ -40,6 +40,7 @@ def learners(most: int):
         yield PaperFernn(length=most, epochs=20, since=False)  # its U is read as `p U (p & q)`, which is longer
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name, _ in datasets()])
 @pytest.mark.parametrize("most", [1, 2, 3])

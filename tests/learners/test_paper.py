@@ -81,6 +81,7 @@ def test_real_labels_become_robustness():
         assert entry.train == pytest.approx(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -130,6 +131,7 @@ def parts(data):
     return data.subset(np.arange(0, len(data), 2)), data.subset(np.arange(1, len(data), 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numba", "torch"])
 @pytest.mark.parametrize("changes", [{}, {"direction": "past"}, {"intervals": True}, {"atoms": "linear"}], ids=str)
 def test_the_output_of_a_quantised_network_has_the_sign_of_the_formula(backend, changes):

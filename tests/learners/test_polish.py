@@ -48,6 +48,7 @@ def cuts(data, channel: int):
     return [values[0] - 1, *(values[1:] + values[:-1]) / 2, values[-1] + 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ONE_ATOM)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), ties=st.booleans())

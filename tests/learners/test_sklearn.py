@@ -75,6 +75,7 @@ def told(monkeypatch):
     return Recorder.told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "least"),
     [

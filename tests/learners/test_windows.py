@@ -57,6 +57,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_no_window_of_a_learned_formula_leads_beyond_the_longest_trace(learner):
     for seed in range(3):

@@ -48,6 +48,7 @@ def planted(seed, until, next, longest=5, past=False):
             return labelled(words, good)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("past", [False, True], ids=["future", "past"])
 @pytest.mark.parametrize(("until", "next"), [(True, True), (True, False), (False, True), (False, False)])
 def test_as_small_as_exact_search_says(until, next, past):
@@ -67,6 +68,7 @@ def brute_front(data, longest, weights, past=False, until=True, next=True):
     return {n: wrong / weights.sum() for n, wrong in least(formulas, data, weights, not past).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("past", [False, True], ids=["future", "past"])
 def test_the_front_is_the_least_error_of_each_length(seed, past):
@@ -141,6 +143,7 @@ def bits(data):
     return from_arrays(values, data.labels, list(data.channels), classes=list(data.classes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 def test_every_check_of_a_learner(check, monkeypatch):
     spikes, hard = checks.spikes, checks.hard_data

@@ -35,6 +35,7 @@ def meaning(formula, words, channels):
     return np.concatenate(fernn.satisfied(formula, words, channels, at="all")).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("propositions", "longest", "until", "next"),
     [(2, 4, True, True), (1, 4, False, True), (1, 5, True, False)],

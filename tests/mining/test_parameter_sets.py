@@ -86,6 +86,7 @@ def keeps(text, values, data, false_alarms, misses):
 limits = st.sampled_from([0.0, 0.25, 0.34, 0.5, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fernn.errors.FernnWarning")
 @pytest.mark.parametrize("text", STRUCTURES)
 def test_the_set_is_what_the_definition_says(text):

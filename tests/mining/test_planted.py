@@ -20,6 +20,7 @@ def tasks():
     return [plant_formula(seed) for seed in SEEDS]
 
 
+@pytest.mark.slow
 def test_the_same_seed_plants_the_same(tasks):
     again = plant_formula(5)
     assert (again.formula, again.train, again.fresh) == (tasks[5].formula, tasks[5].train, tasks[5].fresh)

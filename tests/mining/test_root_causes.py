@@ -131,6 +131,7 @@ def test_samples_at_the_edges_of_a_fault_do_not_count_within_the_tolerance():
         Cause(tolerance=40, **QUICK).fit(made)
 
 
+@pytest.mark.slow
 def test_costs_and_the_limit_decide_between_misses_and_false_alarms():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(8, 50))

@@ -39,6 +39,7 @@ def test_losses_gradients_and_outputs_are_those_of_the_compiled_loops(case):
     assert made.loops.loss_and_gradient(theta[0], 0)[1].any() or "constants" in case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["length 4", "length 6", "mixing", "linear", "real labels", "bounds from one side"])
 def test_weights_after_training_are_those_of_one_training_after_the_other(case):
     at, alone = pair(**CASES[case]).trained(4)

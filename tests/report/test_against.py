@@ -152,6 +152,7 @@ def test_unequal_traces_share_the_end_that_past_rules_look_back_from():
     assert {line.get_xdata()[0] for line in lines(axes, GOOD)} == {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channels", [1, 7])
 @pytest.mark.parametrize("samples", [1, 12, 20_000])
 def test_any_size_is_drawn(channels, samples):

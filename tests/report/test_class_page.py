@@ -68,6 +68,7 @@ def opened(chromium, path, width=1280):
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_rule_can_be_seen_on_the_traces(chromium, runs, kind):
     page = opened(chromium, write_report(runs[kind]))

@@ -104,6 +104,7 @@ def test_the_way_leads_from_the_verdict_to_the_sample_that_decides():
     assert f"the way down to what decides: x = {row[at]:.7g} at sample {at}" in words(figure)
 
 
+@pytest.mark.slow
 def test_judged_elsewhere_the_way_begins_there():
     figure = lanes(wave(), "F O (x >= 0.5)", 0, at=3)
     assert dots(by_name(figure)["F O (x >= 0.5)"], "D")[0][0] == 3
@@ -136,6 +137,7 @@ def test_long_traces_keep_their_extremes():
     assert max(len(line.get_xdata()) for axes in figure.axes for line in axes.lines) < 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 2, 30])
 @pytest.mark.parametrize("text", ["x >= 0.5", RULE, "(x <= 1) S[1,3] (y >= 0)", "x - 2*y >= 0"])
 def test_any_length_is_drawn(samples, text):

@@ -49,6 +49,7 @@ def looked_at(formula, samples):
     return at
 
 
+@pytest.mark.slow
 @given(formulas(MIXED), st.integers(1, 30), st.data())
 @settings(deadline=None, max_examples=400)
 def test_an_atom_is_read_where_the_definition_reads_it(formula, samples, data):

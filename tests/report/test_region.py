@@ -51,6 +51,7 @@ def test_two_numbers_are_allowed_just_where_the_set_contains_them(data):
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == tuple(found.picked.values.values())
 
 
+@pytest.mark.slow
 def test_no_window_that_ends_before_it_starts_is_allowed(data):
     found = parameter_set("G[?a,?b] (v <= 36)", data, 0.2, 0.2)
     figure = region(found)
@@ -78,6 +79,7 @@ def test_one_number_has_both_errors_along_it(data):
     assert max(high for _, high in ends) == pytest.approx(bounds.high)
 
 
+@pytest.mark.slow
 def test_three_numbers_are_slices_through_the_recommended_point(data):
     found = parameter_set("G[?a,?b] (v <= ?c)", data, 0.1, 0.1, time_limit=600)
     figure = region(found)

@@ -115,12 +115,14 @@ def test_nothing_in_the_page_names_a_place_to_fetch_from(tmp_path):
     assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|WebSocket|sendBeacon|innerHTML|eval\(", page)
 
 
+@pytest.mark.slow
 def test_2000_traces_of_101_samples_make_less_than_2_mb(tmp_path):
     path = write_report(run_of(two_kinds(2000, 101, ("v",)), tmp_path / "run", rules=RULES[:2]))
     assert path.stat().st_size < 2_000_000
     assert len(facts_of(path)["traces"]["drawn"]) == 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cases", "samples", "channels"), [(30_000, 4, 1), (40, 3000, 12), (8, 20, 300)])
 def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, cases, samples, channels):
     data = two_kinds(cases, samples, tuple("vw"[:channels]) + tuple(f"c{i}" for i in range(channels - 2)))
@@ -131,6 +133,7 @@ def test_more_of_anything_stays_below_2_mb_and_is_counted_in_full(tmp_path, case
     assert told["cases"]["shown"] == len(told["traces"]["cases"]) == len(told["rules"][0]["holds"])
 
 
+@pytest.mark.slow
 def test_of_too_many_traces_the_wrong_ones_are_drawn_before_others(tmp_path):
     told = facts_of(write_report(run_of(two_kinds(30_000, 4, ("v",)), tmp_path / "run", rules=("true", "G (v <= 3)"))))
     cases, rule = told["traces"]["cases"], told["rules"][1]

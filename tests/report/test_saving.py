@@ -32,6 +32,7 @@ def picture():
     return against(load("cruise", cases=20), {"r": parse("G (v <= 34)"), "s": parse("F[3,9] (v >= 25)")})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_same_picture_is_the_same_bytes_in_every_process(kind, tmp_path):
     once = save(picture(), tmp_path / f"a.{kind}")
@@ -41,6 +42,7 @@ def test_the_same_picture_is_the_same_bytes_in_every_process(kind, tmp_path):
     assert once.read_bytes() == again.read_bytes() == elsewhere.read_bytes()
 
 
+@pytest.mark.slow
 def test_saving_twice_gives_the_same_file_twice(tmp_path):
     figure = picture()
     for kind in ("png", "svg"):
@@ -60,6 +62,7 @@ def test_a_panel_takes_less_than_150_kb_and_loses_no_colour():
     assert (off == 0).mean() > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_a_way_across_lanes_is_the_same_bytes_each_time(kind, tmp_path):
     figures = [lanes(load("cruise", cases=5), "G (v <= 34) | F[3,9] (v >= 25)", 1) for _ in range(2)]

@@ -28,6 +28,7 @@ def datasets(draw):
     return Dataset(tuple(rows), [i % 2 for i in range(len(rows))], ("bad", "good"), CHANNELS)
 
 
+@pytest.mark.slow
 @given(one_way, datasets())
 @settings(max_examples=300, deadline=None)
 def test_the_deciding_sample_is_the_one_that_the_walk_of_each_trace_finds(formula, data):
@@ -56,6 +57,7 @@ def test_verdicts_are_those_of_the_definition(formula, data):
     json.dumps(told, allow_nan=False)
 
 
+@pytest.mark.slow
 @given(one_way, datasets())
 @settings(max_examples=200, deadline=None)
 def test_lines_are_those_of_the_pictures(formula, data):

@@ -21,6 +21,7 @@ def moved(formula, k, value):
     return with_thresholds(formula, values)
 
 
+@pytest.mark.slow
 @given(st.one_of(formulas(PAST, 4), formulas(FUTURE, 4)), st.lists(levels, min_size=40, max_size=40))
 @settings(max_examples=60, deadline=None)
 def test_curves_and_flat_ranges_are_what_judging_again_says(formula, values):

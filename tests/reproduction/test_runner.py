@@ -40,6 +40,7 @@ def test_an_experiment_that_is_not_there_is_named(tmp_path):
         reproduce(tmp_path, ["bound"])
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(monkeypatch, tmp_path):
     monkeypatch.setitem(experiments.EXPERIMENTS, "bounds", FEW)
     steps = []
@@ -57,6 +58,7 @@ def test_what_is_done_is_not_done_again(monkeypatch, tmp_path):
     assert all(line["mcr"] < 0.02 for line in lines)
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_a_page_of_what_is_there(monkeypatch, tmp_path):
     monkeypatch.setitem(experiments.EXPERIMENTS, "bounds", FEW)
 
@@ -70,6 +72,7 @@ def test_an_interruption_leaves_a_page_of_what_is_there(monkeypatch, tmp_path):
     assert reproduce(tmp_path, ["bounds"]).runs == 2
 
 
+@pytest.mark.slow
 def test_what_failed_is_told_and_tried_again(monkeypatch, tmp_path):
     monkeypatch.setitem(experiments.EXPERIMENTS, "bounds", FEW)
     monkeypatch.setattr(workers, "PATIENCE", 0.0)

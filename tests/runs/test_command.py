@@ -64,6 +64,7 @@ def test_every_setting_comes_back(understood, method, given):
     assert (again["method"], again["split"]) == (planned["method"], planned["split"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_each_setting_of_each_method_can_be_said(understood, name):
     """Numbers one more, words and flags turned: whatever a run may have been given."""

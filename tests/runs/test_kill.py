@@ -70,6 +70,7 @@ def whole(folder):
     return json.loads((folder / "state.json").read_text())["state"]["step"]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_while_it_writes_all_the_time(tmp_path):
     folder = tmp_path / "run"
     for at in (1, 4, 9, 17):
@@ -86,6 +87,7 @@ def test_killed_again_and_again_while_it_writes_all_the_time(tmp_path):
     assert len(run.history()) == len(FOUND)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [20, 47])
 def test_less_than_a_second_is_lost(tmp_path, at):
     reached = killed(start(tmp_path / "run", 1000, 0.02, 0.5), at)

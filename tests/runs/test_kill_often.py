@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 import numpy as np
+import pytest
 
 from fernn.data import read
 from fernn.runs import Run
@@ -131,6 +132,7 @@ class Writer:
         self.process.stdin.close()
 
 
+@pytest.mark.slow
 def test_a_hundred_kills_at_random_moments_leave_no_half_file(tmp_path):
     (tmp_path / "run").mkdir()
     dice, reached = random.Random(0), [0]

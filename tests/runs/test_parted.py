@@ -69,6 +69,7 @@ def test_a_case_that_comes_back_in_a_later_file_is_refused(folder, engine):
         evaluate_file(RULE, folder)
 
 
+@pytest.mark.slow
 def test_a_row_without_an_id_at_the_end_of_a_file_counts_no_case_twice(folder, engine):
     for number in (0, 1):
         frame = pl.read_parquet(folder / f"{number}.parquet").with_columns(pl.col("case").cast(pl.String))
@@ -149,6 +150,7 @@ def heard(done):
     return [line for line in done.stderr.splitlines() if not line.startswith("files ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [
     ["eval", RULE, "FOLDER", "--json"],
     ["eval", RULE, "FOLDER", "--time-units", "--out", "OUT"],
@@ -172,6 +174,7 @@ def test_the_command_says_the_same_wherever_it_is_done(folder, tmp_path, asked):
     assert rows is None or names["OUT"].read_text() == rows
 
 
+@pytest.mark.slow
 def test_watching_is_the_same_wherever_it_is_done(folder, tmp_path):
     run = tmp_path / "run"
     learned = said(
@@ -185,6 +188,7 @@ def test_watching_is_the_same_wherever_it_is_done(folder, tmp_path):
     assert there.stdout == here.stdout
 
 
+@pytest.mark.slow
 def test_a_single_file_is_read_here_and_that_is_said(folder):
     done = said("check", folder / "0.parquet", "--stream", "--engine", "processes:2")
     assert "one file, which is read here" in done.stderr

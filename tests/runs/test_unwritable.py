@@ -94,6 +94,7 @@ def test_data_of_any_name_get_a_run_and_a_name_of_any_length_is_answered(called,
     assert sorted(os.listdir()) == ["d.csv", "runs"]
 
 
+@pytest.mark.slow
 def test_a_comparison_stays_below_its_folder_whatever_the_data_are_called(called, tmp_path):
     write_csv(load("cruise", cases=15), "e.csv")
     text = Path("e.csv").read_text().replace('"name": "cruise"', '"name": "../../outside"')
@@ -166,6 +167,7 @@ def test_a_report_that_is_asked_for_elsewhere_follows_the_users_own_link(run):
     assert (run.parent / "shared" / "report.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["history.jsonl", "front.json", "state.json", "certificate.json"])
 def test_a_run_that_is_gone_on_with_is_not_written_through_links(run, name):
     (run / "front.json").write_text(json.dumps(json.loads((run / "front.json").read_text()) | {"ended": "interrupted"}))
@@ -203,6 +205,7 @@ def test_a_link_in_the_place_of_the_file_beside_is_not_written_through(tmp_path)
     assert (tmp_path / "front.json").read_text() == "{}"
 
 
+@pytest.mark.slow
 def test_a_comparison_is_not_written_through_links(called, tmp_path):
     words = (
         "compare",
@@ -232,6 +235,7 @@ def test_a_comparison_is_not_written_through_links(called, tmp_path):
     assert {file.read_text() for file in elsewhere.iterdir()} == {"precious\n"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

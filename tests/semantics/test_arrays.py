@@ -28,6 +28,7 @@ def _laid_out(kind):
     return [X, np.asfortranarray(X), wide[:, :, ::2], fixed, np.ma.masked_array(X), list(X)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_number_is_judged_as_its_value(kind):
     wanted = fernn.robustness(RULE, WHOLE.astype(np.float64), NAMES)

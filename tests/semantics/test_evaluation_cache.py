@@ -33,6 +33,7 @@ def until(p, q):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 31, 33, 100, 333, 1500, 2500])

@@ -25,6 +25,7 @@ def sign(path):
     return result
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(formulas(), traces(dtype=np.float64, longest=20))
 def test_the_deciding_atom_has_the_value_of_the_verdict(formula, trace):
@@ -39,6 +40,7 @@ def test_the_deciding_atom_has_the_value_of_the_verdict(formula, trace):
         assert sign(found.path) * rho(found.atom, as_trace(trace, CHANNELS), found.sample) == value
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(formulas(), traces(dtype=np.float64, longest=20))
 def test_a_formula_and_its_mirror_are_decided_by_mirrored_samples(formula, trace):

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import fernn
 
 LOOPS = """
@@ -45,6 +47,7 @@ def _written(folder, loops=LOOPS, called=CALLED):
     (folder / "pack/called.py").write_text(called)
 
 
+@pytest.mark.slow
 def test_code_on_disk_is_used_again_and_made_anew_when_what_it_calls_has_changed(tmp_path):
     _written(tmp_path)
     assert _called(tmp_path) == ["False", "4.0"]
@@ -55,6 +58,7 @@ def test_code_on_disk_is_used_again_and_made_anew_when_what_it_calls_has_changed
     assert _called(tmp_path) == ["True", "4.0"]
 
 
+@pytest.mark.slow
 def test_an_upgrade_in_place_that_renames_a_class_does_not_stumble_over_the_old_code(tmp_path):
     _written(tmp_path)
     assert _called(tmp_path) == ["False", "4.0"]

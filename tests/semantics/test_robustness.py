@@ -18,6 +18,7 @@ from oracle import as_trace, holds, rho
 from strategies import CHANNELS, FUTURE, PAST, formulas, traces
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(formulas(), traces())
 def test_batch_is_the_definition_at_every_sample(formula, trace):
@@ -26,6 +27,7 @@ def test_batch_is_the_definition_at_every_sample(formula, trace):
     assert_array_equal(robustness(formula, trace[None], CHANNELS, at="all")[0], expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(formulas(), traces())
 def test_satisfaction_is_the_boolean_definition_even_at_zero(formula, trace):
@@ -34,6 +36,7 @@ def test_satisfaction_is_the_boolean_definition_even_at_zero(formula, trace):
     assert_array_equal(satisfied(formula, trace[None], CHANNELS, at="all")[0], expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(formulas(PAST), formulas(FUTURE)), traces())
 @pytest.mark.filterwarnings("ignore::fernn.errors.FernnWarning")

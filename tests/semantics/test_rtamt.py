@@ -78,6 +78,7 @@ def random_formula(rng, depth):
     return rng.choice([Since, Until])(a, b, random_interval(rng))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_agrees_with_rtamt_on_random_formulas_and_traces(shard):
     rng = random.Random(shard)

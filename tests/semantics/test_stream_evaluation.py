@@ -102,6 +102,7 @@ def test_a_tally_does_not_know_where_it_was_cut(traces, data):
         assert found.false_bad == sum(value < 0 and label == "a" for value, label in traces)
 
 
+@pytest.mark.slow
 def test_many_different_numbers_are_real_labels_and_no_classes():
     count = 25_000
     labels = [str(i / 7) for i in range(count)]
@@ -140,6 +141,7 @@ MEASURED = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts otherwise")
 def test_eight_times_the_data_take_no_more_memory(tmp_path):
     random = np.random.default_rng(0)

@@ -116,6 +116,7 @@ def test_a_folder_that_others_could_enter_or_that_leads_elsewhere_is_not_used(tm
         files.remove()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_line_of_the_browser_holds_no_token(tmp_path, end):
@@ -157,6 +158,7 @@ def test_the_command_line_of_the_browser_holds_no_token(tmp_path, end):
     assert not opener.parent.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
 def test_enter_prints_another_address(tmp_path):
     import pty

@@ -12,6 +12,7 @@ def kinds(served):
     return KINDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_of_rules_is_opened_with_its_matrix_and_report(served, client, kinds, kind):
     name = f"kind-{kind}"
@@ -36,6 +37,7 @@ def test_a_run_of_rules_is_opened_with_its_matrix_and_report(served, client, kin
         assert traces["good"] if kind != "ranked" else set(traces["labels"]) == {0, 1, 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_rule_of_a_run_is_chosen_and_seen(window, kinds, kind):
     seen = window()

@@ -63,6 +63,7 @@ def samples_of(corners, where):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [900_000, 20_000])
 def test_corners_and_dots_are_samples_however_thin_and_the_page_says_that_some_are_left_out(window, spiky, budget):
     page = window().wait_for_start()
@@ -90,6 +91,7 @@ def test_corners_and_dots_are_samples_however_thin_and_the_page_says_that_some_a
     assert min(np.hypot(*(where[1, SPIKE] - dot)) for dot in drawn["dots"]) < 0.1
 
 
+@pytest.mark.slow
 def test_zoomed_in_the_studio_draws_a_single_sample_as_one_and_not_as_a_triangle(window, spiky):
     rows = [
         f"{'ab'[c]},{t},{v!r},{'bg'[c == 0]}ood\n" for c in (0, 1) for t, v in enumerate(spiky.values[c][0].tolist())
@@ -116,6 +118,7 @@ def test_zoomed_in_the_studio_draws_a_single_sample_as_one_and_not_as_a_triangle
     assert min(np.hypot(*(where[1, SPIKE] - dot)) for dot in drawn["dots"]) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -55,6 +55,7 @@ def test_the_columns_of_cases_and_times_can_be_named_though_the_file_is_not_read
     assert count(seen, "G (v <= 27)") == "0 of 24 wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["^", "|"])
 def test_a_delimiter_can_be_named_even_a_rare_one(window, letter):
     page = (seen := window()).page
@@ -108,6 +109,7 @@ def test_the_title_is_that_of_a_file_that_cannot_be_read_and_what_was_spoken_goe
     assert page.locator("#spoken").inner_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -125,6 +127,7 @@ def test_the_card_says_in_the_open_why_nothing_can_be_learned(window, text, word
     assert control(seen.page, "label").is_visible()
 
 
+@pytest.mark.slow
 def test_of_two_classes_with_names_of_their_own_a_button_says_which_is_good(window):
     text = DRIVES.replace(",good\n", ",uphill\n").replace(",bad\n", ",downhill\n")
     page = unread(seen := window(), text, "hills.csv")
@@ -146,6 +149,7 @@ def test_of_two_classes_with_names_of_their_own_a_button_says_which_is_good(wind
     assert count(seen, "G (v <= 27)") == "24 of 24 wrong"
 
 
+@pytest.mark.slow
 def test_a_good_class_that_is_not_in_the_file_can_be_chosen_anew(window):
     text = DRIVES.replace(",good\n", ",uphill\n").replace(",bad\n", ",downhill\n")
     page = unread(window(), text, "hills.csv")

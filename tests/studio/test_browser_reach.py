@@ -16,6 +16,7 @@ def tabbed_to(page, selector, most=60):
     raise AssertionError(f"no way to {selector} with the Tab key")
 
 
+@pytest.mark.slow
 def test_all_of_it_works_with_the_keyboard_alone(window):
     page = window().page
     page.locator(".zone").wait_for()
@@ -51,6 +52,7 @@ def test_all_of_it_works_with_the_keyboard_alone(window):
     assert page.locator("#tab-rivals").get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.slow
 def test_the_front_is_walked_with_arrow_keys(window):
     page = (seen := window()).page
     seen.upload()
@@ -64,6 +66,7 @@ def test_the_front_is_walked_with_arrow_keys(window):
         page.keyboard.press("ArrowDown")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_at_400_pixels_nothing_sticks_out(window, dark):
     page = (seen := window(width=400, height=800, dark=dark)).page
@@ -95,6 +98,7 @@ def test_dark_and_light_follow_the_system_until_one_is_chosen(window):
     assert seen.tab().evaluate(paper) == dark
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_of_anyone_else(window):
     page = (seen := window()).page
     seen.upload()

@@ -29,6 +29,7 @@ def is_grey(page):
     return marks[0]
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_grey_until_the_text_that_stands_there_is_read(window):
     page = (seen := window()).page
     seen.upload()
@@ -49,6 +50,7 @@ def test_what_is_shown_is_grey_until_the_text_that_stands_there_is_read(window):
     assert not is_grey(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flat", "words"),
     [
@@ -72,6 +74,7 @@ def test_a_range_that_ends_just_beside_a_round_number_is_told_by_that_number(win
     assert window().page.evaluate(told, flat) == f"Any threshold {words} gives the same verdicts."
 
 
+@pytest.mark.slow
 def test_a_change_can_be_undone_after_a_reload(window):
     page = (seen := window()).page
     seen.upload()

@@ -52,6 +52,7 @@ def wrong(data, formula):
     return int((fernn.satisfied(fernn.parse(formula), data) != data.positive).sum())
 
 
+@pytest.mark.slow
 def test_the_whole_story_from_a_file_to_a_monitor_in_c(window, data):
     seen = window()
     page = seen.page
@@ -129,6 +130,7 @@ def test_pulling_a_threshold_changes_text_error_and_verdicts(window, data):
     page.wait_for_function("() => document.getElementById('formula').value === 'G (v <= 28)'")
 
 
+@pytest.mark.slow
 def test_a_reload_restores_what_was_seen(window):
     page = (seen := window()).page
     seen.upload()
@@ -146,6 +148,7 @@ def test_a_reload_restores_what_was_seen(window):
     assert page.get_by_label("formula to compare with").input_value() == "G (v <= 27)"
 
 
+@pytest.mark.slow
 def test_two_tabs_show_two_formulas_and_the_way_back_leads_back(window):
     page = (seen := window()).page
     seen.upload()
@@ -164,6 +167,7 @@ def test_two_tabs_show_two_formulas_and_the_way_back_leads_back(window):
     page.wait_for_function("() => (Studio.now.reading || {}).formula === 'G (v <= 27)'")
 
 
+@pytest.mark.slow
 def test_an_earlier_run_opens_with_its_data_and_its_report(window):
     page = (seen := window()).page
     seen.upload()
@@ -179,6 +183,7 @@ def test_an_earlier_run_opens_with_its_data_and_its_report(window):
     assert picked in opened.value.inner_text("body")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_over", [False, True])
 def test_after_a_reload_while_learning_the_page_ends_on_the_rule_that_the_run_picked(
     window, monkeypatch, tmp_path, is_over
@@ -205,6 +210,7 @@ def test_after_a_reload_while_learning_the_page_ends_on_the_rule_that_the_run_pi
     assert page.locator(".f-front tr.chosen").inner_text().startswith("G (v <= 27)")
 
 
+@pytest.mark.slow
 def test_a_rule_that_a_person_wrote_while_learning_stays_after_a_reload(window, monkeypatch, tmp_path):
     monkeypatch.setattr(jobs, "COMMAND", [sys.executable, "-c", FICKLE])
     monkeypatch.setenv("GO_ON", str(tmp_path / "go"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from browsing import DRIVES
 from served import Served
 
@@ -58,6 +59,7 @@ def test_a_slip_in_a_formula_is_shown_with_a_caret_and_the_last_picture_stays(wi
     assert trouble.is_hidden()
 
 
+@pytest.mark.slow
 def test_a_stop_keeps_the_best_so_far(window, monkeypatch):
     monkeypatch.setattr(jobs, "COMMAND", [sys.executable, str(Path(__file__).with_name("slow_child.py"))])
     monkeypatch.setenv("SLOW_STEPS", "36000")

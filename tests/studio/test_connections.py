@@ -51,6 +51,7 @@ def head(served, method, path, *more):
     return "\r\n".join([*lines, f"Cookie: fernn-{served.port}={served.session}", "", ""]).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: "])
 def test_one_who_sends_nothing_or_half_a_request_is_dropped(strict, sent):
     with connected(strict, sent) as line:
@@ -96,6 +97,7 @@ def test_one_who_takes_no_answer_is_dropped(strict, monkeypatch):
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_one_who_waits_for_an_answer_keeps_the_connection(tmp_path, monkeypatch):
     served = Served(tmp_path / "runs", ConnectionLimits(head=4.0, stall=4.0))
     known = served.studio.files.all()

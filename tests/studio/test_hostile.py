@@ -171,6 +171,7 @@ def quoted(text):
     return quote(text.encode("utf-8", "replace").decode(), safe="%~?#")
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, **MANY)
 @given(st.sampled_from(ROUTES), PARTS, BODIES, st.text(max_size=10))
 def test_every_route_answers_whatever_comes_in_words(target, route, part, body, query):
@@ -186,6 +187,7 @@ def test_every_route_answers_whatever_comes_in_words(target, route, part, body, 
         assert json.loads(text)["error"]
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, **MANY)
 @given(DEEP)
 def test_what_is_nearly_right_is_answered_in_words_too(target, request):

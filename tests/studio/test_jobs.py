@@ -72,6 +72,7 @@ def gone(pid):
     return False
 
 
+@pytest.mark.slow
 def test_a_job_learns_is_seen_and_becomes_a_run_with_data_rivals_and_report(served, client):
     file = served.upload()
     data = served.look(file)["data"]
@@ -130,6 +131,7 @@ def test_what_is_wrong_with_a_job_is_told_before_a_process_begins(served, client
     assert client.get("/api/jobs").json() == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_a_stop_keeps_the_best_so_far(fresh):
     name = started(fresh)
@@ -146,6 +148,7 @@ def test_a_stop_keeps_the_best_so_far(fresh):
     assert fresh.client.post(f"/api/jobs/{name}/stop").json()["state"] == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_a_stop_before_the_process_is_ready_is_not_lost(fresh):
     name = started(fresh)
@@ -154,6 +157,7 @@ def test_a_stop_before_the_process_is_ready_is_not_lost(fresh):
     assert (job["state"], job["ended"]) == ("done", "interrupted")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_a_process_that_does_not_listen_is_ended_by_a_second_stop(fresh, monkeypatch):
     name = started(fresh)
@@ -169,6 +173,7 @@ def test_a_process_that_does_not_listen_is_ended_by_a_second_stop(fresh, monkeyp
     assert job["front"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_a_killed_process_leaves_the_page_up_and_its_best_readable(fresh):
     name, other = started(fresh), started(fresh)
@@ -189,6 +194,7 @@ def test_a_killed_process_leaves_the_page_up_and_its_best_readable(fresh):
     assert b"<html" in fresh.client.get(f"/api/runs/{name}/report").content
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_no_more_jobs_than_cores(fresh):
     names = [started(fresh), started(fresh)]
@@ -209,6 +215,7 @@ def test_a_process_that_fails_says_why(fresh, monkeypatch):
     assert fresh.client.get("/api/runs").json() == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_what_ended_is_found_again_by_another_server(fresh, tmp_path):
     name, cut = started(fresh), started(fresh)
@@ -232,6 +239,7 @@ def test_what_ended_is_found_again_by_another_server(fresh, tmp_path):
         again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_when_the_server_ends_its_jobs_end_with_their_best_kept(tmp_path):
     served = Served(tmp_path / "runs")
@@ -243,6 +251,7 @@ def test_when_the_server_ends_its_jobs_end_with_their_best_kept(tmp_path):
     assert Run.open(tmp_path / "runs" / name).ended == "interrupted"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_jobs_end_with_a_server_that_is_killed(tmp_path):
     (tmp_path / "drive.csv").write_text(CSV)

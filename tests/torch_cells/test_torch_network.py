@@ -154,6 +154,7 @@ def test_a_hole_with_one_relation_keeps_it():
         assert network.formula(plain=True).inner.relation == "<"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
     "template",
