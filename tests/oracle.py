@@ -19,8 +19,12 @@ from fernn.formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 
 
@@ -86,6 +90,24 @@ def rho(formula, trace, t):
                 (min([rho(b, trace, u), *(rho(a, trace, v) for v in range(t, u))])
                  for u in window(over, t, size, +1)), default=-inf,
             )  # fmt: skip
+        case Trigger(a, b, over):
+            return min(
+                (max([rho(b, trace, u), *(rho(a, trace, v) for v in range(u + 1, t + 1))])
+                 for u in window(over, t, size, -1)), default=inf,
+            )  # fmt: skip
+        case Release(a, b, over):
+            return min(
+                (max([rho(b, trace, u), *(rho(a, trace, v) for v in range(t, u))])
+                 for u in window(over, t, size, +1)), default=inf,
+            )  # fmt: skip
+        case WeakSince(a, b, over):
+            reached = [min([rho(b, trace, u), *(rho(a, trace, v) for v in range(u + 1, t + 1))])
+                       for u in window(over, t, size, -1)]  # fmt: skip
+            return max([*reached, min(rho(a, trace, v) for v in range(size) if 0 <= t - v <= over.end)])
+        case WeakUntil(a, b, over):
+            reached = [min([rho(b, trace, u), *(rho(a, trace, v) for v in range(t, u))])
+                       for u in window(over, t, size, +1)]  # fmt: skip
+            return max([*reached, min(rho(a, trace, v) for v in range(size) if 0 <= v - t <= over.end)])
     raise TypeError(formula)
 
 
@@ -132,6 +154,26 @@ def holds(formula, trace, t):
             )
         case Until(a, b, over):
             return any(
+                holds(b, trace, u) and all(holds(a, trace, v) for v in range(t, u)) for u in window(over, t, size, +1)
+            )
+        case Trigger(a, b, over):
+            return all(
+                holds(b, trace, u) or any(holds(a, trace, v) for v in range(u + 1, t + 1))
+                for u in window(over, t, size, -1)
+            )
+        case Release(a, b, over):
+            return all(
+                holds(b, trace, u) or any(holds(a, trace, v) for v in range(t, u)) for u in window(over, t, size, +1)
+            )
+        case WeakSince(a, b, over):
+            throughout = all(holds(a, trace, v) for v in range(size) if 0 <= t - v <= over.end)
+            return throughout or any(
+                holds(b, trace, u) and all(holds(a, trace, v) for v in range(u + 1, t + 1))
+                for u in window(over, t, size, -1)
+            )
+        case WeakUntil(a, b, over):
+            throughout = all(holds(a, trace, v) for v in range(size) if 0 <= v - t <= over.end)
+            return throughout or any(
                 holds(b, trace, u) and all(holds(a, trace, v) for v in range(t, u)) for u in window(over, t, size, +1)
             )
     raise TypeError(formula)

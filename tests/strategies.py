@@ -23,8 +23,12 @@ from fernn.formula.nodes import (
     Once,
     OpenInterval,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 
 CHANNELS = ("x", "y")
@@ -53,9 +57,9 @@ def atoms(draw):
     return Atom(terms, draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
 
 
-PAST = ([Once, Historically], [Since])
-FUTURE = ([Eventually, Always], [Until])
-MIXED = ([Once, Historically, Eventually, Always], [Since, Until])
+PAST = ([Once, Historically], [Since, WeakSince, Trigger])
+FUTURE = ([Eventually, Always], [Until, WeakUntil, Release])
+MIXED = ([Once, Historically, Eventually, Always], [Since, WeakSince, Trigger, Until, WeakUntil, Release])
 
 
 def formulas(operators=MIXED, leaves=8):

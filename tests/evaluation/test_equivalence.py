@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fernn import parse, robustness, satisfied
 from fernn.errors import FernnError, FormulaError
 from fernn.evaluation import relate
-from fernn.formula import Always, And, Atom, Eventually, Not, Or, Until, interval
+from fernn.formula import Always, And, Atom, Eventually, Not, Or, Release, Until, WeakUntil, interval
 
 pytest.importorskip("z3", reason="equivalence is proved by z3")
 
@@ -22,13 +22,13 @@ def formulas(draw, depth=2):
     if depth == 0 or draw(st.booleans()):
         return Atom((("x", 1.0),), draw(st.sampled_from([">=", "<", "<=", ">"])), draw(st.sampled_from([1.0, 2.0])))
     inner = formulas(depth - 1)
-    kind = draw(st.sampled_from(["G", "F", "U", "&", "|", "!"]))
+    kind = draw(st.sampled_from(["G", "F", "U", "W", "R", "&", "|", "!"]))
     if kind in "GF":
         over = draw(st.sampled_from([interval(0), interval(0, 1), interval(1, 2)]))
         return {"G": Always, "F": Eventually}[kind](draw(inner), over)
     if kind == "!":
         return Not(draw(inner))
-    return {"U": Until, "&": And, "|": Or}[kind](draw(inner), draw(inner))
+    return {"U": Until, "W": WeakUntil, "R": Release, "&": And, "|": Or}[kind](draw(inner), draw(inner))
 
 
 @given(formulas(), formulas())

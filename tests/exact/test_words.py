@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import fernn
 from fernn.data import from_arrays
-from fernn.formula import And, Historically, Implies, Not, Once, Or, Since, mirror
+from fernn.formula import And, Historically, Implies, Not, Once, Or, Since, Trigger, WeakSince, mirror
 from fernn.learners.enumerative import word_operators as o
 from fernn.learners.enumerative.behaviour_table import spans_of
 from fernn.learners.enumerative.bitpack import bit_layout
@@ -24,10 +24,11 @@ def words(formula, data, places):
     def made(node):
         out, spare = np.zeros_like(valid), np.zeros((2, *valid.shape), valid.dtype)
         match node:
-            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) if getattr(node, "over", None) is None or (
-                node.over.is_all_time
+            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b) if (
+                getattr(node, "over", None) is None or node.over.is_all_time
             ):
-                op = {And: o.AND, Or: o.OR, Implies: o.IMPLIES, Since: o.SINCE}[type(node)]
+                op = {And: o.AND, Or: o.OR, Implies: o.IMPLIES, Since: o.SINCE, WeakSince: o.WEAK_SINCE,
+                      Trigger: o.TRIGGER}[type(node)]  # fmt: skip
                 left, right = made(a), made(b)
                 o.write_binary(op, left.ctypes.data, right.ctypes.data, valid.ctypes.data, out.ctypes.data, *frame)
             case Once(a, over) | Historically(a, over):
@@ -58,7 +59,13 @@ def truth(formula, data, future):
 
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=150, deadline=None)
-@given(formulas(([Once, Historically], [Since]), 6), SIZES, st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+@given(
+    formulas(([Once, Historically], [Since, WeakSince, Trigger]), 6),
+    SIZES,
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
 def test_words_are_the_semantics(formula, samples, ragged, future, seed):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 80))

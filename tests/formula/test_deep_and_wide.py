@@ -7,7 +7,7 @@ import pytest
 
 import fernn
 from fernn.errors import FernnError
-from fernn.formula import Always, And, Atom, Eventually, Formula, Not, Or, Until, interval, parse
+from fernn.formula import Always, And, Atom, Eventually, Formula, Not, Or, Release, Until, WeakUntil, interval, parse
 from fernn.formula import export as exports
 from fernn.formula.nodes import Interval
 
@@ -21,7 +21,7 @@ def y(value: float) -> Atom:
 
 def many_spans(kind: type[Formula]) -> Formula:
     over = Interval(tuple((3 * i, 3 * i + 1) for i in range(SPANS)))
-    return Until(y(0), X, over) if kind is Until else kind(X, over)  # type: ignore[call-arg]
+    return kind(y(0), X, over) if kind in (Until, WeakUntil, Release) else kind(X, over)  # type: ignore[call-arg]
 
 
 def nested(depth: int, which: str) -> Formula:
@@ -45,6 +45,8 @@ FORMULAS = {
     "G": many_spans(Always),
     "O": parse("O" + "u".join(f"[{3 * i},{3 * i + 1}]" for i in range(SPANS)) + " (x >= 0)"),
     "U": many_spans(Until),
+    "W": many_spans(WeakUntil),
+    "R": many_spans(Release),
     **{which: nested(290 if which != "mixed" else 210, which) for which in ("windows", "left", "right", "mixed")},
 }
 READINGS = {

@@ -126,7 +126,7 @@ def test_a_grid_is_refined():
         ({"folds": 1}, "0 for no validation"),
         ({"preset": "other"}, "preset is None or 'published'"),
         ({"template": fernn.parse("G (O ?p)")}, "mixes past and future"),
-        ({"template": fernn.parse("?p U[0,3] ?q")}, "U and S over all time only"),
+        ({"template": fernn.parse("?p U[0,3] ?q")}, "U, S and their like over all time only"),
         ({"template": fernn.parse("G[?w] ?p & F[?w] ?q")}, "two places at once"),
         ({"template": fernn.parse("G (zzz >= ?c)")}, "an open condition reads 'zzz', the data have 'a', 'b'"),
     ],

@@ -13,8 +13,8 @@ import oracle
 from fernn import parse
 from fernn.data import from_arrays
 from fernn.errors import FernnError
-from fernn.formula import Constant, Interval, Since, Until, channels, direction, interval
-from fernn.formula.nodes import children
+from fernn.formula import Constant, Interval, channels, direction, interval
+from fernn.formula.nodes import FUTURE, PAST, children
 from fernn.formula.simplify import trim_windows
 from fernn.learners import Enumerative, Fernn, Lattice, PaperFernn, Tree
 from fernn.semantics import satisfied
@@ -25,7 +25,7 @@ def reaches(formula, last, start=0):
     """Every finite end, and every start, of every window, counted from the first sample of a trace."""
     over = getattr(formula, "over", None)
     for child in children(formula):
-        is_held = isinstance(formula, Until | Since) and child is formula.left
+        is_held = isinstance(formula, (*FUTURE, *PAST)) and len(children(formula)) == 2 and child is formula.left
         yield from reaches(child, last, start + (over.start if isinstance(over, Interval) and not is_held else 0))
     for first, end in over or ():
         yield start + first

@@ -21,8 +21,10 @@ from fernn.formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
     Until,
+    WeakUntil,
     atom,
 )
 from fernn.formula.parser import parse
@@ -64,6 +66,11 @@ def outlook(formula, trace, size, unseen, positive=True, t=0):
             return min([at(a, u) for u in window(over, +1)], default=inf)
         case Until(a, b, over):
             return max([min([at(b, u), *(at(a, v) for v in range(t, u))]) for u in window(over, +1)], default=-inf)
+        case WeakUntil(a, b, over):
+            reached = [min([at(b, u), *(at(a, v) for v in range(t, u))]) for u in window(over, +1)]
+            return max([*reached, min(at(a, u) for u in window([(0, over.end)], +1))])
+        case Release(a, b, over):
+            return min([max([at(b, u), *(at(a, v) for v in range(t, u))]) for u in window(over, +1)], default=inf)
         case Once(a, over):
             return max([at(a, u) for u in window(over, -1)], default=-inf)
         case Historically(a, over):

@@ -25,8 +25,12 @@ from fernn.formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 from fernn.formula.parser import parse
 from fernn.semantics import Monitor, robustness
@@ -75,7 +79,8 @@ def random_formula(rng, depth):
             return rng.choice([And, Or, Implies])(a, b)
         case 2 | 3 | 4 | 5:
             return rng.choice([Once, Historically, Eventually, Always])(a, random_interval(rng))
-    return rng.choice([Since, Until])(a, b, random_interval(rng))
+    binary = rng.choice([Since, Until, Since, Until, WeakSince, Trigger, WeakUntil, Release])
+    return binary(a, b, random_interval(rng))
 
 
 @pytest.mark.slow
@@ -92,6 +97,17 @@ def test_agrees_with_rtamt_on_random_formulas_and_traces(shard):
             theirs = evaluate(spec, {"x": X[0], "y": X[1]})
             ours = robustness(formula, X[None], ["x", "y"], at="all")[0]
             np.testing.assert_array_equal(ours, theirs, err_msg=f"{formula}\n{X.tolist()}")
+
+
+def test_weak_until_is_what_rtamt_calls_unless():
+    numbers = np.random.default_rng(0)
+    for start in range(4):
+        for end in range(start, 7):
+            spec = judged_by_rtamt(f"((x >= 0.25) unless[{start},{end}] (y >= 1))", ["x", "y"])
+            for size in (2, 5, 20):
+                X = numbers.choice([-2.0, -0.5, 0.25, 1.0, 3.0], (2, size))
+                ours = robustness(f"x >= 0.25 W[{start},{end}] y >= 1", X[None], ["x", "y"], at="all")[0]
+                np.testing.assert_array_equal(ours, evaluate(spec, {"x": X[0], "y": X[1]}), err_msg=f"{start}, {end}")
 
 
 def test_known_difference_one_sample():

@@ -224,7 +224,8 @@ def _tell_empty(rule: Formula, told: LabelledMetrics) -> None:
     if told.tally.infinite and late:
         complain(
             f"warning: for {told.tally.infinite} of {told.tally.traces} traces an empty window decides the verdict: "
-            "the trace ends before the window starts, which counts as violated for F, O, U, S and as satisfied for G, H"
+            "the trace ends before the window starts, which counts as violated for F, O, U, S "
+            "and as satisfied for G, H, R, T"
         )
 
 

@@ -1,6 +1,7 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
 from .export import FORMATS, export_formula, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
+from .laws import negation_normal_form
 from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
 from .nodes import (
     ALL_TIME,
@@ -21,8 +22,12 @@ from .nodes import (
     Once,
     OpenInterval,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     atom,
     interval,
     walk,
@@ -69,8 +74,12 @@ __all__ = [
     "Once",
     "OpenInterval",
     "Or",
+    "Release",
     "Since",
+    "Trigger",
     "Until",
+    "WeakSince",
+    "WeakUntil",
     "atom",
     "atoms_open",
     "channels",
@@ -90,6 +99,7 @@ __all__ = [
     "merge_template",
     "merged",
     "mirror",
+    "negation_normal_form",
     "paper_length",
     "paper_up_to",
     "parse",

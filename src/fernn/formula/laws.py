@@ -17,7 +17,7 @@ from struct import pack, unpack
 from typing import assert_never
 
 from .grammar import FLIPPED
-from .measures import length, map_nodes
+from .measures import expand_definition, length, map_nodes
 from .nodes import (
     FALSE,
     TRUE,
@@ -36,18 +36,24 @@ from .nodes import (
     Once,
     Or,
     Relation,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
+    interval,
 )
 
 _DUAL: dict[type[Formula], type[Formula]] = {
     Eventually: Always, Always: Eventually, Once: Historically, Historically: Once,
+    Until: Release, Release: Until, Since: Trigger, Trigger: Since,
 }  # fmt: skip
 NEGATED_RELATION: dict[Relation, Relation] = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
 
 def negate(formula: Formula) -> Formula:
-    """The negation, no longer than with a `!` in front: U, S, open atoms, choices, and pairs of these keep theirs."""
+    """The negation, no longer than with a `!` in front: U, S, W, B, open atoms, choices, pairs of these keep theirs."""
     return _negate_normal(push_negations(formula))
 
 
@@ -68,8 +74,12 @@ def _negate_normal(formula: Formula) -> Formula:
             return And(a, _negate_normal(b))
         case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over):
             return _DUAL[type(formula)](_negate_normal(a), over)  # type: ignore[arg-type,call-arg]
-        case Since() | Until() | AnyAtom() | AnyOf():
-            pass
+        case Release(a, b, over) | Trigger(a, b, over):  # !(a R b)  ->  !a U !b
+            held = _DUAL[type(formula)](_negate_normal(a), _negate_normal(b), over)  # type: ignore[arg-type,call-arg]
+            if length(held) <= length(formula) + 1:
+                return held
+        case Since() | Until() | WeakSince() | WeakUntil() | AnyAtom() | AnyOf():
+            pass  # simplify brings in no R or T where there was none
         case _ as never:
             assert_never(never)
     return Not(formula)
@@ -80,6 +90,40 @@ def push_negations(formula: Formula) -> Formula:
     return map_nodes(
         formula, lambda node: _negate_normal(node.inner) if isinstance(node, Not) else node, into_choices=False
     )
+
+
+def negation_normal_form(formula: Formula, positive: bool = True) -> Formula:
+    """The formula, or with `positive` false its negation, in which `!` stands only before what is open.
+
+    There is no `->` in it, and no negation left on U and S: `!(a U b)` is `!a R !b`. It may be longer than the formula:
+    `!(a W[0,5] b)` is `(!a R[0,5] !b) & F[0,5] !a`.
+    """
+    match formula:
+        case Constant() | Atom():
+            return formula if positive else _negate_normal(formula)
+        case Not(a):
+            return negation_normal_form(a, not positive)
+        case And(a, b) | Or(a, b):
+            join = And if isinstance(formula, And) == positive else Or
+            return join(negation_normal_form(a, positive), negation_normal_form(b, positive))
+        case Implies(a, b):
+            join = Or if positive else And
+            return join(negation_normal_form(a, not positive), negation_normal_form(b, positive))
+        case Eventually(a, over) | Always(a, over) | Once(a, over) | Historically(a, over):
+            unary = type(formula) if positive else _DUAL[type(formula)]
+            return unary(negation_normal_form(a, positive), over)  # type: ignore[arg-type,call-arg]
+        case Until(a, b, over) | Release(a, b, over) | Since(a, b, over) | Trigger(a, b, over):
+            binary = type(formula) if positive else _DUAL[type(formula)]
+            return binary(negation_normal_form(a, positive), negation_normal_form(b, positive), over)  # type: ignore[arg-type,call-arg]
+        case WeakUntil(a, b, over) | WeakSince(a, b, over):
+            if not positive and not over.is_open:
+                return negation_normal_form(expand_definition(formula), False)
+            weak = type(formula)(negation_normal_form(a), negation_normal_form(b), over)
+            return weak if positive else Not(weak)
+        case AnyAtom() | AnyOf():
+            return formula if positive else Not(formula)
+        case _ as never:
+            assert_never(never)
 
 
 Law = Callable[[Formula], Formula | None]
@@ -117,10 +161,12 @@ def positive_first_weight(node: Formula) -> Formula | None:
 
 
 def drop_window_of_now(node: Formula) -> Formula | None:
-    """G[0,0] a  ->  a,  F[0,0] a  ->  a,  a U[0,0] b  ->  b"""
+    """G[0,0] a  ->  a,  F[0,0] a  ->  a,  a U[0,0] b  ->  b,  a R[0,0] b  ->  b,  a W[0,0] b  ->  a | b"""
     match node:
-        case Always(a, over) | Eventually(a, over) | Until(_, a, over) if over.end == 0:
+        case Always(a, over) | Eventually(a, over) | Until(_, a, over) | Release(_, a, over) if over.end == 0:
             return a
+        case WeakUntil(a, b, over) if over.end == 0:
+            return Or(a, b)
     return None
 
 
@@ -148,6 +194,42 @@ def until_trivial(node: Formula) -> Formula | None:
         case Until(Constant(False), _, over) if over.start > 0:
             return FALSE
         case Until(a, b, over) if a == b and over.has_now:
+            return a
+    return None
+
+
+def release_trivial(node: Formula) -> Formula | None:
+    """false R b -> G b,  a R true -> true,  a R false -> false,  true R b -> b,  a R a -> a"""
+    match node:
+        case Release(Constant(False), b, over):
+            return Always(b, over)
+        case Release(_, Constant(True), _):
+            return TRUE
+        case Release(_, Constant(False), over) if over.has_now:
+            return FALSE
+        case Release(Constant(True), b, over) if over.has_now:
+            return b
+        case Release(Constant(True), _, over) if over.start > 0:
+            return TRUE
+        case Release(a, b, over) if a == b and over.has_now:
+            return a
+    return None
+
+
+def weak_until_trivial(node: Formula) -> Formula | None:
+    """a W false -> G a,  true W b -> true,  a W true -> true,  false W b -> b,  a W a -> a"""
+    match node:
+        case WeakUntil(a, Constant(False), over) if not over.is_open:
+            return Always(a, interval(0, over.end))
+        case WeakUntil(Constant(True), _, _):
+            return TRUE
+        case WeakUntil(_, Constant(True), over) if over.has_now:
+            return TRUE
+        case WeakUntil(Constant(False), b, over) if over.has_now:
+            return b
+        case WeakUntil(Constant(False), _, over) if over.start > 0:
+            return FALSE
+        case WeakUntil(a, b, over) if a == b and over.has_now:
             return a
     return None
 
@@ -240,6 +322,8 @@ OPERATOR_LAWS: tuple[Law, ...] = (
     drop_window_of_now,
     add_windows,
     until_trivial,
+    release_trivial,
+    weak_until_trivial,
     factor_operators,
     join_windows,
     absorb,
@@ -252,7 +336,7 @@ def rises(formula: Formula) -> bool:
     match formula:
         case Always(_, over) if over.is_all_time:
             return True
-        case Eventually(a, over) | Until(_, a, over):
+        case Eventually(a, over) | Until(_, a, over) | WeakUntil(_, a, over):
             return over.is_all_time and rises(a)
         case And(a, b) | Or(a, b):
             return rises(a) and rises(b)
@@ -262,7 +346,9 @@ def rises(formula: Formula) -> bool:
             return falls(a)
         case Constant():
             return True
-        case Atom() | Once() | Historically() | Since() | Always() | AnyAtom() | AnyOf():
+        case Atom() | Once() | Historically() | Since() | WeakSince() | Trigger() | AnyAtom() | AnyOf():
+            return False
+        case Always() | Release():
             return False
         case _ as never:
             assert_never(never)
@@ -273,8 +359,10 @@ def falls(formula: Formula) -> bool:
     match formula:
         case Eventually(_, over) if over.is_all_time:
             return True
-        case Always(a, over):
+        case Always(a, over) | Release(_, a, over):
             return over.is_all_time and falls(a)
+        case WeakUntil(a, b, over):
+            return over.is_all_time and falls(a) and falls(b)
         case And(a, b) | Or(a, b):
             return falls(a) and falls(b)
         case Implies(a, b):
@@ -283,16 +371,18 @@ def falls(formula: Formula) -> bool:
             return rises(a)
         case Constant():
             return True
-        case Atom() | Once() | Historically() | Since() | Eventually() | Until() | AnyAtom() | AnyOf():
+        case Atom() | Once() | Historically() | Since() | WeakSince() | Trigger() | AnyAtom() | AnyOf():
+            return False
+        case Eventually() | Until():
             return False
         case _ as never:
             assert_never(never)
 
 
 def best_now(node: Formula) -> Formula | None:
-    """G g -> g,  F f -> f,  a U f -> f"""
+    """G g -> g,  F f -> f,  a U f -> f,  a R g -> g"""
     match node:
-        case Always(a, over) if over.has_now and rises(a):
+        case Always(a, over) | Release(_, a, over) if over.has_now and rises(a):
             return a
         case Eventually(a, over) | Until(_, a, over) if over.has_now and falls(a):
             return a
@@ -318,15 +408,21 @@ def _at_the_end(node: Formula) -> Formula:
             return Not(_at_the_end(a))
         case And(a, b) | Or(a, b) | Implies(a, b):
             return type(node)(_at_the_end(a), _at_the_end(b))
-        case Eventually(a, over) | Always(a, over) | Until(_, a, over) if over.has_now:
+        case Eventually(a, over) | Always(a, over) | Until(_, a, over) | Release(_, a, over) if over.has_now:
+            return _at_the_end(a)
+        case WeakUntil(a, b, over) if over.has_now:
+            return Or(_at_the_end(a), _at_the_end(b))
+        case WeakUntil(a, _, over) if over.start > 0:
             return _at_the_end(a)
         case Eventually(_, over) | Until(_, _, over) if over.start > 0:
             return FALSE
-        case Always(_, over) if over.start > 0:
+        case Always(_, over) | Release(_, _, over) if over.start > 0:
             return TRUE
-        case Constant() | Atom() | Once() | Historically() | Since() | AnyAtom() | AnyOf():
+        case Constant() | Atom() | Once() | Historically() | AnyAtom() | AnyOf():
             return node
-        case Eventually() | Always() | Until():  # of an open window nothing is known
+        case Since() | WeakSince() | Trigger():
+            return node
+        case Eventually() | Always() | Until() | WeakUntil() | Release():  # of an open window nothing is known
             return node
         case _ as never:
             assert_never(never)
@@ -341,7 +437,8 @@ def _at_end(node: Formula) -> bool:
 
 
 def flatten_nested(node: Formula) -> Formula | None:
-    """G (a & G b) -> G (a & b),  F (a | F b) -> F (a | b),  F (a U b) -> F b,  G (a & F G b) -> G (a & F b)"""
+    """G (a & G b) -> G (a & b),  F (a | F b) -> F (a | b),  F (a U b) -> F b,  G (a R b) -> G b,
+    G (a & F G b) -> G (a & F b)"""
     match node:
         case Always(And(a, b), over) if over.is_all_time:
             return Always(And(_under_always(a), _under_always(b)))
@@ -349,6 +446,8 @@ def flatten_nested(node: Formula) -> Formula | None:
             return Eventually(Or(_under_eventually(a), _under_eventually(b)))
         case Eventually(Until() as a, over) if over.is_all_time:
             return Eventually(_under_eventually(a))
+        case Always(Release() as a, over) if over.is_all_time:
+            return Always(_under_always(a))
         case And(Always(a, over), b) | And(b, Always(a, over)) if over.is_all_time and _at_end(b):
             return Always(And(a, _under_always(b)))
     return None
@@ -356,7 +455,7 @@ def flatten_nested(node: Formula) -> Formula | None:
 
 def _under_always(node: Formula) -> Formula:
     match node:
-        case Always(a, over) if over.is_all_time:
+        case Always(a, over) | Release(_, a, over) if over.is_all_time:
             return a
         case Eventually(Always(a)) if _at_end(node):
             return Eventually(a)
@@ -373,11 +472,13 @@ def _under_eventually(node: Formula) -> Formula:
 
 
 def worst_and_best_meet(node: Formula) -> Formula | None:
-    """G (G a | f) -> G (a | f),  F (F a & g) -> F (a & g),  F ((a U b) & g) -> F (b & g)"""
+    """G (G a | f) -> G (a | f),  F (F a & g) -> F (a & g),  F ((a U b) & g) -> F (b & g),
+    G ((a R b) | f) -> G (b | f)"""
     match node:
         case Always(Or(a, b), over) if over.is_all_time:
             f, other = (a, b) if falls(a) else (b, a)
-            return Always(Or(_under_always(other), f)) if falls(f) and isinstance(other, Always) else None
+            ahead = isinstance(other, (Always, Release))
+            return Always(Or(_under_always(other), f)) if falls(f) and ahead else None
         case Eventually(And(a, b), over) if over.is_all_time:
             g, other = (a, b) if rises(a) else (b, a)
             ahead = isinstance(other, (Eventually, Until))
@@ -386,7 +487,7 @@ def worst_and_best_meet(node: Formula) -> Formula | None:
 
 
 def constant_out(node: Formula) -> Formula | None:
-    """F (a & c) -> F a & c,  G (a | c) -> G a | c,  a U (b & c) -> (a U b) & c"""
+    """F (a & c) -> F a & c,  G (a | c) -> G a | c,  a U (b & c) -> (a U b) & c,  a R (b | c) -> (a R b) | c"""
     match node:
         case Eventually(And(a, b), over):
             c, rest = (a, b) if _stays(a) else (b, a)
@@ -397,11 +498,15 @@ def constant_out(node: Formula) -> Formula | None:
         case Always(Or(a, b), over):
             c, rest = (a, b) if _stays(a) else (b, a)
             return Or(Always(rest, over), c) if _stays(c) else None
+        case Release(hold, Or(a, b), over):
+            c, rest = (a, b) if _stays(a) else (b, a)
+            return Or(Release(hold, rest, over), c) if _stays(c) else None
     return None
 
 
 def trend_out(node: Formula) -> Formula | None:
-    """G (a & g) -> G a & g,  F (a | f) -> F a | f,  G (a U (b & f)) -> G (f & (a U b))"""
+    """G (a & g) -> G a & g,  F (a | f) -> F a | f,  G (a U (b & f)) -> G (f & (a U b)),
+    F (a R (b | g)) -> F (g | (a R b))"""
     match node:
         case Always(And(a, b), over) if over.is_all_time:
             g, rest = (a, b) if rises(a) else (b, a)
@@ -412,6 +517,9 @@ def trend_out(node: Formula) -> Formula | None:
         case Always(Until(a, And(b, d), inner), over) if _all(inner, over):
             f, rest = (b, d) if falls(b) else (d, b)
             return Always(And(f, Until(a, rest))) if falls(f) else None
+        case Eventually(Release(a, Or(b, d), inner), over) if _all(inner, over):
+            g, rest = (b, d) if rises(b) else (d, b)
+            return Eventually(Or(g, Release(a, rest))) if rises(g) else None
     return None
 
 
@@ -423,6 +531,28 @@ def until_nested(node: Formula) -> Formula | None:
                 return goal
             if rises(d) or falls(a):
                 return Until(Or(a, d), b)
+    return None
+
+
+def release_nested(node: Formula) -> Formula | None:
+    """a R (a R b) -> a R b,  a R (f R b) -> (a & f) R b,  g R (a R b) -> (g & a) R b"""
+    match node:
+        case Release(a, Release(d, b, inner) as goal, over) if _all(inner, over):
+            if a == d:
+                return goal
+            if falls(d) or rises(a):
+                return Release(And(a, d), b)
+    return None
+
+
+def release_parts(node: Formula) -> Formula | None:
+    """a R (b & g) -> (a R b) & g,  g R F a -> F (g R a)"""
+    match node:
+        case Release(a, And(b, d), over) if over.is_all_time and (rises(b) or rises(d)):
+            g, rest = (b, d) if rises(b) else (d, b)
+            return And(Release(a, rest), g)
+        case Release(g, Eventually(a, inner), over) if _all(inner, over) and rises(g):
+            return Eventually(Release(g, a))
     return None
 
 
@@ -458,4 +588,6 @@ TREND_LAWS: tuple[Law, ...] = (
     trend_out,
     until_nested,
     until_parts,
+    release_nested,
+    release_parts,
 )

@@ -23,8 +23,12 @@ from .nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
     interval,
     replace_children,
@@ -34,7 +38,7 @@ from .nodes import (
 _NOW = interval(0, 0)
 Direction = Literal["past", "future", "now", "mixed"]
 
-_MIRROR = {Once: Eventually, Historically: Always, Since: Until}
+_MIRROR = {Once: Eventually, Historically: Always, Since: Until, WeakSince: WeakUntil, Trigger: Release}
 _MIRROR |= {future: past for past, future in _MIRROR.items()}
 
 
@@ -106,10 +110,14 @@ def horizon(formula: Formula) -> tuple[float, float]:
     back = max((b for b, _ in inside), default=0.0)
     ahead = max((a for _, a in inside), default=0.0)
     match formula:
-        case Once(_, over) | Historically(_, over) | Since(_, _, over):
-            return back + over.end, max(0.0, ahead - (0 if isinstance(formula, Since) else over.start))
-        case Eventually(_, over) | Always(_, over) | Until(_, _, over):
-            return max(0.0, back - (0 if isinstance(formula, Until) else over.start)), ahead + over.end
+        case Once(_, over) | Historically(_, over):
+            return back + over.end, max(0.0, ahead - over.start)
+        case Eventually(_, over) | Always(_, over):
+            return max(0.0, back - over.start), ahead + over.end
+        case Since(_, _, over) | WeakSince(_, _, over) | Trigger(_, _, over):
+            return back + over.end, ahead
+        case Until(_, _, over) | WeakUntil(_, _, over) | Release(_, _, over):
+            return back, ahead + over.end
         case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
             return back, ahead
         case _ as never:
@@ -151,7 +159,9 @@ def mirror(formula: Formula) -> Formula:
         match node:
             case Once(a, over) | Historically(a, over) | Eventually(a, over) | Always(a, over):
                 return _MIRROR[type(node)](a, over)  # type: ignore[no-any-return]
-            case Since(a, b, over) | Until(a, b, over):
+            case Since(a, b, over) | WeakSince(a, b, over) | Trigger(a, b, over):
+                return _MIRROR[type(node)](a, b, over)  # type: ignore[no-any-return]
+            case Until(a, b, over) | WeakUntil(a, b, over) | Release(a, b, over):
                 return _MIRROR[type(node)](a, b, over)  # type: ignore[no-any-return]
             case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
                 return node
@@ -159,6 +169,21 @@ def mirror(formula: Formula) -> Formula:
                 assert_never(never)
 
     return map_nodes(formula, change)
+
+
+def expand_definition(formula: WeakUntil | Release | WeakSince | Trigger) -> Formula:
+    """`p W[a,b] q` as `(p U[a,b] q) | G[0,b] p`, `p R[a,b] q` as `!(!p U[a,b] !q)`; and so for the past."""
+    match formula:
+        case WeakUntil(a, b, over):
+            return Or(Until(a, b, over), Always(a, interval(0, over.end)))
+        case WeakSince(a, b, over):
+            return Or(Since(a, b, over), Historically(a, interval(0, over.end)))
+        case Release(a, b, over):
+            return Not(Until(Not(a), Not(b), over))
+        case Trigger(a, b, over):
+            return Not(Since(Not(a), Not(b), over))
+        case _ as never:
+            assert_never(never)
 
 
 def orient(past: Formula, future: bool) -> Formula:

@@ -4,7 +4,9 @@
     x >= 3.2   2*x - y < 1            atoms, linear in the channels
     !a   a & b   a | b   a -> b       Boolean operators
     O a   H a   a S b                 past: Once, Historically, Since
+    a B b   a T b                     past: WeakSince, Trigger
     F a   G a   a U b                 future: Eventually, Always, Until
+    a W b   a R b                     future: WeakUntil, Release
     ?p   {a; b}                       open choices: any atom, any of these; a template has some
 
 Nodes are data, compared and hashed by value. What they mean, how they print, how they run: each
@@ -280,6 +282,24 @@ class Since(FormulaNode):
 
 
 @dataclass(frozen=True, slots=True)
+class WeakSince(FormulaNode):
+    """`left B right`: left held back to a sample at which right did, or all the way back."""
+
+    left: Formula
+    right: Formula
+    over: Interval = ALL_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger(FormulaNode):
+    """`left T right`: right held at every sample up to now, but for those from before left last did."""
+
+    left: Formula
+    right: Formula
+    over: Interval = ALL_TIME
+
+
+@dataclass(frozen=True, slots=True)
 class Eventually(FormulaNode):
     """`F[a,b] p`: p will hold at some sample a to b ahead."""
 
@@ -298,6 +318,24 @@ class Always(FormulaNode):
 @dataclass(frozen=True, slots=True)
 class Until(FormulaNode):
     """`left U right`: right will hold, and left at every sample from now to just before it."""
+
+    left: Formula
+    right: Formula
+    over: Interval = ALL_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class WeakUntil(FormulaNode):
+    """`left W right`: left will hold until right does, or to the end."""
+
+    left: Formula
+    right: Formula
+    over: Interval = ALL_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class Release(FormulaNode):
+    """`left R right`: right will hold up to and with the first sample at which left does, or to the end."""
 
     left: Formula
     right: Formula
@@ -349,17 +387,21 @@ Formula = (
     | Once
     | Historically
     | Since
+    | WeakSince
+    | Trigger
     | Eventually
     | Always
     | Until
+    | WeakUntil
+    | Release
     | AnyAtom
     | AnyOf
 )
 """Every formula and template is one of these: a closed union. A `match` over them ends in `assert_never`, so that the
 type checker lists what a new operator needs."""
 
-PAST = (Once, Historically, Since)
-FUTURE = (Eventually, Always, Until)
+PAST = (Once, Historically, Since, WeakSince, Trigger)
+FUTURE = (Eventually, Always, Until, WeakUntil, Release)
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
@@ -367,7 +409,9 @@ def children(formula: Formula) -> tuple[Formula, ...]:
     match formula:
         case Not(a) | Once(a) | Historically(a) | Eventually(a) | Always(a):
             return (a,)
-        case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | Until(a, b):
+        case And(a, b) | Or(a, b) | Implies(a, b):
+            return (a, b)
+        case Since(a, b) | WeakSince(a, b) | Trigger(a, b) | Until(a, b) | WeakUntil(a, b) | Release(a, b):
             return (a, b)
         case Constant() | Atom() | AnyAtom():
             return ()

@@ -29,6 +29,7 @@ from ..errors import FormulaError, excerpt
 from .grammar import (
     ANY_INFIX,
     CONSTANTS,
+    CONTEXTUAL,
     FLIPPED,
     INFINITY_WORDS,
     INFIX,
@@ -205,8 +206,9 @@ class TokenStream:
             return "a window is written G[0,5], a power or an index is not part of the language"
         for token in (self.next, before):
             if token and token.kind == "name" and len(token.text) < 40:
-                close = get_close_matches(token.text.lower(), [w for w in RESERVED if len(w) > 2], 1, 0.7)
-                if close and token.text not in RESERVED:
+                words = RESERVED | CONTEXTUAL
+                close = get_close_matches(token.text.lower(), [w for w in words if len(w) > 2], 1, 0.7)
+                if close and token.text not in words:
                     return f"did you mean '{close[0]}'?"
                 if token.text in ("g", "f", "h", "o", "s") and token is before:
                     return f"operators are capital letters: {token.text.upper()}"

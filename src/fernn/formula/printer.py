@@ -26,8 +26,12 @@ from .nodes import (
     Once,
     OpenInterval,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
 )
 
@@ -50,7 +54,9 @@ def show(formula: Formula, dt: float | None = None) -> str:
                 return "{" + "; ".join(show(option, dt) for option in options) + "}"
             parts = [_parenthesize(part, TIGHTEST, dt) for part in children(options[0])]
             return f"{word} {parts[0]}" if len(parts) == 1 else f"{parts[0]} {word} {parts[1]}"
-        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
+            return _show_operator(formula, dt)
+        case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
             return _show_operator(formula, dt)
         case _ as never:
             assert_never(never)

@@ -8,6 +8,8 @@ atoms on the way (minimum and maximum change places), and what is bounded is red
     p S q        hold: r = max(q, min(p, r before))
     p S[a,b] q   H[0,a-1] p & shift_a(O[0,b-a] q & (p S q)), without the H part when a = 0
     unions       the best of their spans
+    p T q        hold, with minimum and maximum exchanged; T[a,b] as S[a,b]
+    p B q        q T (p | q) where the window is one span from now on, else (p S[a,b] q) | H[0,b] p
 
 The future operators are the same steps looking ahead. Equal steps are made once. The batch
 kernels, the exported C and the exported Python all run this code.
@@ -22,7 +24,7 @@ from functools import lru_cache
 from math import inf
 from typing import assert_never
 
-from .measures import channels
+from .measures import channels, expand_definition
 from .nodes import (
     Always,
     And,
@@ -38,9 +40,13 @@ from .nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
     Span,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 from .templates import require_closed
 
@@ -146,6 +152,15 @@ class _Compiler:
                 hold, goal = self.write(a, positive), self.write(b, positive)
                 ahead = isinstance(formula, Until)
                 return self.best([self.hold(hold, goal, s, positive, ahead) for s in over], positive)
+            case Trigger(a, b, over) | Release(a, b, over):
+                hold, goal = self.write(a, positive), self.write(b, positive)
+                ahead = isinstance(formula, Release)
+                return self.best([self.hold(hold, goal, s, not positive, ahead) for s in over], not positive)
+            case WeakSince(a, b, over) | WeakUntil(a, b, over):
+                if over.has_now and len(over.spans) == 1:
+                    dual = Release if isinstance(formula, WeakUntil) else Trigger
+                    return self.write(dual(b, Or(a, b), over), positive)
+                return self.write(expand_definition(formula), positive)
             case AnyAtom() | AnyOf():
                 raise TypeError(f"a template has no program: {formula}")
             case _ as never:

@@ -23,8 +23,12 @@ from .nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 from .printer import format_duration, format_number, format_sum
 from .templates import is_template, require_closed
@@ -89,10 +93,10 @@ def _say_whole(formula: Formula, clock: _Clock) -> str:
             return f"if {_say_whole(a, clock)}, then {_say_whole(b, clock)}"
         case Not(a) if not isinstance(negate(a), Not):
             return _say_whole(negate(a), clock)
-        case Atom() | Not() | Until() | Since() | AnyAtom() | AnyOf():
+        case Atom() | Not() | AnyAtom() | AnyOf():
             first = "at the first sample, " if direction(formula) == "now" else ""
             return f"{first}{_say(formula, clock)}"
-        case Constant():
+        case Constant() | Until() | WeakUntil() | Release() | Since() | WeakSince() | Trigger():
             return _say(formula, clock)
         case _ as never:
             assert_never(never)
@@ -143,6 +147,22 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Since(a, b, over):
             when = _when(over, clock, "earlier")
             return f"{_say_grouped(a, Since, clock)} ever since{when} {_say_grouped(b, Since, clock)}"
+        case WeakUntil(a, b, over) | WeakSince(a, b, over):
+            ahead = isinstance(formula, WeakUntil)
+            word, when = ("until", "later") if ahead else ("ever since", "earlier")
+            end = "" if over.end == inf else f" the {'next' if ahead else 'last'} {clock.amount(over.end)}"
+            goal = _say_grouped(b, Constant, clock)
+            return f"{_say_grouped(a, Constant, clock)} {word}{_when(over, clock, when)} {goal}, or throughout{end}"
+        case Release(a, b, over):
+            until, held = _say_grouped(a, Constant, clock), _say_grouped(b, Constant, clock)
+            if over.is_all_time:
+                return f"{held} up to and including when {until}, or throughout"
+            return f"at all times{_ahead(over, clock)} {held}, unless {until} before that"
+        case Trigger(a, b, over):
+            since, held = _say_grouped(a, Constant, clock), _say_grouped(b, Constant, clock)
+            if over.is_all_time:
+                return f"{held} ever since and including when {since}, or throughout"
+            return f"at all times{_back(over, clock)} {held}, unless {since} after that"
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template says nothing yet: {formula}")
         case _ as never:

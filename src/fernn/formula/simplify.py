@@ -15,7 +15,7 @@ from math import inf
 from typing import assert_never
 
 from .laws import OPERATOR_LAWS, TREND_LAWS, Law, push_negations
-from .measures import direction, mirror
+from .measures import direction, expand_definition, mirror
 from .nodes import (
     FALSE,
     TRUE,
@@ -34,8 +34,12 @@ from .nodes import (
     Once,
     OpenInterval,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
     interval,
     replace_children,
@@ -126,6 +130,21 @@ def _trim(formula: Formula, last: int, start: float, keep: frozenset[Interval]) 
             trimmed = over if over in keep else _clip_window(over, last - max(start, 0))
             if trimmed is None:
                 return FALSE
+            return type(formula)(
+                _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
+            )
+        case Release(left, right, over) | Trigger(left, right, over):
+            trimmed = over if over in keep else _clip_window(over, last - max(start, 0))
+            if trimmed is None:
+                return TRUE
+            return type(formula)(
+                _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
+            )
+        case WeakUntil(left, right, over) | WeakSince(left, right, over):
+            farthest = last - max(start, 0)
+            trimmed = over if over in keep or over.is_open else _clip_window(over, farthest)
+            if trimmed is None or min(over.end, farthest) > trimmed.end:  # pieces are gone, whose end is that of G
+                return _trim(expand_definition(formula), last, start, keep)
             return type(formula)(
                 _trim(left, last, start, keep), _trim(right, last, start + trimmed.start, keep), trimmed
             )

@@ -100,13 +100,16 @@ class BoxCorners:
         """The structure with the windows of the corner, over channels that hold the atoms' signals."""
         longest, windows = int(self.grid.lengths.max()), []
         nothing = interval(longest, longest)  # no trace has a sample there
-        for over, (start, end), wide in zip(
-            self.structure.windows, self.structure.ends, self.structure.widens, strict=True
+        for over, (start, end), (later, longer) in zip(
+            self.structure.windows, self.structure.ends, self.structure.eases, strict=True
         ):
-            low = over.start if start is None else int(box[start, int(easy != wide)])
-            high = over.end if end is None else int(box[end, int(easy == wide)])
+            low = over.start if start is None else int(box[start, int(easy == later)])
+            high = over.end if end is None else int(box[end, int(easy == longer)])
             if start is None and end is None:
                 windows.append(over)
+            elif low > high and later == longer:  # both ends lowest, or both highest: the nearest window that there is
+                nearest = int(high) if easy == later else low
+                windows.append(interval(nearest, nearest))
             else:
                 windows.append(interval(low, high) if low <= high else nothing)
         key = tuple(windows)

@@ -11,22 +11,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from ..errors import FormulaError, short_repr
-from ..formula import AnyAtom, AnyOf, direction, walk
-from ..formula.grammar import OPERATORS, RELATIONS, TIMED, UNION
+from ..formula import direction, walk
+from ..formula.grammar import CONTEXTUAL, OPERATORS, RELATIONS, TIMED, UNION
 from ..formula.nodes import (
     FARTHEST,
     Always,
+    And,
+    AnyAtom,
+    AnyOf,
     Atom,
+    Constant,
+    Eventually,
     Formula,
     Historically,
     Implies,
     Interval,
     Not,
+    Once,
+    Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
     interval,
     replace_children,
@@ -84,18 +95,24 @@ class ParametricFormula:
         )
 
     @cached_property
-    def widens(self) -> tuple[bool, ...]:
-        """For each temporal operator, whether a wider window makes the formula easier to satisfy."""
-        every = (Always, Historically)
+    def eases(self) -> tuple[tuple[bool, bool], ...]:
+        """For each temporal operator, whether raising the start, the end of its window makes the formula easier.
+
+        A wider window helps F, O, U and S and hurts G, H, R and T. W and B, as `(p U[a,b] q) | G[0,b] p`, are helped by
+        an earlier start, and by an earlier end: what U loses by it, G has.
+        """
+        every, weak = (Always, Historically, Release, Trigger), (WeakUntil, WeakSince)
         return tuple(
-            isinstance(node, every) == odd for node, odd in traverse_in_order(self.shape) if isinstance(node, TIMED)
+            (isinstance(node, every) != odd, (not isinstance(node, (*every, *weak))) != odd)
+            for node, odd in traverse_in_order(self.shape)
+            if isinstance(node, TIMED)
         )
 
     def directions(self, number: int) -> set[bool]:
         """Whether raising this parameter makes the formula easier, one answer for each place; both: it is mixed."""
         found = {up for at, up in zip(self.thresholds, self.rises, strict=True) if at == number}
-        for (start, end), wide in zip(self.ends, self.widens, strict=True):
-            found |= ({not wide} if start == number else set()) | ({wide} if end == number else set())
+        for (start, end), (later, longer) in zip(self.ends, self.eases, strict=True):
+            found |= ({later} if start == number else set()) | ({longer} if end == number else set())
         return found
 
     def fits(self, values: Mapping[str, float]) -> bool:
@@ -162,13 +179,16 @@ def assemble(shape: Formula, atoms: list[Atom], windows: list[Interval]) -> Form
         match node:
             case Atom():
                 return next(next_atom)
-            case Until(a, b) | Since(a, b):
+            case Until(a, b) | WeakUntil(a, b) | Release(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b):
                 left, over = build(a), next(next_window)
                 return type(node)(left, build(b), over)
-        if isinstance(node, TIMED):
-            over = next(next_window)
-            return type(node)(build(children(node)[0]), over)
-        return replace_children(node, tuple(build(child) for child in children(node)))
+            case Always(a) | Eventually(a) | Historically(a) | Once(a):
+                over = next(next_window)
+                return type(node)(build(a), over)
+            case Constant() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+                return replace_children(node, tuple(build(child) for child in children(node)))
+            case _ as never:
+                assert_never(never)
 
     return build(shape)
 
@@ -215,6 +235,7 @@ class _ParametricReader:
     def _without_holes(self) -> list[Token]:
         left: list[Token] = []
         relations = operators = place = 0
+        after_formula = False  # where words that may also name a channel are operators
         while place < len(self.tokens):
             token = self.tokens[place]
             if token.kind == "hole":
@@ -224,7 +245,10 @@ class _ParametricReader:
                 left.append(token)
                 relations += token.kind == "sign" and token.text in RELATIONS
             place += 1
-            if token.kind != "quoted" and OPERATORS.get(token.text) in TIMED:
+            is_operator = token.kind != "quoted" and token.text in OPERATORS
+            is_operator = is_operator and (token.text not in CONTEXTUAL or after_formula)
+            after_formula = not is_operator and (token.kind != "sign" or token.text in (")", "}"))
+            if is_operator and OPERATORS[token.text] in TIMED:
                 if self.tokens[place].text == "[":
                     place, window = self._window(place, operators)
                     left += window

@@ -30,13 +30,17 @@ from ..formula import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     direction,
     walk,
 )
 from ..formula.laws import NEGATED_RELATION
-from ..formula.nodes import AnyAtom, AnyOf
+from ..formula.nodes import AnyAtom, AnyOf, interval
 from ..formula.printer import format_sum
 
 
@@ -125,6 +129,16 @@ def window(formula: Formula, part: Formula, at: int, samples: int) -> tuple[Samp
             turned = _reverse(((at, at),), samples)
             runs = _ahead(turned, over, samples) if part == goal else _before(turned, over, samples)
             return _reverse(runs, samples)
+        case Release(a, goal, over):
+            return window(Until(a, goal, over), part, at, samples)
+        case Trigger(a, goal, over):
+            return window(Since(a, goal, over), part, at, samples)
+        case WeakUntil(a, goal, over):
+            whole = interval(0, over.end)
+            return window(Always(a, whole) if part == a else Eventually(goal, over), part, at, samples)
+        case WeakSince(a, goal, over):
+            whole = interval(0, over.end)
+            return window(Historically(a, whole) if part == a else Once(goal, over), part, at, samples)
         case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
             return ()
         case _ as never:
@@ -155,6 +169,14 @@ def _read(
             turned = _reverse(at, samples)
             yield from _read(a, _reverse(_before(turned, over, samples), samples), samples, helps)
             yield from _read(b, _reverse(_ahead(turned, over, samples), samples), samples, helps)
+        case Release(a, b, over):
+            yield from _read(Until(a, b, over), at, samples, helps)
+        case Trigger(a, b, over):
+            yield from _read(Since(a, b, over), at, samples, helps)
+        case WeakUntil(a, b, over):
+            yield from _read(Or(Always(a, interval(0, over.end)), Eventually(b, over)), at, samples, helps)
+        case WeakSince(a, b, over):
+            yield from _read(Or(Historically(a, interval(0, over.end)), Once(b, over)), at, samples, helps)
         case AnyAtom() | AnyOf():
             raise FormulaError(f"{formula} has open choices: fill them before asking where it looks")
         case _ as never:

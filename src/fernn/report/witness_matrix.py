@@ -27,9 +27,14 @@ from ..formula import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     direction,
+    interval,
     walk,
 )
 from ..formula.nodes import AnyAtom, AnyOf, Constant
@@ -89,6 +94,10 @@ class _Walk:
                 self._nearest(a, -1.0, cases, at, over, isinstance(node, Always), atoms)
             case Until(a, b, over) | Since(a, b, over):
                 self._held(a, b, cases, at, over, isinstance(node, Until), atoms)
+            case Release(a, b, over) | Trigger(a, b, over):
+                self._held(a, b, cases, at, over, isinstance(node, Release), atoms, -1.0)
+            case WeakUntil(a, b, over) | WeakSince(a, b, over):
+                self._held_weakly(node, a, b, cases, at, over, isinstance(node, WeakUntil), atoms)
             case Constant() | AnyAtom() | AnyOf():
                 pass  # no sample decides
             case _ as never:
@@ -109,13 +118,18 @@ class _Walk:
         some = far[0] < room[:, 0]
         self._go(a, cases[some], (at + best if ahead else at - best)[some], atoms)
 
-    def _held(self, a: Formula, b: Formula, cases: Ints, at: Ints, over: Interval, ahead: bool, atoms: int) -> None:
-        """Where the goal is reached; or, if that weakens it, the worst of what must hold until then."""
+    def _held(
+        self, a: Formula, b: Formula, cases: Ints, at: Ints, over: Interval, ahead: bool, atoms: int, sign: float = 1.0
+    ) -> None:
+        """Where the goal is reached; or, if that weakens it, the worst of what must hold until then.
+
+        With sign -1, of Release and Trigger: `!(!a U !b)`.
+        """
         far, room = self._window(cases, at, over, ahead)
         if not far.size:
             return
         every = np.arange(int(far[-1]) + 1)
-        hold, goal = (self._outwards(part, cases, at, every, ahead) for part in (a, b))
+        hold, goal = (sign * self._outwards(part, cases, at, every, ahead) for part in (a, b))
         before = np.full_like(hold, np.inf)
         np.minimum.accumulate(hold[:, :-1], axis=1, out=before[:, 1:])
         values = np.where(far < room, np.minimum(goal, before)[:, far], -np.inf)
@@ -128,6 +142,22 @@ class _Walk:
         self._part(
             a, b, weakened[some], cases[some], (at + turn * worst)[some], (at + turn * best)[some], atoms
         )  # fmt: skip
+
+    def _held_weakly(
+        self, node: Formula, a: Formula, b: Formula, cases: Ints, at: Ints, over: Interval, ahead: bool, atoms: int
+    ) -> None:
+        """As Until where its value is that of the formula, else where a is worst."""
+        far, room = self._window(cases, at, over, ahead)
+        reached = np.zeros(len(cases), bool)
+        if far.size:
+            every = np.arange(int(far[-1]) + 1)
+            hold, goal = (self._outwards(part, cases, at, every, ahead) for part in (a, b))
+            before = np.full_like(hold, np.inf)
+            np.minimum.accumulate(hold[:, :-1], axis=1, out=before[:, 1:])
+            values = np.where(far < room, np.minimum(goal, before)[:, far], -np.inf)
+            reached = (far[0] < room[:, 0]) & (values.max(axis=1) >= self.rows[node][cases, at])
+        self._held(a, b, cases[reached], at[reached], over, ahead, atoms)
+        self._nearest(a, -1.0, cases[~reached], at[~reached], interval(0, over.end), ahead, atoms)
 
     def _window(self, cases: Ints, at: Ints, over: Interval, ahead: bool) -> tuple[Ints, Ints]:
         """(how far away its samples are, nearest first; how many samples there are from `at` on, `[case, 1]`)."""

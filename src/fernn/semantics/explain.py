@@ -32,8 +32,13 @@ from ..formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
+    interval,
 )
 from ..formula.parser import parse
 from .packed_traces import Nonfinite, Traces
@@ -112,6 +117,13 @@ def _step_down(node: Formula, t: int, rows: dict[Formula, Row]) -> tuple[Formula
             return _step_into_window(a, rows[a], t, over, isinstance(node, Always), np.argmin)
         case Until(a, b, over) | Since(a, b, over):
             return _step_into_until(a, b, rows, t, over, isinstance(node, Until))
+        case Release(a, b, over) | Trigger(a, b, over):
+            return _step_into_until(a, b, rows, t, over, isinstance(node, Release), -1)
+        case WeakUntil(a, b, over) | WeakSince(a, b, over):
+            ahead = isinstance(node, WeakUntil)
+            until = _step_into_until(a, b, rows, t, over, ahead)
+            always = _step_into_window(a, rows[a], t, interval(0, over.end), ahead, np.argmin)
+            return until if until and rows[until[0]][until[1]] >= rows[node][t] else always
         case Constant():
             return None
         case Atom() | AnyAtom() | AnyOf():
@@ -141,9 +153,10 @@ def _step_into_window(
 
 
 def _step_into_until(
-    a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool
+    a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool, sign: int = 1
 ) -> tuple[Formula, int] | None:
-    hold, goal = (rows[a][t:], rows[b][t:]) if ahead else (rows[a][t::-1], rows[b][t::-1])
+    """With sign -1, of Release and Trigger: `!(!a U !b)`."""
+    hold, goal = (sign * (rows[part][t:] if ahead else rows[part][t::-1]) for part in (a, b))
     before = np.concatenate([[np.inf], np.minimum.accumulate(hold)[:-1]]).astype(hold.dtype)
     offsets = [np.arange(start, stop) for start, stop in _spans(over, len(goal))]
     if not offsets:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import UnsupportedError
-from ..formula.measures import horizon
+from ..formula.measures import expand_definition, horizon
 from ..formula.nodes import (
     FUTURE,
     PAST,
@@ -43,8 +43,12 @@ from ..formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     atom,
     children,
     replace_children,
@@ -180,7 +184,8 @@ class MinMax(UnboundedNode):
 class UnboundedOperator(UnboundedNode):
     """`r[t] = best(goal[t], r[t+1])`, or with a hold `best(goal[t], worst(hold[t], r[t+1]))`.
 
-    `unknown` is the number of its rest; at the top (-1) the window may be any, below it is all time.
+    `unknown` is the number of its rest; at the top (-1) the window may be any, below it is all time. A `weak` one is
+    satisfied by its hold alone, to the end of the trace: beyond that its rest is the best, that of others the worst.
     """
 
     largest: bool
@@ -188,6 +193,12 @@ class UnboundedOperator(UnboundedNode):
     hold: UnboundedNode | None
     over: Interval
     unknown: int
+    weak: bool = False
+
+    @property
+    def rest_at_end(self) -> float:
+        """What comes after the last sample."""
+        return inf if self.largest == self.weak else -inf
 
     def value(self, leaves: Sequence[float], rest: list[float], now: list[float]) -> float:
         best, worst = (max, min) if self.largest else (min, max)
@@ -199,6 +210,8 @@ class UnboundedOperator(UnboundedNode):
 
     def value_if_constant(self, leaves: Sequence[float]) -> float:
         reached = self.goal.value_if_constant(leaves)
+        if self.weak and self.hold is not None:
+            return (max if self.largest else min)(reached, self.hold.value_if_constant(leaves))
         if self.hold is None or self.over.start == 0:
             return reached
         return (min if self.largest else max)(reached, self.hold.value_if_constant(leaves))
@@ -240,7 +253,13 @@ class UnboundedPart:
                 return self._unbounded(a, None, over, not positive, positive, unknowns)
             case Until(a, b, over):
                 return self._unbounded(b, a, over, positive, positive, unknowns)
-            case Once() | Historically() | Since():
+            case Release(a, b, over):
+                return self._unbounded(b, a, over, not positive, positive, unknowns)
+            case WeakUntil(a, b, over) if over.end == inf:
+                return self._unbounded(b, a, over, positive, positive, unknowns, weak=True)
+            case WeakUntil():  # a bounded window around what looks ahead without end
+                return self._part(expand_definition(formula), positive, unknowns)
+            case Once() | Historically() | Since() | WeakSince() | Trigger():
                 raise UnsupportedError(f"{formula}: a past operator around an unbounded future one cannot be monitored")
             case Constant() | Atom() | AnyAtom() | AnyOf():
                 raise TypeError(f"not an unbounded formula: {formula}")
@@ -249,7 +268,7 @@ class UnboundedPart:
 
     def _unbounded(
         self, goal: Formula, hold: Formula | None, over: Interval, largest: bool, positive: bool,
-        unknowns: list[int] | None,
+        unknowns: list[int] | None, weak: bool = False,
     ) -> UnboundedOperator:  # fmt: skip
         number = -1
         if unknowns is not None:
@@ -260,7 +279,7 @@ class UnboundedPart:
         inside = [] if unknowns is None else unknowns
         goal_part = self._part(goal, positive, inside)
         hold_part = None if hold is None else self._part(hold, positive, inside)
-        return UnboundedOperator(largest, goal_part, hold_part, over, number)
+        return UnboundedOperator(largest, goal_part, hold_part, over, number, weak)
 
 
 def unbounded_operators(part: UnboundedNode) -> list[UnboundedOperator]:
@@ -384,9 +403,7 @@ class TopOperator:
             return self.table[0] if self.done else part.value(rows[0], [], [])
         rest = [0.0] * len(self.nested)
         for inner in self.nested:
-            rest[inner.unknown] = (
-                (-inf if inner.largest else inf) if unseen is None else inner.value_if_constant(unseen)
-            )
+            rest[inner.unknown] = inner.rest_at_end if unseen is None else inner.value_if_constant(unseen)
         ahead: list[tuple[float, float | None]] = []
         for row in reversed(rows):
             now = [0.0] * len(rest)
@@ -406,6 +423,9 @@ class TopOperator:
             if part.hold is not None and not any(a <= t <= b for a, b in part.over):
                 goal = self.worst(goal, part.hold.value_if_constant(unseen))
             total = self.best(total, goal)
+        if part.weak and part.hold is not None:
+            last = held if unseen is None else self.worst(held, part.hold.value_if_constant(unseen))
+            total = self.best(total, last)
         return total
 
 
@@ -460,7 +480,11 @@ class FullHistoryMonitor:
                 return self._evaluate(Not(Eventually(Not(a), over)), world)
             case Until(a, b, over):
                 return _until_signal(self._evaluate(a, world), self._evaluate(b, world), over)
-            case Constant() | Atom() | Once() | Historically() | Since() | AnyAtom() | AnyOf():
+            case WeakUntil() | Release():
+                return self._evaluate(expand_definition(formula), world)
+            case Constant() | Atom() | AnyAtom() | AnyOf():
+                raise TypeError(f"not a formula over signals: {formula!r}")
+            case Once() | Historically() | Since() | WeakSince() | Trigger():
                 raise TypeError(f"not a formula over signals: {formula!r}")
             case _ as never:
                 assert_never(never)

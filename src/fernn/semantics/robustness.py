@@ -206,7 +206,7 @@ def _report(formula: Formula, made: PackedTraces, met: int, out: npt.NDArray[Any
         warnings.warn(
             f"for {decided.size} of {out.size} traces (first: number {decided[0]}) an empty window decides the verdict "
             f"of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, S "
-            "and as satisfied for G, H",
+            "and as satisfied for G, H, R, T",
             FernnWarning,
             stacklevel=level,
         )

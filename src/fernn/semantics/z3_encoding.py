@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from ..errors import FormulaError, SignalError, UnsupportedError
 from ..formula import Formula, direction
+from ..formula.measures import expand_definition
 from ..formula.nodes import (
     Always,
     And,
@@ -26,8 +27,12 @@ from ..formula.nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
 )
 from ..formula.templates import is_template
 
@@ -101,6 +106,8 @@ class _Encoder:
                 return self._window(node, a, over, t, z3.And, isinstance(node, Always))
             case Until(a, b, over) | Since(a, b, over):
                 return self._until(node, a, b, over, t, isinstance(node, Until))
+            case WeakUntil() | Release() | WeakSince() | Trigger():
+                return self.value(expand_definition(node), t)
             case AnyAtom() | AnyOf():
                 raise FormulaError(f"expected a formula, found the template {node}")
             case _ as never:

@@ -4,6 +4,7 @@ A signal is `[..., time]`; atoms read `[..., channel, time]`. Everything runs wh
 
     Atom  AxisAtom  Negation  Conjunction  Disjunction        sample by sample
     Once  Historically  Since  PaperSince                     over all the past
+    TriggerCell  WeakSinceCell                                made of cells of Since and Historically
     WindowOnce  WindowHistorically  WindowSince               over an `Interval`, or a learned `Mask`
     Choice                                                    one of several signals
     Ahead                                                     any of them on reversed time: the future
@@ -33,6 +34,8 @@ from .operators import (
     Once,
     PaperSince,
     Since,
+    TriggerCell,
+    WeakSinceCell,
     WindowHistorically,
     WindowOnce,
     WindowSince,
@@ -52,6 +55,8 @@ __all__ = [
     "Once",
     "PaperSince",
     "Since",
+    "TriggerCell",
+    "WeakSinceCell",
     "WindowHistorically",
     "WindowOnce",
     "WindowSince",

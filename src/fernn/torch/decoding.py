@@ -30,8 +30,12 @@ from ..formula.nodes import (
     OpenInterval,
     Or,
     Relation,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
     replace_children,
 )
@@ -87,9 +91,9 @@ class _NetworkDecoder:
             case Since(a, b) | Until(a, b) if self.paper:
                 left, right = self.read(a, scale), self.read(b, scale)
                 return type(node)(left, And(left, right), self.window(node.over))
-            case (
-                Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until()
-            ):
+            case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
+                return self.operator(node, scale)
+            case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
                 return self.operator(node, scale)
             case _ as never:
                 assert_never(never)

@@ -292,6 +292,29 @@ class WindowSince(nn.Module):
         return found
 
 
+class TriggerCell(nn.Module):
+    """`left T right`, which is `!(!left S !right)`: a cell of Since between negations, with its choice among equals."""
+
+    def __init__(self, since: nn.Module) -> None:
+        super().__init__()
+        self.since = since
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        found: Tensor = -self.since(-left, -right)
+        return found
+
+
+class WeakSinceCell(nn.Module):
+    """`left B right`, which is `(left S right) | H left`, of their cells. Of equals, Since gets the gradient."""
+
+    def __init__(self, since: nn.Module, historically: nn.Module) -> None:
+        super().__init__()
+        self.since, self.historically = since, historically
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        return larger(self.since(left, right), self.historically(left))
+
+
 def _clamp_over_window(left: Tensor, right: Tensor, span: Span) -> Tensor:
     """`p S[a,b] q  =  H[0,a-1] p & (p S[0,b-a] q, a samples ago)`."""
     start, end = span

@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 
 from torch import nn
 
-from ..errors import FormulaError
+from ..errors import FormulaError, UnsupportedError
 from ..formula import nodes
 from ..formula.nodes import FUTURE, AnyAtom, AnyOf, Formula, Interval, OpenInterval
 from ..formula.templates import atoms_open, choices, windows_open
@@ -25,6 +25,8 @@ from .operators import (
     Once,
     PaperSince,
     Since,
+    TriggerCell,
+    WeakSinceCell,
     WindowHistorically,
     WindowOnce,
     WindowSince,
@@ -123,6 +125,13 @@ def _cell(node: Formula, channels: Sequence[str], holes: Holes, paper: bool) -> 
             if over.is_all_time:
                 return PaperSince() if paper else Since()
             return WindowSince(_window(over, holes), paper)
+        case nodes.Trigger(_, _, over) | nodes.Release(_, _, over):
+            return TriggerCell(Since() if over.is_all_time else WindowSince(_window(over, holes)))
+        case nodes.WeakSince(_, _, over) | nodes.WeakUntil(_, _, over):
+            if over.is_open:
+                raise UnsupportedError(f"no cell learns the window of {node}; of U, R, S and T it can be learned")
+            end = WindowHistorically(nodes.interval(0, over.end))
+            return WeakSinceCell(Since(), Historically()) if over.is_all_time else WeakSinceCell(WindowSince(over), end)
         case _ as never:
             assert_never(never)
 

@@ -22,9 +22,14 @@ from ..nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
+    walk,
 )
 from ..printer import format_duration, format_number
 from .target import split_spans
@@ -38,6 +43,10 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 def to_breach(formula: Formula, dt: float = 1.0) -> str:
     """`alw_[0, 2] (x[t] >= 3)`; `dt` is the time between samples."""
+    for node in walk(formula):
+        if isinstance(node, Since | WeakSince | Trigger):
+            name = type(node).__name__
+            raise UnsupportedError(f"Breach has no {name}; reverse time and export the mirror, which uses until")
     return _text(split_spans(formula), dt)
 
 
@@ -45,12 +54,12 @@ def _text(formula: Formula, dt: float) -> str:
     match formula:
         case Constant(value):
             return "true" if value else "false"
-        case Since():
-            raise UnsupportedError("Breach has no Since; reverse time and export the mirror, which uses until")
         case Atom(weights, relation, threshold):
             return f"({_sum(weights)} {relation} {format_number(threshold)})"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always() | Until():
             return _operator(formula, dt)
+        case Since() | WeakUntil() | Release() | WeakSince() | Trigger():
+            raise TypeError(f"Breach has no word for {formula}, which is to be expanded or refused first")
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template has no such text: {formula}")
         case _ as never:

@@ -25,8 +25,12 @@ from ..nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
 )
 from ..parser import TALLEST, is_depth_within
@@ -70,7 +74,9 @@ def to_data(formula: Formula) -> dict[str, Any]:
             return {"op": "true" if value else "false"}
         case Atom(weights, relation, threshold):
             return {"op": relation, "weights": [[n, w] for n, w in weights], "threshold": threshold}
-        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
+            return _operator_data(formula)
+        case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
             return _operator_data(formula)
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template has no such text: {formula}")

@@ -20,8 +20,12 @@ from ..nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
 )
 from ..printer import format_number
@@ -31,6 +35,7 @@ _SYMBOL: dict[type[Formula], str] = {
     Not: r"\lnot", And: r"\land", Or: r"\lor", Implies: r"\rightarrow",
     Always: r"\mathbf{G}", Eventually: r"\mathbf{F}", Until: r"\mathbf{U}",
     Historically: r"\mathbf{H}", Once: r"\mathbf{O}", Since: r"\mathbf{S}",
+    WeakUntil: r"\mathbf{W}", Release: r"\mathbf{R}", WeakSince: r"\mathbf{B}", Trigger: r"\mathbf{T}",
 }  # fmt: skip
 _RELATION = {">=": r"\geq", ">": ">", "<=": r"\leq", "<": "<"}
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -48,7 +53,9 @@ def _text(formula: Formula) -> str:
             return r"\top" if value else r"\bot"
         case Atom(weights, relation, threshold):
             return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
-        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
+            return _operator(formula)
+        case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
             return _operator(formula)
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template has no such text: {formula}")

@@ -21,8 +21,12 @@ from ..nodes import (
     Not,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
 )
 from ..printer import format_number
@@ -36,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def to_rtamt(formula: Formula) -> str:
-    """Every channel must be declared as a float variable; unions and late windows are written out."""
+    """Every channel must be declared as a float variable; unions, late windows and W, R, B, T are written out."""
     return _text(split_late_windows(formula))
 
 
@@ -51,6 +55,8 @@ def _text(formula: Formula) -> str:
             return f"({_sum(weights)} {relation} {format_number(threshold)})"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
             return _operator(formula)
+        case WeakUntil() | Release() | WeakSince() | Trigger():
+            raise TypeError(f"rtamt has no word for {formula}, which is to be expanded first")
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template has no such text: {formula}")
         case _ as never:

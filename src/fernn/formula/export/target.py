@@ -7,7 +7,7 @@ from math import inf
 
 from ...errors import FormulaError, UnsupportedError
 from ..grammar import TIMED
-from ..measures import direction, map_nodes, mirror
+from ..measures import direction, expand_definition, map_nodes, mirror
 from ..nodes import (
     ALL_TIME,
     Always,
@@ -17,9 +17,13 @@ from ..nodes import (
     Historically,
     Once,
     Or,
+    Release,
     Since,
     Span,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     interval,
     walk,
 )
@@ -28,8 +32,17 @@ from ..program import Operand, Program, compile_program
 from ..templates import require_closed
 
 
+def expand_weak_operators(formula: Formula) -> Formula:
+    """The same meaning without W, R, B and T, written out by their definitions for tools that have no word for them."""
+
+    def change(node: Formula) -> Formula:
+        return expand_definition(node) if isinstance(node, WeakUntil | Release | WeakSince | Trigger) else node
+
+    return map_nodes(require_closed(formula), change)
+
+
 def split_spans(formula: Formula) -> Formula:
-    """The same meaning with one span an operator: `F[0,1]u[5,7] p` is `F[0,1] p | F[5,7] p`."""
+    """The same meaning with one span an operator: `F[0,1]u[5,7] p` is `F[0,1] p | F[5,7] p`, without W, R, B and T."""
 
     def change(node: Formula) -> Formula:
         match node:
@@ -41,7 +54,7 @@ def split_spans(formula: Formula) -> Formula:
                 return _join_halves(Or, [type(node)(a, b, interval(*span)) for span in over])
         return node
 
-    return map_nodes(require_closed(formula), change)
+    return map_nodes(expand_weak_operators(formula), change)
 
 
 def split_late_windows(formula: Formula) -> Formula:

@@ -14,7 +14,21 @@ import numpy.typing as npt
 
 from ...data.problems import unknown_channel
 from ...errors import UnsupportedError, short_repr
-from ...formula import And, Atom, Formula, Historically, Implies, Not, Once, Or, Since, length, mirror
+from ...formula import (
+    And,
+    Atom,
+    Formula,
+    Historically,
+    Implies,
+    Not,
+    Once,
+    Or,
+    Since,
+    Trigger,
+    WeakSince,
+    length,
+    mirror,
+)
 from ...formula.laws import NEGATED_RELATION
 from ...formula.measures import map_nodes, orient
 from ...formula.nodes import (
@@ -26,7 +40,9 @@ from ...formula.nodes import (
     Interval,
     OpenInterval,
     Relation,
+    Release,
     Until,
+    WeakUntil,
     children,
 )
 from ...formula.templates import atoms_open, expand_template, is_template, windows_open
@@ -38,7 +54,7 @@ from .candidates import windows_within
 from .enumerator import Enumerator, Floats, SearchCounts
 from .scoring import EPS, BestCandidates, empty_candidates
 from .scoring_jobs import ATOMS, EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, jobs_of_length
-from .word_operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR, SINCE
+from .word_operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR, SINCE, TRIGGER, WEAK_SINCE
 
 
 @dataclass(eq=False)
@@ -70,7 +86,7 @@ class FormulaDecoder:
         a, b = self.row(left), self.row(right)
         if op == NOT_SINCE:
             return Not(Since(a, b))
-        return {AND: And, OR: Or, IMPLIES: Implies}.get(op, Since)(a, b)  # type: ignore[return-value]
+        return _JOIN[op](a, b)
 
     def _around(self, op: int, window: int, inner: Formula) -> Formula:
         if op == NOT:
@@ -82,7 +98,12 @@ class FormulaDecoder:
         return orient(formula, self.search.layout.future)
 
 
-_BINARY = {And: AND, Or: OR, Since: SINCE, Implies: IMPLIES}
+_BINARY: dict[type[Formula], int] = {
+    And: AND, Or: OR, Since: SINCE, Implies: IMPLIES, WeakSince: WEAK_SINCE, Trigger: TRIGGER,
+}  # fmt: skip
+_JOIN: dict[int, Callable[[Formula, Formula], Formula]] = {
+    AND: And, OR: Or, SINCE: Since, IMPLIES: Implies, WEAK_SINCE: WeakSince, TRIGGER: Trigger,
+}  # fmt: skip
 _UNARY = {Once: ONCE, Historically: HISTORICALLY}
 NAMELESS = "<any>"
 """No text gives an open atom this name."""
@@ -167,10 +188,10 @@ class TemplateFamilies:
                 return self._grown([(unary, inner, None) for unary in self._unaries(node)])
             case Not(a):
                 return self._grown([((NOT, NOW), self.family(a), None)])
-            case And(a, b) | Or(a, b) | Since(a, b) | Implies(a, b):
+            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b):
                 _check_window(node)
                 return self._grown([((_BINARY[type(node)], NOW), self.family(a), self.family(b))])
-            case Constant() | Atom() | Eventually() | Always() | Until():
+            case Constant() | Atom() | Eventually() | Always() | Until() | WeakUntil() | Release():
                 raise UnsupportedError(f"the exact search cannot open {node}")
             case _ as never:
                 assert_never(never)
@@ -248,7 +269,7 @@ def _places(template: Formula) -> Counter[object]:
 def _check_window(node: Formula) -> None:
     over = getattr(node, "over", None)
     if over is not None and not over.is_all_time:
-        raise UnsupportedError(f"the exact search opens U and S over all time only, found {node}")
+        raise UnsupportedError(f"the exact search opens U, S and their like over all time only, found {node}")
 
 
 MAX_LENGTH = 64

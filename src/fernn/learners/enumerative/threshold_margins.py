@@ -31,8 +31,12 @@ from ...formula.nodes import (
     Historically,
     Once,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     children,
     walk,
 )
@@ -127,9 +131,13 @@ def _is_negated(formula: Formula, k: int) -> bool:
                 | Once()
                 | Historically()
                 | Since()
+                | WeakSince()
+                | Trigger()
                 | Eventually()
                 | Always()
                 | Until()
+                | WeakUntil()
+                | Release()
                 | AnyAtom()
                 | AnyOf()
             ):

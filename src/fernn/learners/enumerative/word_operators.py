@@ -3,6 +3,8 @@
     Once           x | -x: every bit from the lowest set one on
     Historically   not Once not
     Since          the carries of an addition: a bit of `right` sets off a carry, a run of `left` hands it on
+    Trigger        not (not left Since not right)
+    WeakSince      right Trigger (left or right)
     a window       the signal ored with itself moved on, each move twice as far as the last
 
 All look back. What a word hands on to the next is a carry; so the traces may be of any length.
@@ -16,7 +18,7 @@ from numba import njit
 
 from . import word_vectors as l
 
-ATOM, AND, OR, SINCE, NOT_SINCE, IMPLIES, ONCE, HISTORICALLY, NOT = range(9)
+ATOM, AND, OR, SINCE, NOT_SINCE, IMPLIES, ONCE, HISTORICALLY, NOT, WEAK_SINCE, TRIGGER = range(11)
 """What made a behaviour; ATOM is whatever was there from the start."""
 SYMMETRIC = (AND, OR)
 
@@ -60,9 +62,15 @@ def write_binary(
         carry = l.nothing(like)
         for word in range(words):
             at = word * places + first
-            made = apply_binary(op, l.load(left, at, like), l.load(right, at, like), carry)
+            one, two = l.load(left, at, like), l.load(right, at, like)
+            if op in (WEAK_SINCE, TRIGGER):
+                there = l.load(valid, at, like)
+                hold, goal = (two, l.either(one, two)) if op == WEAK_SINCE else (one, two)
+                made = since(l.but_not(there, hold), l.but_not(there, goal), carry)
+            else:
+                made = apply_binary(op, one, two, carry)
             carry = l.earlier(made, bits - 1)
-            if op == NOT_SINCE:
+            if op in (NOT_SINCE, WEAK_SINCE, TRIGGER):
                 made = l.invert(made)
             l.store(out, at, l.both(made, l.load(valid, at, like)))
 

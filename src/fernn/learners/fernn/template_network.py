@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ...errors import FernnError, FormulaError, UnsupportedError
 from ...formula import Formula, Interval, direction, interval, mirror
 from ...formula.grammar import FLIPPED
-from ...formula.measures import map_nodes
+from ...formula.measures import expand_definition, map_nodes
 from ...formula.nodes import (
     Always,
     And,
@@ -38,8 +38,12 @@ from ...formula.nodes import (
     Once,
     OpenInterval,
     Or,
+    Release,
     Since,
+    Trigger,
     Until,
+    WeakSince,
+    WeakUntil,
     walk,
 )
 from . import quantised_kernels as cell
@@ -278,7 +282,11 @@ class _Builder:
                 first = len(self.options)
                 self.options += places
                 return (cell.CHOICE, first, len(places), len(self.holes) + self.choices.index(formula))
-            case Eventually() | Always() | Until():
+            case WeakSince() | Trigger() if self.paper_since:
+                raise UnsupportedError(f"the paper's network has no cell for {type(formula).__name__}, as in {formula}")
+            case WeakSince() | Trigger():  # read back as it is by `decode`
+                return self.made(expand_definition(formula))
+            case Eventually() | Always() | Until() | WeakUntil() | Release():
                 raise UnsupportedError(f"no cell for {type(formula).__name__} in a network that looks back")
             case _ as never:
                 assert_never(never)
@@ -338,6 +346,13 @@ def decode(wiring: TemplateNetwork, winners: Any, spans: Any, samples: int, fact
             return atom(block, factor) if wiring.blocks[block, 1] else scale_atom(wiring.cells[n], factor)
         if kind == cell.CHOICE:
             return part(int(wiring.options[a + winners[block]]), factor * float(factors[block]))
+        match wiring.cells[n]:
+            case WeakSince(_, _, over) if over.is_all_time:  # the cells of (p S q) | H p
+                left, right = (part(int(at), abs(factor)) for at in wiring.nodes[a][1:3])
+                return WeakSince(left, right) if up else Not(WeakSince(left, right))
+            case Trigger(_, _, over) if over.is_all_time:  # the cells of !(!p S !q)
+                left, right = (part(int(wiring.nodes[at][1]), factor) for at in wiring.nodes[a][1:3])
+                return Trigger(left, right) if up else Since(left, right)
         if kind == cell.NEG:
             return part(a, -factor)
         if kind in (cell.MIN, cell.MAX):
@@ -503,6 +518,8 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
         case (cell.MIN, And(left, right)) | (cell.MAX, Or(left, right)):
             return _match_both(wiring, a, left, b, right, up) or _match_both(wiring, a, right, b, left, up)
         case (cell.SINCE, Since(left, right, over)) if over.is_all_time and up:
+            return _match_both(wiring, a, left, b, right, up)
+        case (cell.SINCE, Trigger(left, right, over)) if over.is_all_time and not up:
             return _match_both(wiring, a, left, b, right, up)
         case (cell.RUN_MIN, Historically(inner, over)) | (cell.RUN_MAX, Once(inner, over)) if over.is_all_time:
             return _match(wiring, a, inner, up)

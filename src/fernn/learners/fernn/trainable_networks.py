@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import FormulaError, UnsupportedError
-from ...formula import Formula, Interval, Since
+from ...formula import Formula, Interval, Since, Trigger, WeakSince
 from ...formula.measures import orient
 from ...formula.nodes import OpenInterval, walk
 from ...semantics import simd as lanes
@@ -175,9 +175,10 @@ class QuantisedNetwork:
 
     def __init__(self, wiring: TemplateNetwork, width: int, by_size: bool = True) -> None:
         for node in walk(wiring.template):
-            if isinstance(node, Since) and isinstance(node.over, OpenInterval):
+            if isinstance(node, Since | WeakSince | Trigger) and isinstance(node.over, OpenInterval):
                 raise UnsupportedError(
-                    f"the compiled loops learn no window of S and U, as in {node}; the torch cells do"
+                    f"the compiled loops learn no window of S, B, T, U, W and R, as in {node}; "
+                    "the torch cells do, but for B and W"
                 )
         self.wiring, self.width, self.by_size = wiring, width, by_size
         self._spans = wiring.fixed_spans()

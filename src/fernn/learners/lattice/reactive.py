@@ -12,7 +12,21 @@ import numpy.typing as npt
 from ...data import Dataset
 from ...errors import FormulaError, short_repr
 from ...formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
-from ...formula.nodes import AnyAtom, AnyOf, Constant, Historically, Interval, Once, Since, Until, interval
+from ...formula.nodes import (
+    AnyAtom,
+    AnyOf,
+    Constant,
+    Historically,
+    Interval,
+    Once,
+    Release,
+    Since,
+    Trigger,
+    Until,
+    WeakSince,
+    WeakUntil,
+    interval,
+)
 from ...semantics import satisfied
 
 Mask = npt.NDArray[np.bool_]
@@ -101,7 +115,9 @@ def _reach(formula: Formula) -> tuple[float, float]:
             return min(a, c), max(b, d)
         case Not(inner):
             return _reach(inner)
-        case Constant() | Atom() | Once() | Historically() | Since() | Until() | AnyAtom() | AnyOf():
+        case Constant() | Atom() | Once() | Historically() | AnyAtom() | AnyOf():
+            return 0, 0
+        case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
             return 0, 0
         case _ as never:
             assert_never(never)

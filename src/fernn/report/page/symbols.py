@@ -12,7 +12,23 @@ from typing import assert_never
 
 from ...formula import Atom, Constant, Formula, Implies, Not
 from ...formula.grammar import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
-from ...formula.nodes import Always, And, AnyAtom, AnyOf, Eventually, Historically, Once, Or, Since, Until, children
+from ...formula.nodes import (
+    Always,
+    And,
+    AnyAtom,
+    AnyOf,
+    Eventually,
+    Historically,
+    Once,
+    Or,
+    Release,
+    Since,
+    Trigger,
+    Until,
+    WeakSince,
+    WeakUntil,
+    children,
+)
 from ...formula.printer import format_number
 
 Piece = tuple[str, str]
@@ -35,7 +51,9 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
             yield "rel", _RELATION[relation]
             yield "num", format_number(threshold).replace("-", "−")
             return
-        case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
+        case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
+            yield from _operator_pieces(formula)
+        case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
             yield from _operator_pieces(formula)
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template has no symbols: {formula}")
