@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from fernn.formula.laws import negation_normal_form
 from fernn.formula.measures import length
 from fernn.formula.nodes import FUTURE as AHEAD
 from fernn.formula.nodes import PAST as BACK
-from fernn.formula.nodes import And, Atom, Not, Or, walk
+from fernn.formula.nodes import And, Atom, Implies, Not, Or, walk
 from fernn.formula.parser import parse
 from fernn.formula.simplify import simplify
 from fernn.semantics import robustness, satisfied
@@ -54,6 +55,51 @@ def fixture():
 @pytest.mark.parametrize(("before", "after"), list(fixture()))
 def test_each_law_is_seen_at_work(before, after):
     assert str(simplify(parse(before))) == after
+
+
+@settings(max_examples=500, deadline=None)
+@given(formulas(leaves=8), traces(longest=15))
+def test_the_negation_normal_form_says_the_same_without_negations(formula, trace):
+    plain = negation_normal_form(formula)
+    assert not any(isinstance(node, Not | Implies) for node in walk(plain))
+    for judge in (robustness, satisfied):
+        assert_array_equal(
+            judge(plain, trace[None], CHANNELS, at="all"), judge(formula, trace[None], CHANNELS, at="all")
+        )
+
+
+LAWS = [
+    ("p W q", "(p U q) | G p"),
+    ("p W[2,5] q", "(p U[2,5] q) | G[0,5] p"),
+    ("p W[0,1]u[4,6] q", "(p U[0,1]u[4,6] q) | G[0,6] p"),
+    ("p W[3,inf) q", "(p U[3,inf) q) | G p"),
+    ("p R q", "!(!p U !q)"),
+    ("p R[2,5] q", "!(!p U[2,5] !q)"),
+    ("p W q", "q R (p | q)"),
+    ("p W[0,5] q", "q R[0,5] (p | q)"),
+    ("p R q", "q W (p & q)"),
+    ("p R[0,5] q", "q W[0,5] (p & q)"),
+    ("p U q", "(p W q) & F q"),
+    ("p B[2,5] q", "(p S[2,5] q) | H[0,5] p"),
+    ("p T[2,5] q", "!(!p S[2,5] !q)"),
+    ("p B q", "q T (p | q)"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), LAWS)
+def test_weak_operators_are_what_the_docs_say(one, other):
+    rng = np.random.default_rng(0)
+    first, second = (parse(text.replace("p", "(x >= 0)").replace("q", "(y > 0)")) for text in (one, other))
+    for size in (1, 2, 3, 7, 20):
+        X = rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (200, 2, size))
+        for judge in (robustness, satisfied):
+            assert_array_equal(judge(first, X, CHANNELS, at="all"), judge(second, X, CHANNELS, at="all"))
+
+
+def test_in_a_later_window_weak_until_is_not_a_release():
+    X = np.array([[[-1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]])
+    assert not satisfied("x >= 0 W[1,2] y >= 0", X, CHANNELS)[0]
+    assert satisfied("y >= 0 R[1,2] (x >= 0 | y >= 0)", X, CHANNELS)[0]
 
 
 def test_a_negated_atom_is_an_atom():

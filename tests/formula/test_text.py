@@ -29,7 +29,7 @@ from fernn.formula import (
     to_sentence,
     with_thresholds,
 )
-from fernn.formula.grammar import RESERVED
+from fernn.formula.grammar import CONTEXTUAL, RESERVED
 from strategies import formulas
 
 inf = float("inf")
@@ -51,6 +51,34 @@ def test_any_name_and_any_number_reads_back(name, number):
 @pytest.mark.parametrize("word", sorted(RESERVED))
 def test_a_channel_may_be_named_like_an_operator(word):
     assert parse(str(atom(word, ">", 1.0))) == atom(word, ">", 1.0)
+
+
+@pytest.mark.parametrize("word", sorted(CONTEXTUAL))
+def test_a_word_that_is_an_operator_only_between_formulas_names_a_channel_without_quotes(word):
+    assert str(atom(word, ">=", 3.0)) == f"{word} >= 3"
+    for text in (f"{word} >= 3", f"G {word} <= 1", f"2*{word} - {word}.a < {word}", f"0 <= {word} <= 5",
+                 f"G[0,5] ({word} >= 1 -> F {word} < 0)", f"x >= {word}", f"({word} > 1) U ({word} < 2)"):  # fmt: skip
+        assert set(channels(parse(text))) <= {word, f"{word}.a", "x"}
+        assert parse(str(parse(text))) == parse(text)
+    both = parse(f"{word} >= 1 {word}[0,5] {word} >= 2")
+    assert both == type(both)(atom(word, ">=", 1.0), atom(word, ">=", 2.0), interval(0, 5))
+    assert parse(str(both)) == both
+    assert parse(f"?{{{word}, x}}") == parse(f'?p1{{"{word}", x}}')
+    assert len(parse(f"?p ?{{{word}, U}} ?q").options) == 2
+
+
+@pytest.mark.parametrize("text", ["x >= 1 W", "W W W", "x R y", "T (x >= 1)", "x >= 1 W y >= 1 U z >= 1", "B"])
+def test_a_contextual_operator_in_a_wrong_place_is_an_error(text):
+    with pytest.raises(FormulaError):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"), [("W", "weak_until"), ("R", "release"), ("B", "weak_since"), ("T", "trigger")]
+)
+def test_long_names_of_weak_operators(short, long):
+    assert parse(f"x >= 1 {long}[2,5] y <= 3") == parse(f"x >= 1 {short}[2,5] y <= 3")
+    assert str(parse(f"x >= 1 {long} y <= 3")) == f"(x >= 1) {short} (y <= 3)"
 
 
 @pytest.mark.parametrize("word", ["nan", "NaN", "NAN", "inf", "Inf", "INF", "infinity", "Infinity"])

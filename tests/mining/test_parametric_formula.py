@@ -21,6 +21,8 @@ from fernn.mining import parse_parametric
         ("G[?w] (x > ?c)", "w.start w.end c", "G[1,2] (x > 3)"),
         ("G[?a,9) (x > 0)", "a", "G[1,8] (x > 0)"),
         ("(v <= ?c) U[0,?b] (w >= ?d)", "c b d", "(v <= 1) U[0,2] (w >= 3)"),
+        ("(v <= ?c) W[0,?b] (w >= ?d)", "c b d", "(v <= 1) W[0,2] (w >= 3)"),
+        ("T <= ?c T[0,?b] (T >= ?d & O[0,?e] R > 1)", "c b d e", "T <= 1 T[0,2] (T >= 3 & O[0,4] R > 1)"),
         ("G (v <= ?c | v >= ?d)", "c d", "G (v <= 1 | v >= 2)"),
         ("G (v <= ?c) & F (w < ?c)", "c", "G (v <= 1) & F (w < 1)"),
         ("?a <= v <= ?b", "a b", "v >= 1 & v <= 2"),

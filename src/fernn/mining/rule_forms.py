@@ -59,7 +59,7 @@ def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | s
     read = tuple(parse(each) if isinstance(each, str) else each for each in given)
     for template in read:
         if direction(template) not in ("past", "now"):
-            raise UnsupportedError(f"a cause looks back: O, H and S, found {template}")
+            raise UnsupportedError(f"a cause looks back: O, H, S, B and T, found {template}")
     return read
 
 

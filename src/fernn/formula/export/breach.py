@@ -32,6 +32,7 @@ from ..nodes import (
     walk,
 )
 from ..printer import format_duration, format_number
+from ..templates import require_closed
 from .target import split_spans
 
 _WORD: dict[type[Formula], str] = {
@@ -43,7 +44,7 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 def to_breach(formula: Formula, dt: float = 1.0) -> str:
     """`alw_[0, 2] (x[t] >= 3)`; `dt` is the time between samples."""
-    for node in walk(formula):
+    for node in walk(require_closed(formula)):
         if isinstance(node, Since | WeakSince | Trigger):
             name = type(node).__name__
             raise UnsupportedError(f"Breach has no {name}; reverse time and export the mirror, which uses until")
