@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fernn
 import fernn.torch as ft
+from fernn.errors import UnsupportedError
 from fernn.formula import (
     Always,
     And,
@@ -31,6 +32,8 @@ from fernn.formula import (
     Or,
     Since,
     Until,
+    WeakSince,
+    WeakUntil,
     atom,
     simplify,
 )
@@ -47,6 +50,17 @@ WINDOWS = [
 ]
 
 
+def between(node, a, b, over):
+    """No cell learns the window of W and B."""
+    is_weak = node in (WeakUntil, WeakSince)
+    return node(a, b, Interval(over.spans) if is_weak and over.is_open else over)
+
+
+def test_no_cell_learns_the_window_of_a_weak_operator():
+    with pytest.raises(UnsupportedError, match="no cell learns the window"):
+        ft.Network(WeakUntil(P, Q, WINDOWS[0]), CHANNELS)
+
+
 def templates(operators, fixed=True, leaves=6):
     """Random templates; without `fixed`, only parts that are finite on every trace."""
     unary, binary = operators
@@ -58,7 +72,7 @@ def templates(operators, fixed=True, leaves=6):
             st.builds(Not, inner),
             st.builds(lambda node, a, b: node(a, b), st.sampled_from([And, Or, Implies]), inner, inner),
             st.builds(lambda node, a, over: node(a, over), st.sampled_from(unary), inner, windows),
-            st.builds(lambda node, a, b, over: node(a, b, over), st.sampled_from(binary), inner, inner, windows),
+            st.builds(between, st.sampled_from(binary), inner, inner, windows),
         )
 
     open_atoms = st.sampled_from(OPEN_ATOMS if fixed else OPEN_ATOMS[:3])

@@ -156,8 +156,10 @@ class _Walk:
             np.minimum.accumulate(hold[:, :-1], axis=1, out=before[:, 1:])
             values = np.where(far < room, np.minimum(goal, before)[:, far], -np.inf)
             reached = (far[0] < room[:, 0]) & (values.max(axis=1) >= self.rows[node][cases, at])
-        self._held(a, b, cases[reached], at[reached], over, ahead, atoms)
-        self._nearest(a, -1.0, cases[~reached], at[~reached], interval(0, over.end), ahead, atoms)
+        if reached.any():
+            self._held(a, b, cases[reached], at[reached], over, ahead, atoms)
+        if not reached.all():
+            self._nearest(a, -1.0, cases[~reached], at[~reached], interval(0, over.end), ahead, atoms)
 
     def _window(self, cases: Ints, at: Ints, over: Interval, ahead: bool) -> tuple[Ints, Ints]:
         """(how far away its samples are, nearest first; how many samples there are from `at` on, `[case, 1]`)."""

@@ -23,8 +23,9 @@ import numpy.typing as npt
 from ...errors import FernnError, FormulaError, UnsupportedError
 from ...formula import Formula, Interval, direction, interval, mirror
 from ...formula.grammar import FLIPPED
-from ...formula.measures import expand_definition, map_nodes
+from ...formula.measures import map_nodes
 from ...formula.nodes import (
+    FARTHEST,
     Always,
     And,
     AnyAtom,
@@ -276,16 +277,22 @@ class _Builder:
             case Since(a, b, over):
                 if over.is_all_time:
                     return (cell.PAPER_SINCE if self.paper_since else cell.SINCE, self.node(a), self.node(b), -1)
+                if over == _STANDARD:
+                    return (cell.SINCE, self.node(a), self.node(b), -1)
                 return self.made(_since_within(a, b, over))
+            case Trigger(a, b, over):  # read back as it is by `decode`, if it is over all time
+                held = (
+                    Since(Not(a), Not(b), _STANDARD) if over.is_all_time else _since_within(Not(a), Not(b), over, True)
+                )
+                return self.made(Not(held))
+            case WeakSince(a, b, over):
+                held = Since(a, b, _STANDARD) if over.is_all_time else _since_within(a, b, over, True)
+                return self.made(Or(held, Historically(a, interval(0, over.end))))
             case AnyOf(options):
                 places = [self.node(option) for option in options]
                 first = len(self.options)
                 self.options += places
                 return (cell.CHOICE, first, len(places), len(self.holes) + self.choices.index(formula))
-            case WeakSince() | Trigger() if self.paper_since:
-                raise UnsupportedError(f"the paper's network has no cell for {type(formula).__name__}, as in {formula}")
-            case WeakSince() | Trigger():  # read back as it is by `decode`
-                return self.made(expand_definition(formula))
             case Eventually() | Always() | Until() | WeakUntil() | Release():
                 raise UnsupportedError(f"no cell for {type(formula).__name__} in a network that looks back")
             case _ as never:
@@ -311,11 +318,15 @@ def _by_name(holes: list[AnyAtom]) -> tuple[AnyAtom, ...]:
     return tuple(named.values())
 
 
-def _since_within(a: Formula, b: Formula, over: Interval) -> Formula:
+_STANDARD = interval(0, FARTHEST)
+"""All time, of a Since that is never the paper's cell: those that Trigger and WeakSince are made of."""
+
+
+def _since_within(a: Formula, b: Formula, over: Interval, standard: bool = False) -> Formula:
     """a S[i,j] b  =  H[0,i-1] a & O[i,i] (O[0,j-i] b & (a S b)), and the union of such for several spans."""
     parts: list[Formula] = []
     for start, end in over:
-        inner: Formula = Since(a, b)
+        inner: Formula = Since(a, b, _STANDARD) if standard else Since(a, b)
         if end != inf:
             inner = And(Once(b, interval(0, end - start)), inner)
         if start:
