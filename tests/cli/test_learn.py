@@ -13,6 +13,7 @@ import pytest
 from fernn.cli.progress import duration_text, truncate
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.learners import Front
+from fernn.learners.learner_registry import BUILT_IN
 from fernn.runs import METHODS, Method, run
 from fernn.semantics import score
 
@@ -44,7 +45,7 @@ def slow(monkeypatch):
 
     def sets(**settings):
         method = type("Set", (Method,), {"defaults": Method(Slow, "").defaults | settings})
-        monkeypatch.setitem(METHODS, "fernn", method(Slow, ""))
+        monkeypatch.setitem(METHODS, "fernn", method(Slow, "", compiled=BUILT_IN["fernn"].compiled))
 
     sets(pause=0)
     return sets

@@ -91,7 +91,7 @@ def test_learners_of_others_cannot_be_sent():
     class Own(Enumerative):
         pass
 
-    with pytest.raises(UnsupportedError, match="only fernn's own learners"):
+    with pytest.raises(UnsupportedError, match="looked up by name"):
         learner_to_dict(Own())
 
 

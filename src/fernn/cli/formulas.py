@@ -8,15 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .common_options import FormulaText, Json, StepOption, TimeUnits, UnitOption, note_windows, read_formula
-from .output import as_json, check_output
+from .output import as_json, check_output, table
 
 if TYPE_CHECKING:
     from ..formula import Formula
 
 
+def _list_targets(wanted: bool) -> None:
+    if wanted:
+        from ..formula import TARGETS
+
+        typer.echo(table(["target", "what is written"], [[name, one.line] for name, one in TARGETS.items()]))
+        raise typer.Exit
+
+
 def export(
     formula: FormulaText,
-    to: Annotated[str, typer.Option("--to", help="c, python, latex, rtamt, breach or json.")],
+    to: Annotated[str, typer.Option("--to", metavar="NAME", help="One of {targets}.")],
+    listed: Annotated[
+        bool,
+        typer.Option("--list", callback=_list_targets, is_eager=True, help="List what can be written, a line each."),
+    ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file, instead of the screen.")] = None,
     name: Annotated[str, typer.Option(help="What the C functions are called.")] = "monitor",
     dt: StepOption = None,
@@ -26,12 +38,10 @@ def export(
 ) -> int:
     """Write a formula for another tool, or as a program of its own; its head says what the windows mean."""
     from ..data.atomic_write import atomic_write
-    from ..errors import UnsupportedError
-    from ..formula import FORMATS, export_formula
+    from ..formula import TARGETS, export_formula
 
     check_output(output)
-    if to not in FORMATS:
-        raise UnsupportedError(f"--to is one of {', '.join(FORMATS)}; found {to!r}")
+    TARGETS.find(to, "--to")
     rule = _parse_argument(formula, dt, unit, time_units)
     text = export_formula(rule, to, dt, unit, name)
     if output is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ..errors import LONGEST_LINE, DataError, FernnError, RunError, SignalError, UnsupportedError, excerpt
 from .check_rule import ask, believe, certify, equiv, rivals
@@ -46,6 +46,38 @@ MORE: tuple[Callable[..., Any], ...] = (ask, cause, certify, demo, generate, par
 """Named at the end of it."""
 FORMULA: tuple[Callable[..., Any], ...] = (simplify, equiv)
 """Commands of `fernn formula`, which were commands of their own; those names still work, and say the new ones."""
+
+
+def _target_names() -> str:
+    from ..formula import TARGETS
+
+    return ", ".join(TARGETS.names)
+
+
+LISTS: dict[str, Callable[[], str]] = {"{targets}": _target_names}
+"""Words in the help of options that stand for what a registry has; looked up when the help is shown."""
+
+
+class HelpfulCommand(TyperCommand):
+    """A command whose help names what registries have."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                title = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections[title].append((record[0], _fill(record[1])))
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _fill(text: str) -> str:
+    for word, names in LISTS.items():
+        text = text.replace(word, names()) if word in text else text
+    return text
 
 
 class GroupedCommands(TyperGroup):
@@ -96,9 +128,9 @@ def _under_old_name(command: Callable[..., Any], to: str) -> Callable[..., Any]:
 
 
 for command in (*(each for group in GROUPS.values() for each in group), *MORE):
-    app.command(name=_name(command))(command)
+    app.command(name=_name(command), cls=HelpfulCommand)(command)
 for command in FORMULA:
-    formula_app.command(name=_name(command))(command)
+    formula_app.command(name=_name(command), cls=HelpfulCommand)(command)
     app.command(name=_name(command), hidden=True)(_under_old_name(command, "formula"))
 app.add_typer(formula_app, name="formula")
 

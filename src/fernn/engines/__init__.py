@@ -7,12 +7,14 @@ The same seeds give the same results everywhere.
 
 from .base import Engine, Lost, Unit, Where
 from .executors import Local
-from .resolve import resolve_engine, use
+from .resolve import ENGINES, EngineKind, resolve_engine, use
 from .scheduler import Answer, Failures, UnitQueue, run_units
 
 __all__ = [
+    "ENGINES",
     "Answer",
     "Engine",
+    "EngineKind",
     "Failures",
     "Local",
     "Lost",

@@ -117,9 +117,10 @@ def announce(where: str, kind: str) -> None:
     """Names the address on standard error, once, before anything connects to it, and what trust it needs."""
     if (where, kind) not in _announced:
         _announced.add((where, kind))
+        cluster = CLUSTER_NAMES.get(kind, f"{kind} engine")
         print(
-            f"Work goes to the {CLUSTER_NAMES[kind]} at {where}. Whoever runs it can run code on this machine, since "
-            "its answers are unpickled here: use only clusters that you trust.",
+            f"Work goes to the {cluster} at {where}. Whoever runs it can run code on this machine, since its "
+            "answers are unpickled here: use only clusters that you trust.",
             file=sys.stderr,
             flush=True,
         )

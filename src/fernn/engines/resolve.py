@@ -15,6 +15,9 @@ names:
     slurm_partition = "short"
     timeout_min = 60
 
+An engine is one file and one line of `BUILT_IN`. Other packages bring engines of their own with an entry point of the
+group `fernn.engines` that names an `EngineKind`, or the function that makes the engine.
+
 A file `fernn.toml` in the working folder may have come with somebody else's data. It may only say `local` or
 `processes`: an engine runs code, and what a cluster answers is unpickled, so nothing in a folder chooses one.
 """
@@ -24,23 +27,83 @@ from __future__ import annotations
 import atexit
 import os
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..errors import FernnError, UnsupportedError, describe_error
+from ..errors import FernnError, UnsupportedError, describe_error, short_repr
+from ..formula.plugins import Registry, import_object
 from .base import Engine, Where, announce, check_address, is_nested
 from .executors import ExecutorEngine, Local
-from .processes import cores
+from .processes import Processes, cores
 
-NAMES = ("local", "processes", "ray", "dask", "slurm")
-ADDRESSES = {"ray://": "ray", "tcp://": "dask", "tls://": "dask", "ucx://": "dask", "ws://": "dask", "wss://": "dask"}
 FILE, KEYS = "fernn.toml", ("engine", "slurm")
 LARGEST = 1_000_000
 """Bytes of a settings file."""
 
 _LOCAL = Local()
+
+
+@dataclass(frozen=True)
+class EngineKind:
+    """A kind of engine, by whose name one is chosen: `ray`, `ray:4`, `ray:HOST:PORT`."""
+
+    name: str
+    create: Callable[[str | None, int | None], Engine | Executor] | str
+    """`create(address, workers)`, each None where it is not named; or where it is: `module:name`."""
+    takes: tuple[str, ...] = ("workers", "address")
+    """What may follow the name behind a colon."""
+    schemes: tuple[str, ...] = ()
+    """Beginnings of addresses that mean it; of built-in engines only."""
+
+    __repr__ = short_repr
+
+    def start(self, address: str | None, workers: int | None) -> Engine:
+        """An engine, ready for work."""
+        create = import_object(self.create, __package__) if isinstance(self.create, str) else self.create
+        made = create(address, workers)
+        if isinstance(made, Executor):
+            return ExecutorEngine(made)
+        if not isinstance(made, Engine):
+            raise UnsupportedError(f"the engine {self.name!r} made a {type(made).__name__}, which is no Engine")
+        return made
+
+
+def _create_slurm(address: str | None, workers: int | None) -> Engine:
+    from .slurm import Slurm
+
+    table = _own_settings().get("slurm")
+    if table is None and "slurm" in _folder_settings():
+        raise _refusal("has a table [slurm]")
+    if not isinstance(table or {}, dict) or not isinstance((table or {}).get("workers", 1), int):
+        raise FernnError("[slurm] in the settings file is a table of submitit's settings, `workers` in it a number.")
+    return Slurm(**(table or {}))
+
+
+BUILT_IN = (
+    EngineKind("local", lambda address, workers: _LOCAL, takes=()),
+    EngineKind("processes", lambda address, workers: Processes(workers), takes=("workers",)),
+    EngineKind("ray", ".ray:Ray", schemes=("ray://",)),
+    EngineKind("dask", ".dask:Dask", schemes=("tcp://", "tls://", "ucx://", "ws://", "wss://")),
+    EngineKind("slurm", _create_slurm, takes=()),
+)
+
+
+def _accept_engine(name: str, found: Any) -> EngineKind:
+    if isinstance(found, EngineKind):
+        return found
+    if not callable(found):
+        raise TypeError(f"it names a {type(found).__name__}, not an EngineKind or a function that makes an engine")
+    return EngineKind(name, found)
+
+
+ENGINES: Registry[EngineKind] = Registry(
+    "fernn.engines", "engine", {kind.name: kind for kind in BUILT_IN}, _accept_engine
+)
+"""The kinds of engines by name: those of fernn, and those of other packages."""
 _engines: dict[str, Engine] = {}
 _creating = Lock()
 _default: Where = None
@@ -65,7 +128,8 @@ def resolve_engine(where: Where = None) -> Engine:
         return where
     with _creating:
         if where not in _engines or _engines[where].is_closed:
-            _engines[where] = _create_engine(where)
+            kind, address, workers = _parse_name(where)
+            _engines[where] = kind.start(address, workers)
         return _engines[where]
 
 
@@ -74,10 +138,10 @@ def announce_engine(where: Where = None) -> None:
     where = _resolve(where)
     if isinstance(where, str) and where not in _engines:
         kind, address, _ = _parse_name(where)
-        if kind == "ray":
+        if kind.name == "ray":
             address = address or os.environ.get("RAY_ADDRESS")
         if address is not None:
-            announce(address, kind)
+            announce(address, kind.name)
 
 
 def _resolve(where: Where) -> Any:
@@ -96,59 +160,43 @@ def check_engine(where: Any) -> None:
         _parse_name(where)
     elif not isinstance(where, (Executor, Engine)):
         raise UnsupportedError(
-            f"an engine is one of {', '.join(NAMES)}, an address, or a concurrent.futures.Executor; found {where!r}"
-        )
-
-
-def _parse_name(where: str) -> tuple[str, str | None, int | None]:
-    """(kind, address, workers)"""
-    for start, kind in ADDRESSES.items():
-        if where.startswith(start):
-            check_address(where)
-            return kind, where, None
-    kind, colon, rest = where.partition(":")
-    if kind not in NAMES or (colon and kind in ("local", "slurm")):
-        raise UnsupportedError(
-            f"an engine is one of {', '.join(NAMES)} or an address such as ray://HOST:10001 or tcp://HOST:8786; "
+            f"an engine is one of {', '.join(ENGINES.names)}, an address, or a concurrent.futures.Executor; "
             f"found {where!r}"
         )
+
+
+def _parse_name(where: str) -> tuple[EngineKind, str | None, int | None]:
+    """(kind, address, workers)"""
+    for kind in BUILT_IN:
+        if where.startswith(kind.schemes):
+            check_address(where)
+            return kind, where, None
+    name, colon, rest = where.partition(":")
+    if name not in ENGINES:
+        if name in ENGINES.names:
+            ENGINES.find(name, "an engine")  # says why it cannot be used
+        raise _unknown(where)
+    kind = ENGINES[name]
     if not colon:
         return kind, None, None
-    if rest.isdigit() and int(rest) > 0:
+    if not kind.takes:
+        raise _unknown(where)
+    if "workers" in kind.takes and rest.isdigit() and int(rest) > 0:
         return kind, None, int(rest)
-    if kind == "processes":
-        raise UnsupportedError(f"processes:N has N processes, at least one; found {where!r}")
-    if ":" not in rest and (kind, rest) != ("ray", "auto"):
-        raise UnsupportedError(f"{kind}:N has N workers, at least one, {kind}:HOST:PORT is a cluster; found {where!r}")
+    if "address" not in kind.takes:
+        raise UnsupportedError(f"{name}:N has N {name}, at least one; found {where!r}")
+    if ":" not in rest and (name, rest) != ("ray", "auto"):
+        raise UnsupportedError(f"{name}:N has N workers, at least one, {name}:HOST:PORT is a cluster; found {where!r}")
     if rest != "auto":
         check_address(rest)
     return kind, rest, None
 
 
-def _create_engine(where: str) -> Engine:
-    kind, address, workers = _parse_name(where)
-    if kind == "local":
-        return _LOCAL
-    if kind == "processes":
-        from .processes import Processes
-
-        return Processes(workers)
-    if kind == "ray":
-        from .ray import Ray
-
-        return Ray(address, workers)
-    if kind == "dask":
-        from .dask import Dask
-
-        return Dask(address, workers)
-    from .slurm import Slurm
-
-    table = _own_settings().get("slurm")
-    if table is None and "slurm" in _folder_settings():
-        raise _refusal("has a table [slurm]")
-    if not isinstance(table or {}, dict) or not isinstance((table or {}).get("workers", 1), int):
-        raise FernnError("[slurm] in the settings file is a table of submitit's settings, `workers` in it a number.")
-    return Slurm(**(table or {}))
+def _unknown(where: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"an engine is one of {', '.join(ENGINES.names)} or an address such as ray://HOST:10001 or tcp://HOST:8786; "
+        f"found {where!r}"
+    )
 
 
 def close_all() -> None:

@@ -18,6 +18,7 @@ from ..data.atomic_write import remove_link, write_text
 from ..engines.processes import cores
 from ..errors import DataError, RunError, UnsupportedError, short_repr
 from ..learners.baselines import BASELINES
+from ..learners.learner_registry import METHODS as LEARNERS
 from ..runs.run import remove_created, writable
 from .trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials, silent
 from .trials import METHODS, Trial, TrialResult, irreducible_error, missing_settings
@@ -151,8 +152,9 @@ def compare(
     if baselines is None:
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
     for name in named:
-        if name not in OFFERED.values():
-            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(OFFERED)}")
+        if name not in OFFERED.values() and name not in LEARNERS:
+            names = dict.fromkeys([*OFFERED, *LEARNERS.names])
+            raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(names)}")
     for line in missing_settings(named, given).values():
         raise UnsupportedError(f"{line}: leave it out of the methods, or the option")
     named = tuple(with_settings(name, given) for name in named)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset, load, paper_split, split
-from ..errors import DataError, short_repr
+from ..errors import DataError, UnsupportedError, short_repr
 from ..formula import parse
 from ..formula.json_fields import as_int, as_number, as_object, as_text
 from ..formula.templates import require_closed
 from ..learners import Enumerative, Fernn, Lattice, Learner, PaperFernn, Tree
 from ..learners.base import unavoidable_error
+from ..learners.learner_registry import METHODS as LEARNERS
 from ..runs.methods import FLAG_WORDS, setting_words, takes
 from ..semantics import robustness
 
@@ -256,13 +257,31 @@ def name_with_settings(method: str, given: Mapping[str, Any]) -> str:
 
 def is_method(name: str) -> bool:
     """Whether it is a method, with or without settings of its own."""
-    return name.split(" --")[0] in METHODS
+    return _registered(name.split(" --")[0]) is not None
+
+
+def _registered(name: str) -> ComparedMethod | None:
+    """Of this name: one of the table, or a learner of the registry, such as one that another package brings."""
+    if name in METHODS:
+        return METHODS[name]
+    found = LEARNERS.get(name)
+    if found is None:
+        return None
+
+    def make(length: int, seed: int, limit: float) -> Learner:
+        wanted = {found.names.get("max_length", "max_length"): length, "seed": seed, "time_limit": limit}
+        made: Learner = found.kind(**{key: value for key, value in wanted.items() if key in found.defaults})
+        return made
+
+    return ComparedMethod(make, found.line, takes_real=False)
 
 
 def find_method(name: str) -> ComparedMethod:
     """The method of a name, with the settings that the name has."""
     base, *words = name.split(" --")
-    plain = METHODS[base]
+    plain = _registered(base)
+    if plain is None:
+        raise UnsupportedError(f"there is no method {base!r} to compare")
     given = dict(_setting(word) for word in words)
     if not given:
         return plain
@@ -282,7 +301,7 @@ def missing_settings(methods: Iterable[str], given: Mapping[str, Any]) -> dict[s
     """The methods that do not have all of these settings, each with what it lacks."""
     found = {}
     for name in methods:
-        kind = type(METHODS[name].make(2, 0, 1.0))
+        kind = type(find_method(name).make(2, 0, 1.0))
         missing = [setting_words(key, value) for key, value in given.items() if not takes(kind, key, value)]
         if missing:
             found[name] = f"{name} does not know {' '.join(missing[0])}"

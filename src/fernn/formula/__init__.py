@@ -1,6 +1,19 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
-from .export import FORMATS, export_formula, from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
+from .export import (
+    FORMATS,
+    TARGETS,
+    Target,
+    export_formula,
+    from_json,
+    register_target,
+    to_breach,
+    to_c,
+    to_json,
+    to_latex,
+    to_python,
+    to_rtamt,
+)
 from .laws import negation_normal_form
 from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
 from .nodes import (
@@ -58,6 +71,7 @@ __all__ = [
     "ALL_TIME",
     "FALSE",
     "FORMATS",
+    "TARGETS",
     "TRUE",
     "Always",
     "And",
@@ -76,6 +90,7 @@ __all__ = [
     "Or",
     "Release",
     "Since",
+    "Target",
     "Trigger",
     "Until",
     "WeakSince",
@@ -104,6 +119,7 @@ __all__ = [
     "paper_up_to",
     "parse",
     "reactive",
+    "register_target",
     "rename_channels",
     "renamed",
     "show",

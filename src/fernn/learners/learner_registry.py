@@ -1,14 +1,21 @@
-"""The registry of learners: a learner as plain data, and made again from it where the work is."""
+"""The registry of learners by name, and a learner as plain data, made again from it where the work is.
+
+A learner is one file and one line of `BUILT_IN`. Other packages bring learners of their own with `register_learner`, or
+with an entry point of the group `fernn.learners` that names the class, or a `Method`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import Field, fields
+import inspect
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
 from ..data import Dataset
 from ..engines import Engine, resolve_engine
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, channels, direction, parse
+from ..formula.plugins import Registry, import_object
 from ..formula.templates import require_closed
 from .base import Learner
 
@@ -19,6 +26,86 @@ ENGINE_FIELD = {"where": True}
 def is_setting(each: Field[Any]) -> bool:
     """Whether a field says what is learned, and not where."""
     return "where" not in each.metadata
+
+
+_JUDGE = "fernn.semantics.interpreter:is_interpreter_compiled"
+_EXACT = "fernn.learners.enumerative.scoring:is_compiled"
+_NETWORK = "fernn.learners.fernn.compiled_network:is_compiled"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learner, what it does in a line, and its own names for settings that the command line calls otherwise."""
+
+    source: type[Any] | str
+    """The class, or where it is: `module:Class`, imported when it is first needed."""
+    line: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    compiled: str = _JUDGE
+    """The function that says whether what the learner runs on is compiled for this machine already."""
+
+    __repr__ = short_repr
+
+    @property
+    def kind(self) -> type[Any]:
+        """The class of the learner."""
+        return import_object(self.source, __package__) if isinstance(self.source, str) else self.source
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Every setting as plain data: formulas are text, tuples are lists."""
+        plain = self.kind()
+        return {each.name: to_plain(getattr(plain, each.name)) for each in fields(plain) if is_setting(each)}
+
+    @property
+    def is_compiled(self) -> bool:
+        return bool(import_object(self.compiled)())
+
+
+BUILT_IN = {
+    "fernn": Method(
+        ".fernn.fernn:Fernn", "The default. Searches by training small networks; also predicts numbers.",
+        compiled=_NETWORK,
+    ),
+    "enumerative": Method(
+        ".enumerative.enumerative:Enumerative", "every formula of a space, with a certificate that none errs less",
+        compiled=_EXACT,
+    ),
+    "lattice": Method(
+        ".lattice.lattice:Lattice", "reactive rules, F (cause -> effect), along their order; can predict the effect"
+    ),
+    "tree": Method(
+        ".tree:Tree", "a decision tree of short formulas, read as one formula; several trees can vote", compiled=_EXACT
+    ),
+    "maxsat": Method(
+        ".maxsat:MaxSat", "the smallest formula for traces of 0 and 1, by a solver (needs fernn[verify])"
+    ),
+    "paper": Method(
+        ".paper:PaperFernn", "FERNN as the paper trains it, to compare with", {"max_length": "length"}, _NETWORK
+    ),
+}  # fmt: skip
+
+
+def _accept_learner(name: str, found: Any) -> Method:
+    """What an entry point names, as a method."""
+    if isinstance(found, Method):
+        made = found
+    else:
+        if not (isinstance(found, type) and is_dataclass(found) and callable(getattr(found, "fit", None))):
+            what = found.__name__ if isinstance(found, type) else f"a {type(found).__name__}"
+            raise TypeError(f"it names {what}, not a learner: a dataclass of settings with a method fit")
+        made = Method(found, (inspect.getdoc(found) or "").partition("\n")[0])
+    made.defaults  # noqa: B018  every setting has a default
+    return made
+
+
+METHODS: Registry[Method] = Registry("fernn.learners", "learner", BUILT_IN, _accept_learner)
+"""The learners by name: those of fernn, and those of other packages."""
+
+
+def register_learner(name: str, learner: type[Any] | Method) -> None:
+    """From now on `--method NAME` is this learner, in Python and by every command of this process."""
+    METHODS.register(name, learner)
 
 
 def engine_for(learner: Any) -> Engine:
@@ -33,9 +120,7 @@ def learner_to_dict(learner: Learner) -> dict[str, Any]:
 
     if isinstance(learner, ConstrainedLearner):
         return {"kind": "Informed", "learner": learner_to_dict(learner.learner), "prior": learner.prior.to_json()}
-    kind = type(learner).__name__
-    if _learner_classes().get(kind) is not type(learner):
-        raise UnsupportedError(f"only fernn's own learners can be sent to an engine, not {kind}; use engine='local'")
+    kind = _registered_name(learner)
     named = [each for each in fields(cast(Any, learner)) if is_setting(each)]
     return {"kind": kind, "settings": {each.name: to_plain(getattr(learner, each.name)) for each in named}}
 
@@ -50,8 +135,32 @@ def learner_from_dict(told: dict[str, Any]) -> Learner:
         given["template"] = parse(given["template"])
     if "guesses" in given:
         given["guesses"] = tuple(parse(text) for text in given["guesses"])
-    found: Learner = _learner_classes()[told["kind"]](**given, engine="local")
+    kind = _kind_named(told["kind"])
+    here = {each.name: "local" for each in fields(kind) if not is_setting(each)}
+    found: Learner = kind(**given, **here)
     return found
+
+
+def _registered_name(learner: Learner) -> str:
+    """By which a worker finds the class: its own name for those of fernn, else the one it is registered by."""
+    kind = type(learner)
+    for known in (METHODS.loaded, METHODS):  # those of packages that nobody asked for are loaded last
+        for name, method in known.items():
+            if isinstance(method.source, str) and method.source.rpartition(":")[2] != kind.__name__:
+                continue  # not worth an import
+            if method.kind is kind:
+                return kind.__name__ if BUILT_IN.get(name) is method else name
+    raise UnsupportedError(
+        f"{kind.__name__} cannot be sent to an engine, where it is looked up by name. Use engine='local', or give it "
+        "a name that the workers know too: an entry point of the group fernn.learners."
+    )
+
+
+def _kind_named(name: str) -> type[Any]:
+    for method in BUILT_IN.values():
+        if isinstance(method.source, str) and method.source.rpartition(":")[2] == name:
+            return method.kind
+    return METHODS.find(name, "a learner").kind
 
 
 def read_formula(text: Any, data: Dataset) -> Formula:
@@ -69,14 +178,3 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Formula):
         return str(value)
     return [to_plain(inner) for inner in value] if isinstance(value, (tuple, list)) else value
-
-
-def _learner_classes() -> dict[str, Any]:
-    from .enumerative.enumerative import Enumerative
-    from .fernn.fernn import Fernn
-    from .lattice.lattice import Lattice
-    from .maxsat import MaxSat
-    from .paper import PaperFernn
-    from .tree import Tree
-
-    return {kind.__name__: kind for kind in (Enumerative, Fernn, Lattice, MaxSat, PaperFernn, Tree)}

@@ -5,45 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..data import Dataset
 from ..data.problems import did_you_mean, unknown_channel
-from ..errors import FormulaError, UnsupportedError, short_repr
+from ..errors import FormulaError, UnsupportedError
 from ..formula import Formula, channels, parse
-from ..learners import Enumerative, Fernn, Lattice, Learner, MaxSat, PaperFernn, Prior, Tree, constrain
-from ..learners.learner_registry import is_setting
+from ..learners import Learner, Prior, constrain
+from ..learners.learner_registry import METHODS as METHODS
+from ..learners.learner_registry import Method as Method
 from ..learners.learner_registry import to_plain as as_plain
-
-
-@dataclass(frozen=True)
-class Method:
-    """A learner, what it does in a line, and its own names for settings that the command line calls otherwise."""
-
-    kind: type[Any]
-    line: str
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    __repr__ = short_repr
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Every setting as plain data: formulas are text, tuples are lists."""
-        plain = self.kind()
-        return {each.name: as_plain(getattr(plain, each.name)) for each in fields(plain) if is_setting(each)}
-
-
-METHODS: dict[str, Method] = {
-    "fernn": Method(Fernn, "The default. Searches by training small networks; also predicts numbers."),
-    "enumerative": Method(Enumerative, "every formula of a space, with a certificate that none errs less"),
-    "lattice": Method(Lattice, "reactive rules, F (cause -> effect), along their order; can predict the effect"),
-    "tree": Method(Tree, "a decision tree of short formulas, read as one formula; several trees can vote"),
-    "maxsat": Method(MaxSat, "the smallest formula for traces of 0 and 1, by a solver (needs fernn[verify])"),
-    "paper": Method(PaperFernn, "FERNN as the paper trains it, to compare with", {"max_length": "length"}),
-}
-
 
 # Settings whose flag is not their name with dashes: what is written where the setting has this value.
 FLAG_WORDS: dict[tuple[str, Any], str] = {
@@ -62,19 +35,12 @@ _FLAGS = {
 
 def method(name: str) -> Method:
     """By name."""
-    if name not in METHODS:
-        raise UnsupportedError(f"--method is one of {', '.join(METHODS)}; found {name!r}")
-    return METHODS[name]
+    return METHODS.find(name, "--method")
 
 
 def is_method_compiled(name: str) -> bool:
     """Whether what a method runs on is compiled for this machine already."""
-    from ..learners.enumerative.scoring import is_compiled as exact
-    from ..learners.fernn.compiled_network import is_compiled as network
-    from ..semantics.interpreter import is_interpreter_compiled as judge
-
-    known = {"enumerative": exact, "tightest": exact, "tree": exact, "lattice": judge, "maxsat": judge}
-    return bool(known.get(name, network)())
+    return METHODS["tree" if name == "tightest" else name].is_compiled
 
 
 def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:

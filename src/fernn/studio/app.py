@@ -21,7 +21,7 @@ from ..data import Dataset, data_card
 from ..data.file_checks import format_size
 from ..data.problems import unknown_channel
 from ..errors import FormulaError
-from ..formula import Formula, channels, export_formula, is_template, parse, with_thresholds
+from ..formula import TARGETS, Formula, channels, export_formula, is_template, parse, with_thresholds
 from ..formula.nodes import children
 from ..report import view
 from ..report.page import NAME, write_report
@@ -93,11 +93,6 @@ MOST, DEEPEST = 100, 60
 """Atoms and operators, and operators within operators, at most: what has more takes minutes to draw."""
 
 SPLIT = "split the formula into several"
-NAMES = {
-    "text": "formula.txt", "latex": "formula.tex", "c": "monitor.c", "python": "monitor.py",
-    "rtamt": "formula_rtamt.txt", "breach": "formula.stl", "json": "formula.json",
-}  # fmt: skip
-"""What the file of each format is called."""
 
 
 def parse_rule(text: str) -> Formula:
@@ -140,12 +135,13 @@ def set_thresholds(formula: Formula, given: dict[str, Any]) -> Formula:
 
 def export_rule(text: str, to: str, data: Dataset | None = None) -> dict[str, str]:
     """The formula for another tool, and a name for the file; with data, their time between samples at its head."""
-    if to not in NAMES:
-        raise Refused(f"'to' is one of {', '.join(NAMES)}; found {to[:50]!r}.")
+    if to != "text" and to not in TARGETS:
+        raise Refused(f"'to' is one of text, {', '.join(TARGETS.names)}; found {to[:50]!r}.")
     found = parse_rule(text)
     dt, unit = (None, None) if data is None else (data.dt, data.time_unit)
     written = str(found) if to == "text" else export_formula(found, to, dt, unit)
-    return {"name": NAMES[to], "text": written if written.endswith("\n") else written + "\n"}
+    name = "" if to == "text" else TARGETS[to].file
+    return {"name": name or "formula.txt", "text": written if written.endswith("\n") else written + "\n"}
 
 
 def _size(formula: Formula) -> tuple[int, int]:
@@ -191,9 +187,12 @@ def application(studio: Studio, port: int, access: Access) -> Guard:
     async def hello() -> Response:
         given = studio.files.given
         methods = [{"name": name, "line": one.line, "settings": one.defaults} for name, one in METHODS.items()]
+        targets = [{"name": "text", "title": "Text"}]
+        targets += [{"name": name, "title": one.title or name} for name, one in TARGETS.items()]
         return json_response({
             "version": __version__, "folder": str(studio.folder), "upload_limit": studio.files.limit,
-            "file": None if given is None else given.id, "methods": methods, "datasets": data_sets(),
+            "file": None if given is None else given.id, "methods": methods, "targets": targets,
+            "datasets": data_sets(),
         })  # fmt: skip
 
     @app.post("/api/address")

@@ -7,14 +7,13 @@ line here. Other packages bring formats of their own with `register_reader`, or 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
-from ...errors import FernnWarning, UnsupportedError, short_repr
+from ...errors import UnsupportedError, short_repr
+from ...formula.plugins import import_object, load_plugins
 from ..dataset import Dataset
 from ..options import ReadOptions
 from ..problems import ProblemLog
@@ -45,8 +44,8 @@ class FileFormat:
         """The dataset in a file, None where it cannot be read; problems go to the log."""
         reader = self.reader
         if isinstance(reader, str):
-            module, _, function = reader.partition(":")
-            reader = getattr(import_module(module, __package__), function)
+            loaded: ReadFile = import_object(reader, __package__)
+            return loaded(path, options, log)
         return reader(path, options, log)
 
 
@@ -105,14 +104,10 @@ def register_format(form: FileFormat) -> None:
 @cache
 def _load_entry_points() -> None:
     """Formats of installed packages; one that fails is left out with a warning."""
-    from importlib.metadata import entry_points  # slow to load, and rarely needed
 
-    for point in entry_points(group=GROUP):
-        try:
-            form = point.load()
-            if not isinstance(form, FileFormat):
-                raise TypeError(f"it names a {type(form).__name__}, not a FileFormat")
-            register_format(form)
-        except Exception as error:  # whatever a package of somebody else raises
-            what = f"the reader {point.name!r} ({point.value}) cannot be used: {error}"
-            warnings.warn(what, FernnWarning, stacklevel=3)
+    def use(form: object) -> None:
+        if not isinstance(form, FileFormat):
+            raise TypeError(f"it names a {type(form).__name__}, not a FileFormat")
+        register_format(form)
+
+    load_plugins(GROUP, "reader", use)

@@ -33,7 +33,7 @@ from ..nodes import (
 )
 from ..printer import format_duration, format_number
 from ..templates import require_closed
-from .target import split_spans
+from .target import comment_head, describe_windows, split_spans
 
 _WORD: dict[type[Formula], str] = {
     Not: "not", And: "and", Or: "or", Implies: "=>", Always: "alw", Eventually: "ev",
@@ -49,6 +49,13 @@ def to_breach(formula: Formula, dt: float = 1.0) -> str:
             name = type(node).__name__
             raise UnsupportedError(f"Breach has no {name}; reverse time and export the mirror, which uses until")
     return _text(split_spans(formula), dt)
+
+
+def write_breach(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
+    """A file with the formula, whose head says what the windows mean; without `dt` they are in samples."""
+    text, meaning = to_breach(formula, 1.0 if dt is None else dt), describe_windows(formula, dt, unit)
+    clock = "samples" if dt is None else unit or "time units"
+    return comment_head(formula, f"{meaning} Below they are in {clock}, as Breach counts.", "#") + text + "\n"
 
 
 def _text(formula: Formula, dt: float) -> str:

@@ -1,11 +1,18 @@
-"""What export targets share: rewriting of windows, the header, and a program that runs forward."""
+"""The registry of export targets, and what they share: rewriting of windows, the header, a program that runs forward.
+
+A target is one file and one line of `BUILT_IN`. Other packages bring targets of their own with `register_target`, or
+with an entry point of the group `fernn.targets` that names a `Target`.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
+from typing import Any
 
-from ...errors import FormulaError, UnsupportedError
+from ...errors import FormulaError, UnsupportedError, short_repr
 from ..grammar import TIMED
 from ..measures import direction, expand_definition, map_nodes, mirror
 from ..nodes import (
@@ -27,9 +34,92 @@ from ..nodes import (
     interval,
     walk,
 )
+from ..plugins import Registry, import_object
 from ..printer import format_duration, format_number
 from ..program import Operand, Program, compile_program
 from ..templates import require_closed
+
+OPTIONS = ("dt", "unit", "name")
+"""What a target may ask for beside the formula: the time between samples, its unit, a name for what it defines."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A tool or a language that formulas are written for: called with a formula, it gives the text."""
+
+    name: str
+    write: Callable[..., str] | str
+    """`write(formula)`, with any of OPTIONS that it has parameters for; or where it is: `module:function`."""
+    line: str = ""
+    """What the text is, in a few words."""
+    file: str = ""
+    """What a file of it is called; `formula.txt` if nothing is said."""
+    title: str = ""
+    """Its name in a menu."""
+    comment: str | None = None
+    """What begins a comment. `export_formula` then puts a head before the text, which says what the windows mean;
+    None where the target writes its own."""
+
+    __repr__ = short_repr
+
+    def __call__(self, formula: Formula, **options: Any) -> str:
+        write = import_object(self.write, __package__) if isinstance(self.write, str) else self.write
+        text: str = write(formula, **{key: value for key, value in options.items() if key in _parameters(write)})
+        return text
+
+
+def _parameters(write: Callable[..., str]) -> tuple[str, ...]:
+    """The names of the parameters of a function; none of one that Python cannot look into, such as `str`."""
+    try:
+        return tuple(inspect.signature(write).parameters)
+    except ValueError:
+        return ()
+
+
+BUILT_IN = (
+    Target("c", ".c:to_c", "a C99 monitor, without allocation", "monitor.c", "C"),
+    Target("python", ".python:to_python", "a module that needs nothing but Python", "monitor.py", "Python"),
+    Target("latex", ".latex:to_latex", "mathematics, as papers print it", "formula.tex", "LaTeX", "%"),
+    Target("rtamt", ".rtamt:to_rtamt", "text for rtamt, discrete time", "formula_rtamt.txt", "rtamt", "//"),
+    Target("breach", ".breach:write_breach", "text for Breach (MATLAB)", "formula.stl", "Breach"),
+    Target("json", ".json:to_json", "nested objects, one a node", "formula.json", "JSON"),
+)
+
+
+def _accept_target(name: str, found: Any) -> Target:
+    if not isinstance(found, Target):
+        raise TypeError(f"it names a {type(found).__name__}, not a Target")
+    return found
+
+
+TARGETS: Registry[Target] = Registry(
+    "fernn.targets", "export target", {target.name: target for target in BUILT_IN}, _accept_target
+)
+"""The export targets by name: those of fernn, and those of other packages."""
+
+
+def register_target(target: Target) -> None:
+    """From now on `fernn export --to NAME` and `export_formula` of this process know it."""
+    TARGETS.register(target.name, target)
+
+
+def export_formula(
+    formula: Formula, to: str, dt: float | None = None, unit: str | None = None, name: str = "monitor"
+) -> str:
+    """The content of a file for one of `TARGETS`, whose head says what the windows mean.
+
+    `dt` is the time between samples in `unit`; it never changes what a window means. `name` begins the names of C.
+    """
+    target = TARGETS.find(to, "a target")
+    text = target(formula, dt=dt, unit=unit, name=name)
+    if target.comment is None:
+        return text
+    return comment_head(formula, describe_windows(formula, dt, unit), target.comment) + text + "\n"
+
+
+def comment_head(formula: Formula, meaning: str, comment: str) -> str:
+    """The formula as fernn writes it, and what its windows mean, as comments."""
+    return "".join(f"{comment} {one_line(line)}\n" for line in (f"{formula}", f"Written by fernn. {meaning}"))
 
 
 def expand_weak_operators(formula: Formula) -> Formula:

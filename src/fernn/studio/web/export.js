@@ -2,7 +2,6 @@
 (function (Studio) {
   "use strict";
 
-  const FORMATS = [["text", "Text"], ["latex", "LaTeX"], ["c", "C"], ["python", "Python"], ["rtamt", "rtamt"], ["breach", "Breach"], ["json", "JSON"]];
   let to = "text", file = null;
 
   const written = Studio.latest(
@@ -19,9 +18,10 @@
     if (!place) {
       place = Fernn.el("div.written");
       const told = Fernn.el("span.f-note", { role: "status" });
-      const buttons = FORMATS.map(([name, title]) => Fernn.el("button", { type: "button", "aria-pressed": String(name === to), onclick: () => {
+      const { targets } = Studio.now.hello;
+      const buttons = targets.map(({ name, title }) => Fernn.el("button", { type: "button", "aria-pressed": String(name === to), onclick: () => {
         to = name;
-        buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(FORMATS[k][0] === to)));
+        buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(targets[k].name === to)));
         written(place, Studio.now.reading.formula, to);
       } }, title));
       host.replaceChildren(Fernn.el("div.bar", null, Fernn.el("div.f-choice", { role: "group", "aria-label": "format" }, buttons),
