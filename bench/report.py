@@ -23,7 +23,7 @@ from fernn.errors import FernnError
 from fernn.learners import Entry, Fit, Front
 from fernn.report.page import page
 from fernn.report.view import reading, sensitivity, traces
-from fernn.runs import Job, error, plan, start_job
+from fernn.runs import Job, error, load_result, plan, start_job
 
 RULES = ("v <= 30", "G (v <= 34.3)", "G (v <= 34.3) & F (v >= 20)", "G[0,60] (v <= 34.3 -> F[0,20] (v >= 20))")
 TIMES = 9
@@ -40,8 +40,8 @@ def main() -> None:
     print(f"traces: {_taken(lambda: traces(data), 3):.0f} ms")
     with tempfile.TemporaryDirectory() as folder:
         job = _job(name, data, rules, Path(folder) / "run")
-        print(f"making the report: {_taken(lambda: page(job), 3):.0f} ms")
-        text = page(job)
+        print(f"making the report: {_taken(lambda: page(load_result(job)), 3):.0f} ms")
+        text = page(load_result(job))
         path = Path(folder) / "report.html"
         path.write_text(text, encoding="utf-8")
         print(f"report: {path.stat().st_size / 1e6:.2f} MB")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from fernn.data import from_arrays, read_input, reorder_classes, write_csv
-from fernn.runs import plan_rules, run_rules_job, start_rules_job
+from fernn.runs import plan, run_job, start_job
 
 ORDER = ["low", "middle", "top"]
 KINDS = ("each", "list", "ranked", "one", "two")
@@ -39,8 +39,8 @@ def class_run(kind, folder, names=("down", "flat", "up")):
     method, given = ("fernn", {"max_length": 2, "restarts": 3}) if kind == "ranked" else ("enumerative", {"grid": 8})
     if kind in ("one", "two"):
         method, given = "fernn", {"max_length": 2}
-    planned = plan_rules("one" if kind == "two" else kind, file, {}, method, {"max_length": 2, **given}, 0.2)
+    planned = plan(file, {}, method, {"max_length": 2, **given}, 0.2, classes="one" if kind == "two" else kind)
     if kind == "ranked":
         read, planned = reorder_classes(read, ORDER), planned | {"order": ORDER}
-    run_rules_job(start_rules_job(read, planned, file, folder))
+    run_job(start_job(read, planned, file, folder))
     return folder

@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from .learners.sklearn import RuleListClassifier as RuleListClassifier
     from .learners.sklearn import TightestDetector as TightestDetector
     from .learners.sklearn import TreeClassifier as TreeClassifier
+    from .pipeline import ClassResult as ClassResult
+    from .pipeline import Result as Result
+    from .pipeline import learn as learn
+    from .pipeline import resume as resume
     from .semantics import Monitor as Monitor
     from .semantics import deciding as deciding
     from .semantics import robustness as robustness
@@ -77,6 +81,7 @@ _HOME = {
         "TightestDetector",
         "TreeClassifier",
     ),
+    "pipeline": ("ClassResult", "Result", "learn", "resume"),
     "semantics": ("Monitor", "deciding", "robustness", "satisfied", "score", "signals"),
 }
 _ROOM = {name: room for room, names in _HOME.items() for name in names}

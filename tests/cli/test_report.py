@@ -41,7 +41,7 @@ def test_a_report_that_fails_is_a_warning_and_the_run_is_kept(called, drive, tmp
     def broken(*_):
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr("fernn.report.page.write_job_report", broken)
+    monkeypatch.setattr("fernn.report.page.write_result_report", broken)
     done = called(*drive, "--out", "run")
     assert done.code == 0
     assert "warning: the report could not be written (of all things); the run itself is in run" in done.err

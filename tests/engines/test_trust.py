@@ -14,9 +14,9 @@ from fernn.engines import resolve_engine, use
 from fernn.engines.base import _announced, announce
 from fernn.engines.resolve import announce_engine
 from fernn.errors import FernnError, UnsupportedError
-from fernn.runs import plan, plan_rules
-from fernn.runs.class_rules import rules_learner
+from fernn.runs import plan
 from fernn.runs.methods import learner_of
+from fernn.runs.plan import make_learner
 
 FERNN = [sys.executable, "-P", "-c", "from fernn.cli import main; main()"]
 CLUSTERS = ["tcp://{}", "dask:{}", "tls://{}", "ws://{}", "ray://{}", "ray:{}"]
@@ -144,10 +144,10 @@ def test_the_settings_of_a_run_choose_no_engine():
     with pytest.raises(UnsupportedError, match="no such setting as engine"):
         learner_of(planned, data)
     for kind in ("each", "list", "ranked", "one"):
-        planned = plan_rules(kind, "d.csv", {}, "fernn", {}, 0.2)
+        planned = plan("d.csv", {}, "fernn", {}, 0.2, classes=kind)
         planned["learner"]["engine"] = "tcp://127.0.0.1:1"
         with pytest.raises(UnsupportedError, match="no such setting as engine"):
-            rules_learner(planned, data)
+            make_learner(planned, data)
 
 
 LISTENING = """

@@ -34,7 +34,7 @@ class Asked:
     """A studio in a folder, with a file and two runs; no process is ever begun in it."""
 
     def __init__(self, folder: Path) -> None:
-        from fernn.runs import Run, plan, plan_rules
+        from fernn.runs import Run, plan
         from fernn.studio import stored_runs
         from fernn.studio.access import Access
         from fernn.studio.app import application
@@ -53,7 +53,7 @@ class Asked:
         path = self.studio.files.find(file).path
         assert data is not None
         Run.create(folder / "runs" / "mine", plan(path, {}), data).finish(_fit())
-        kinds = Run.create(folder / "runs" / "kinds", plan_rules("each", path, {}, "fernn", {}, 0.2), data)
+        kinds = Run.create(folder / "runs" / "kinds", plan(path, {}, "fernn", {}, 0.2, classes="each"), data)
         kinds.finish_rules(_rules() | {"train": 0.0, "test": 0.0, "ended": "done", "seconds": 1.0}, {})
 
     def told(self, head: str, body: bytes) -> Any:

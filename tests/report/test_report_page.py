@@ -14,6 +14,7 @@ from fernn import parse, satisfied, score
 from fernn.data import Dataset, from_arrays, read_input
 from fernn.errors import DataError, RunError
 from fernn.report.page import write_report
+from fernn.report.view.rival_view import find_question, gather_rivals, prove_meanings
 from fernn.runs import load_job
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -229,16 +230,27 @@ def test_rivals_are_grouped_by_how_they_judge_the_data(tmp_path):
     assert {each["case"] for each in told["disputed"]} == {
         case for case, a, b in zip(job.data.cases, *judged, strict=True) if a != b
     }
+    assert told["decisive"] is None
+    find_question(gather_rivals(job.run, job.parts[0], job.data), job.run)  # as `fernn rivals` and the studio do
+    told = facts_of(write_report(run))["rivals"]
     assert [each["verdict"]["holds"] for each in told["decisive"]["lanes"]] == [True, False]
 
 
-def test_rivals_that_mean_the_same_are_said_to_and_it_is_kept(tmp_path, monkeypatch):
+def prove(run):
+    job = load_job(run)
+    prove_meanings(gather_rivals(job.run, job.parts[0], job.data), job.run, 20.0)
+
+
+def test_rivals_that_mean_the_same_are_said_to_where_it_was_asked(tmp_path, monkeypatch):
     pytest.importorskip("z3", reason="meanings are proved by z3")
     run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
     error = load_job(run).run.front()[0].train
     formulas = ["G (v <= 3)", "!(F (v > 3))", "(v <= 3) & G (v <= 3)", "G (v <= 3) | G (w <= -90)"]
     rows = [{"formulas": [text], "error": error} for text in formulas]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    before = facts_of(write_report(run))["rivals"]
+    assert (before["senses"], before["groups"][0]["meanings"]) == (None, None)
+    prove(run)
     first = write_report(run).read_bytes()
     told = facts_of_bytes(first)["rivals"]
     assert told["behaviours"] == 1
@@ -256,9 +268,23 @@ def test_without_a_solver_meanings_are_those_of_the_laws_and_that_is_said(tmp_pa
     rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)", "G (v <= 3) | G (w <= -90)"], "error": error}]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
     monkeypatch.setattr("fernn.evaluation.equivalence.find_spec", lambda name: None)
+    prove(run)
     told = facts_of(write_report(run))["rivals"]
     assert (told["senses"]["how"], told["senses"]["count"], told["senses"]["settled"]) == ("laws", 2, False)
     assert "fernn[verify]" in told["senses"]["told"]
+
+
+def test_a_report_writes_nothing_but_itself_and_proves_nothing(tmp_path, monkeypatch):
+    run = run_of(two_kinds(), tmp_path / "run", rules=("G (v <= 3)",))
+    rows = [{"formulas": ["G (v <= 3)", "G G (v <= 3)"], "error": load_job(run).run.front()[0].train}]
+    (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    for name in ("equivalence.equivalence_classes", "rashomon.QuerySession"):
+        monkeypatch.setattr(f"fernn.evaluation.{name}", None)
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    write_report(run, tmp_path / "page.html")
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    write_report(run)
+    assert {path.name for path in run.iterdir()} == {*before, "report.html"}
 
 
 def test_warnings_about_the_data_are_in_the_report(tmp_path):

@@ -12,7 +12,7 @@ from fernn.data import from_arrays, write_csv
 from fernn.errors import DataError
 from fernn.formula import parse
 from fernn.learners import Prior, Range, read_prior
-from fernn.runs import METHODS, plan, plan_rules
+from fernn.runs import METHODS, plan
 from fernn.runs.command import command, suggestions
 
 GIVEN = [
@@ -38,16 +38,12 @@ def understood(monkeypatch):
         assert words[:2] == ["fernn", "learn"]
         found = []
 
-        def begun(
-            file, out, method, given, test, prior, options, quiet, met, kind=None, order=None, sample=None, _=False
-        ):
+        def learn_from(file, reading, settings, method, *, test, classes, order, prior, **_):
             known = None if prior is None else read_prior(prior)
-            planned = plan(file, options, method, given, test, known) if kind is None else {}
-            planned = planned or plan_rules(kind, file, options, method, given, test)
-            found.append(planned | ({} if order is None else {"order": order.split(",")}))
+            found.append(plan(file, reading, method, settings, test, known, classes, order))
             raise SystemExit(0)
 
-        monkeypatch.setattr(learn, "_learn_new", begun)
+        monkeypatch.setattr(learn, "learn_from", learn_from)
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit):
             sys.modules[main.__module__]._code()
@@ -103,7 +99,7 @@ def test_what_is_known_before_comes_back(understood, prior):
     ],
 )
 def test_rules_for_classes_come_back(understood, kind, method, given):
-    planned = plan_rules(kind, "drive.csv", {}, method, given, 0.3)
+    planned = plan("drive.csv", {}, method, given, 0.3, classes=kind)
     planned |= {"order": ["low", "mid", "high"]} if kind == "ranked" else {}
     assert understood(command(planned)) | {"reading": {}} == planned
 
@@ -202,5 +198,6 @@ def test_what_the_data_do_not_allow_is_not_suggested():
     still = from_arrays(np.asarray(TWO.values)[:, :, :1], [0, 1] * 4, ["v", "w"])
     assert [way.setting for way in suggestions(plan("drive.csv", {}), still)] == ["atoms='linear'", ""]
     assert all(
-        "--one-class" in way.command for way in suggestions(plan_rules("one", "a.csv", {}, "fernn", {}, 0.2), TWO)[:-1]
+        "--one-class" in way.command
+        for way in suggestions(plan("a.csv", {}, "fernn", {}, 0.2, classes="one"), TWO)[:-1]
     )

@@ -53,6 +53,7 @@ def rivals(
     """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
     from ..data import suggest_command
     from ..evaluation import rashomon_set
+    from ..evaluation.rashomon import save_question, with_equivalence_classes
     from ..runs import load_job
     from ..runs.rivals import candidates, try_seeds
 
@@ -63,8 +64,12 @@ def rivals(
         with show_units(quiet) as doing:
             try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
     found, are_all = candidates(job.run, train, tolerance)
-    judged = rashomon_set(found, job.data, are_all, prove, time_limit)
+    judged = rashomon_set(found, job.data, are_all)
+    kept = job.run.folder if tolerance is None else None
+    judged = with_equivalence_classes(judged, prove, time_limit, kept) if prove else judged
     question = judged.decisive()
+    if kept is not None:
+        save_question(judged, question, kept)  # the report shows it
     warn_of_windows([group.formula for group in judged.groups[:RIVALS_SHOWN]], job.data)
     if json:
         deciding: dict[str, Any] | None = None

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .common_options import Json
-from .learn import Out, Quiet, run_with_display
+from .learn import Out, Quiet, Terminal
 from .look import NoReport, write_run_report
 from .output import INTERRUPTED, as_json
 from .results import result_json, result_text
+
+if TYPE_CHECKING:
+    from ..data import Dataset
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,18 @@ DEMOS = {
 }
 
 
+class DemoTerminal(Terminal):
+    """Tells the story before learning begins."""
+
+    def __init__(self, quiet: bool, story: str) -> None:
+        super().__init__(quiet)
+        self._story = story
+
+    def data(self, data: Dataset, settings: Mapping[str, Any]) -> None:
+        if self._story:
+            typer.echo(self._story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
+
+
 def demo(
     name: Annotated[
         str, typer.Argument(help="cruise, or with fernn[aeon] also italy, motions.", metavar="[NAME]")
@@ -60,31 +75,26 @@ def demo(
     json: Json = False,
 ) -> int:
     """Learn a rule and show it: for a simulated train, or from real recordings of power or of motion."""
-    from ..data import inspect_input
-    from ..errors import DataError
-    from ..runs import new_folder, plan, start_job
+    from ..pipeline import Result, learn_from
+    from ..runs import new_folder
 
     chosen = _choose_demo(name)
-    reading = dict(chosen.reading)
-    data, met = inspect_input(chosen.data, reading)
-    if data is None:
-        raise DataError("\n".join(str(problem) for problem in met), met)
-    planned = plan(chosen.data, reading, given={**chosen.settings, "time_limit": seconds})
-    job = start_job(data, planned, chosen.data, new_folder("demo") if out is None else out)
-    if not json:
-        typer.echo(chosen.story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
-    done = run_with_display(job, quiet)
-    report = write_run_report(done, met, not no_report)
+    settings = {**chosen.settings, "time_limit": seconds}
+    out = new_folder("demo") if out is None else out
+    listener = DemoTerminal(quiet, "" if json else chosen.story)
+    found = learn_from(chosen.data, chosen.reading, settings, out=out, listener=listener)
+    assert isinstance(found, Result)
+    report = None if no_report else write_run_report(found)
     if json:
-        typer.echo(as_json(result_json(done, report)))
+        typer.echo(as_json(result_json(found.outcome, report)))
     else:
         from .text_plot import picture
 
-        typer.echo(result_text(done, picture(done.front.picked.formula, data), report))
+        typer.echo(result_text(found.outcome, picture(found.formula, found.data), report))
         typer.echo(f"\n{chosen.own}with a file of your own: fernn learn FILE --label COLUMN")
         if report is not None:
             typer.echo(f"all of it to look at, in a browser: {report}")
-    return INTERRUPTED if done.ended == "interrupted" else 0
+    return INTERRUPTED if found.ended == "interrupted" else 0
 
 
 def _choose_demo(name: str) -> Demo:

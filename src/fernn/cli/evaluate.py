@@ -35,14 +35,13 @@ from .common_options import (
     show_rows,
     warn_of_compiling,
 )
-from .output import INTERRUPTED, as_json, check_output, complain, short, table
+from .output import INTERRUPTED, as_json, check_output, complain, table
 
 if TYPE_CHECKING:
-    from ..data import Dataset
     from ..data.streaming import Source
     from ..formula import Formula
     from ..runs.out_of_core import PartitionedVerdicts
-    from ..semantics import Score, Witness
+    from ..semantics import Score
     from ..semantics.running_metrics import LabelledMetrics
     from ..semantics.stream_evaluation import TraceVerdicts
 
@@ -362,66 +361,16 @@ def explain(
     """Why a trace satisfies or violates a formula: the sample that decides, and the way to it."""
     rule, data = read_rule_and_data(formula, file, options, time_units)
     from ..formula import to_sentence
-    from ..semantics import deciding, satisfied, signals
+    from ..semantics.explain import explain_case
 
-    one = data.subset([_place(data, case)])
-    where = parse_at(at, rule)
-    verdict = bool(satisfied(rule, one, at=where)[0])
-    (found,) = deciding(rule, one, at=where)
-    parts = {part: values[0] for part, values in signals(rule, one).items()}
+    found = explain_case(rule, data, case, parse_at(at, rule))
     if json:
-        told: dict[str, object] = {"formula": str(rule), "case": one.cases[0], "satisfied": verdict}
-        typer.echo(as_json(told | _witness_json(found, parts, one)))
+        typer.echo(as_json(found.to_json()))
     else:
-        word = "satisfies" if verdict else "violates"
-        typer.echo(f"case {one.cases[0]} {word} {rule}\n{to_sentence(rule, data.dt, data.time_unit)}\n")
-        if found is None:
-            typer.echo("an empty window or a constant decides: no sample does")
-        else:
-            path = [["  " * i + str(part), t, float(parts[part][t])] for i, (part, t) in enumerate(found.path)]
-            typer.echo(table(["formula", "sample", "robustness"], path))
-            typer.echo(
-                f"\ndecided at {_moment(found.sample, data)}: {_readings(found, one)}, "
-                f"robustness {short(found.robustness)}"
-            )
-    return 0 if verdict else 1
-
-
-def _place(data: Dataset, case: str) -> int:
-    from difflib import get_close_matches
-
-    from ..errors import DataError
-
-    if case in data.cases:
-        return data.cases.index(case)
-    close = get_close_matches(case, data.cases, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else f"; there are {len(data)}, from {data.cases[0]!r} on"
-    raise DataError(f"{data.name} has no case {case!r}{hint}")
-
-
-def _moment(sample: int, data: Dataset) -> str:
-    from ..formula.printer import format_duration
-
-    if data.dt is None:
-        return f"sample {sample}"
-    return f"sample {sample} ({format_duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
-
-
-def _readings(found: Witness, one: Dataset) -> str:
-    trace = one.trace(0)
-    return ", ".join(
-        f"{name} = {short(float(trace[one.channels.index(name)][found.sample]))}" for name in found.channels
-    )
-
-
-def _witness_json(found: Witness | None, parts: Any, one: Dataset) -> dict[str, object]:
-    if found is None:
-        return {"deciding": None}
-    trace = one.trace(0)
-    path = [{"formula": str(part), "sample": t, "robustness": float(parts[part][t])} for part, t in found.path]
-    readings = {name: float(trace[one.channels.index(name)][found.sample]) for name in found.channels}
-    return {
-        "robustness": found.robustness,
-        "deciding": {"atom": str(found.atom), "sample": found.sample, "readings": readings},
-        "path": path,
-    }
+        word = "satisfies" if found.satisfied else "violates"
+        typer.echo(f"case {found.case} {word} {rule}\n{to_sentence(rule, data.dt, data.time_unit)}\n")
+        if found.witness is not None:
+            path = [["  " * i + str(part), t, value] for i, (part, t, value) in enumerate(found.path)]
+            typer.echo(f"{table(['formula', 'sample', 'robustness'], path)}\n")
+        typer.echo(found.conclusion)
+    return 0 if found.satisfied else 1

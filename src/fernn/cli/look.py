@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,9 +14,10 @@ from .output import as_json, check_output, complain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..data import Dataset, Problem
+    from ..data import Dataset
     from ..formula import Formula
-    from ..runs import Job, Outcome, RulesOutcome, Run
+    from ..pipeline import ClassResult, Result
+    from ..runs import Job, Run
 
 
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.html into the run.")]
@@ -40,21 +40,19 @@ def report(
     return 0
 
 
-def write_run_report(done: Outcome | RulesOutcome, problems: Sequence[Problem], wanted: bool = True) -> Path | None:
+def write_run_report(found: Result | ClassResult) -> Path | None:
     """The report of what was just learned; if it cannot be written, that is said, and the run is as good without."""
-    if not wanted or done.job.run is None:
+    if found.run is None:
         return None
     try:
-        from ..report.page import write_job_report
-
-        return write_job_report(done.job, problems)
+        return found.report()
     except KeyboardInterrupt:
         from ..data import suggest_command
 
-        again = suggest_command("report", [str(done.job.run.folder)])
+        again = suggest_command("report", [str(found.run)])
         complain(f"warning: interrupted, so there is no report; {again} writes it")
     except Exception as error:
-        complain(f"warning: the report could not be written ({error}); the run itself is in {done.job.run.folder}")
+        complain(f"warning: the report could not be written ({error}); the run itself is in {found.run}")
     return None
 
 

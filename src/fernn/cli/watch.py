@@ -230,7 +230,7 @@ def watch(
     from ..errors import UnsupportedError
     from ..evaluation import evaluate_rule
     from ..evaluation.drift import DriftMonitor
-    from ..runs import error, load_job, load_result, reading_options
+    from ..runs import Outcome, error, load_job, load_result, reading_options
 
     if not 0 < alarm < 1:
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
@@ -238,6 +238,7 @@ def watch(
     if not job.data.classes:
         raise UnsupportedError("watch follows a rule for two classes, not one for real labels")
     found = load_result(job)
+    assert isinstance(found, Outcome)
     train, held = job.parts
     known = train if held is None else held
     rule = found.front.picked.formula

@@ -71,6 +71,11 @@ class ReadOptions:
         if not _is_encoding(self.encoding):
             raise _wrong("encoding", "one that Python knows, such as utf-8, latin-1 or utf-16", self.encoding)
 
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Those that `read` takes."""
+        return tuple(each.name for each in fields(cls) if each.name not in ("marks", "faulty", "classes"))
+
     @property
     def severity_of_rows(self) -> Literal["error", "warning"]:
         return "error" if self.bad_rows == "error" else "warning"

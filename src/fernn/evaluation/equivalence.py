@@ -495,19 +495,20 @@ def sufficient_samples(formulas: Sequence[Formula], data: Dataset) -> int:
     return int(min(max(SHORT, max(ends) + 2), LONG, int(data.lengths.max())))
 
 
-def load_classes(folder: Path, groups: Sequence[Sequence[Formula]], length: int) -> EquivalenceClasses | None:
-    """What was found before of the same formulas; None where there is nothing, or of others."""
+def load_classes(
+    folder: Path, groups: Sequence[Sequence[Formula]], length: int | None = None
+) -> EquivalenceClasses | None:
+    """What was found before of the same formulas, up to this length or any; None where there is nothing."""
     with suppress(OSError, *MALFORMED_DATA):
         found = as_object(read_json((folder / CLASSES_FILE).read_bytes()))
         by_text = {str(formula): formula for group in groups for formula in group}
         classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in as_objects(found["classes"]))
         how: Any = found["how"]
-        is_same = (
-            sorted(str(f) for row in classes for f in row) == sorted(by_text) and as_int(found["length"]) == length
-        )
+        reached = as_int(found["length"])
+        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and length in (None, reached)
         if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
             rough, reach = found.get("up_to_rounding") is True, as_int(found.get("reach", 0))
-            return EquivalenceClasses(classes, length, how, found["settled"] is True, rough, reach)
+            return EquivalenceClasses(classes, reached, how, found["settled"] is True, rough, reach)
     return None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
-from ..errors import UnsupportedError, short_repr
+from ..data.atomic_write import write_text
+from ..errors import MALFORMED_DATA, UnsupportedError, short_repr
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
+from ..formula.json_fields import as_object, read_json
 from ..formula.printer import format_number, format_sum
 from ..learners.constraints import atoms_with_sign
-from ..mining import Query, QuerySession
+from ..mining import Query, QueryAnswer, QuerySession
 from ..semantics import satisfied
 from . import equivalence
 from .equivalence import EquivalenceClasses
@@ -182,12 +186,43 @@ def with_equivalence_classes(
         known = equivalence.equivalence_classes(groups, found.data, samples, time_limit)
         if keep is not None:
             equivalence.save_classes(keep, known)
+    return _with_classes(found, known)
+
+
+def with_stored_classes(found: RashomonSet, folder: Path) -> RashomonSet:
+    """The same, also by what is known in this folder of what the formulas mean: nothing is proved."""
+    known = equivalence.load_classes(folder, [group.formulas for group in found.groups])
+    return found if known is None else _with_classes(found, known)
+
+
+def _with_classes(found: RashomonSet, known: EquivalenceClasses) -> RashomonSet:
+    groups = [group.formulas for group in found.groups]
     count = Counter(place for row in known.classes for place, group in enumerate(groups) if row[0] in group)
     told = [
         replace(group, meanings=count[place] if known.is_settled or count[place] == 1 else None)
         for place, group in enumerate(found.groups)
     ]
     return replace(found, groups=tuple(told), senses=known)
+
+
+QUESTION_FILE = "question.json"
+
+
+def save_question(found: RashomonSet, question: Query | None, folder: Path) -> None:
+    """What would decide between the groups, for the next time; a folder that cannot be written is left as it is."""
+    told = {"schema": 1, "between": [str(group.formula) for group in found.groups]}
+    told |= {"question": None if question is None else QueryAnswer(question, None).to_json()}
+    with suppress(OSError):
+        write_text(folder / QUESTION_FILE, json.dumps(told, ensure_ascii=False) + "\n")
+
+
+def load_question(found: RashomonSet, folder: Path) -> Query | None:
+    """What was kept for the same groups; None where there is nothing, or for others."""
+    with suppress(OSError, *MALFORMED_DATA):
+        told = as_object(read_json((folder / QUESTION_FILE).read_bytes()))
+        if told["between"] == [str(group.formula) for group in found.groups] and told["question"] is not None:
+            return QueryAnswer.from_json(as_object(told["question"])).question
+    return None
 
 
 def shape(formula: Formula) -> str:

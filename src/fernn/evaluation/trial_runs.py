@@ -35,6 +35,7 @@ from ..learners.base import is_real, select_entry
 from ..learners.baselines import BASELINES
 from ..learners.enumerative.enumerative import ExactFit
 from ..learners.paper import output
+from ..runs import fit_in_run
 from ..runs.run import FolderLock, make_folder, writable
 from ..semantics import score
 from ..semantics.running_metrics import score_verdicts
@@ -126,7 +127,7 @@ def _fit_method(unit: Trial, made: TrialData, limit: float) -> TrialResult:
     learner = way.make(unit.length, unit.seed, limit)
     train = made.train if way.takes_real or not is_real(made.train) else sign_labels(made.train)
     began, cpu = perf_counter(), process_time()
-    fit = learner.fit(train)
+    fit = fit_in_run(learner, train)
     seconds, busy = perf_counter() - began, process_time() - cpu
     last = fit.front[len(fit.front) - 1]
     found = {

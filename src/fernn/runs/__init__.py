@@ -3,30 +3,23 @@
 from typing import Any
 from warnings import warn
 
-from .class_rules import (
-    CLASSES,
-    RulesOutcome,
-    load_rules,
-    load_rules_result,
-    plan_rules,
-    run_rules_job,
-    start_rules_job,
-)
 from .job import (
     Job,
     Outcome,
+    RulesOutcome,
     data_file,
     error,
     fit_in_run,
     load_job,
     load_result,
+    load_rules,
     parts,
-    plan,
     reading_options,
     run_job,
     start_job,
 )
 from .methods import METHODS, Method, is_method_compiled, learner, method, settings
+from .plan import CLASSES, plan
 from .run import Run, new_folder, resume_command, run_folders
 
 __all__ = [
@@ -45,20 +38,16 @@ __all__ = [
     "load_job",
     "load_result",
     "load_rules",
-    "load_rules_result",
     "method",
     "new_folder",
     "parts",
     "plan",
-    "plan_rules",
     "reading_options",
     "resume_command",
     "run_folders",
     "run_job",
-    "run_rules_job",
     "settings",
     "start_job",
-    "start_rules_job",
 ]
 
 _OLD_NAMES = {"learned": "fit_in_run", "begun": "start_job", "carried_out": "run_job"}

@@ -11,8 +11,8 @@ from typing import Any
 from ..data import Dataset, suggest_command
 from ..data.transform import SUFFIX
 from ..learners import Prior
-from .class_rules import TIGHTEST
 from .methods import METHODS, Method, number_text, setting_words, takes
+from .plan import TIGHTEST
 
 SHARE = 0.2  # of the traces, kept for the test unless something else is asked for
 

@@ -1,10 +1,10 @@
-"""The pipeline of a job: plan, split the data, fit, test every formula on traces not seen, keep all in a run."""
+"""A job carried out: split the data, fit, test every formula on traces not seen, keep all in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from ..errors import DataError, RunError, describe_error, short_repr
 from ..formula import Formula, parse
 from ..formula.json_fields import read_json
 from ..learners import Fit, Front, Learner, Prior, Progress, Watch, silent
-from ..learners.base import losses
+from ..learners.base import TIME_LIMIT_NOTE, losses
+from ..learners.classes import Decides, RulesFit, Tightest, read_rules
 from ..learners.constraints import restrict_data
 from ..learners.enumerative.certificate import Certificate
-from .methods import learner_of, settings
+from .plan import ClassLearner, make_learner
 from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
 
@@ -63,45 +64,13 @@ def _check_labels(data: Dataset, when: str, classes: str | None) -> None:
         )
 
 
-def fit_in_run(
-    learner: Learner,
-    data: Dataset,
-    run: Run | None = None,
-    watch: Watch = silent,
-    broken: Callable[[OSError], None] | None = None,
-) -> Fit:
-    """Fit, keeping every step in the run, from where the run stands.
-
-    A KeyboardInterrupt that the learner lets through ends the fit with the last front it told of. When the
-    run cannot be written `broken` is told, and learning goes on; without it, that is an error.
-    """
-    last: Progress | None = None
-
-    def told(progress: Progress) -> None:
-        nonlocal last
-        last = progress
-        if run is not None:
-            try:
-                run.record(progress)
-            except OSError as error:
-                if broken is None:
-                    raise
-                broken(error)
-        watch(progress)
-
-    try:
-        return learner.fit(data, told, None if run is None else run.state)
-    except KeyboardInterrupt:
-        if last is None:
-            raise
-        return Fit(last.front, last.seconds, "interrupted", last.state)
-
-
 def error(formula: Formula, data: Dataset) -> float:
     """Of the formula as printed: the share of wrong verdicts, or for real labels the mean absolute error."""
     return float(losses(parse(str(formula)), data).mean())
 
 
+DATA, SAMPLE = "data.npz", "sample.npz"
+"""The data of a run that keeps them itself: those that were in memory, or the sample that was learned from."""
 CERTIFICATE = "certificate.json"
 LARGEST = 100_000_000
 """Bytes of a certificate."""
@@ -163,10 +132,22 @@ class Job:
         split = self.settings["split"]
         return parts(self.data, split["test"], split["seed"], self.classes)
 
+    @cached_property
+    def learner(self) -> Learner | ClassLearner:
+        """What learns, with the settings of the run."""
+        return make_learner(self.settings, self.data)
+
     @property
     def classes(self) -> str | None:
         """The kind of rules for classes that is learned; None for one rule that tells two apart."""
         return self.settings.get("classes")
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many traces are learned on, and how many tested on."""
+        train, held = self.parts
+        alone = self.classes == "one" and len(train.classes) == 2
+        return int(train.positive.sum()) if alone else len(train), 0 if held is None else len(held)
 
 
 @dataclass(frozen=True)
@@ -178,8 +159,6 @@ class Outcome:
     test: tuple[float, ...] | None
     ended: str
     seconds: float
-    cases: tuple[int, int]
-    """Learned on, tested on."""
     notes: tuple[str, ...] = ()
     """What the method has to say of its result."""
 
@@ -189,25 +168,44 @@ class Outcome:
         """The formulas from simple to accurate, and how learning ended."""
         return f"{self.front}\n{self.ended}, after {self.seconds:.1f} s"
 
+    @property
+    def cases(self) -> tuple[int, int]:
+        """Learned on, tested on."""
+        return self.job.sizes
 
-def plan(
-    file: str,
-    reading: dict[str, Any],
-    method: str = "fernn",
-    given: dict[str, Any] | None = None,
-    test: float = 0.2,
-    prior: Prior | None = None,
-) -> dict[str, Any]:
-    """The settings of a run: `given` are those of the method that differ from its defaults, `prior` what is known."""
-    chosen = settings(method, given or {})
-    known = {} if prior is None else {"prior": prior.to_json()}
-    return known | {
-        "method": method,
-        "learner": chosen,
-        "split": {"test": test, "seed": chosen["seed"]},
-        "file": str(Path(file).resolve()) if Path(file).exists() else file,
-        "reading": reading,
-    }
+
+@dataclass(frozen=True)
+class RulesOutcome:
+    """What came of a job that learned rules for classes."""
+
+    job: Job
+    rules: Decides
+    train: float
+    """The share of traces that got another class than theirs, of those learned on."""
+    test: float | None
+    """The same of those kept for the test, by the rules as printed."""
+    ended: str
+    seconds: float
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """The rules, and how learning ended."""
+        return f"{self.rules}\n{self.ended}, after {self.seconds:.1f} s"
+
+    @property
+    def cases(self) -> tuple[int, int]:
+        """Learned on, tested on."""
+        return self.job.sizes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the result."""
+        return (TIME_LIMIT_NOTE,) if self.ended == "time limit" else ()
+
+
+Broken = Callable[[OSError], None]
+"""Told when the run cannot be written; learning goes on."""
 
 
 def start_job(data: Dataset, planned: dict[str, Any], file: str, out: Path | None = None) -> Job:
@@ -216,12 +214,22 @@ def start_job(data: Dataset, planned: dict[str, Any], file: str, out: Path | Non
     if out is not None:
         check_vacant(out)
     try:
-        learner_of(planned, job.parts[0])
-        return replace(job, run=Run.create(out if out is not None else new_folder(data.name), planned, data))
+        train = job.parts[0]
+        if isinstance(job.learner, Tightest):
+            job.learner.good(train)
+        run = Run.create(out if out is not None else new_folder(data.name), planned, data)
     except Exception:
         if out is not None:
             remove_created(out)  # it may have been made for this run already
         raise
+    return _with_run(job, run)
+
+
+def _with_run(job: Job, run: Run) -> Job:
+    """The same job, kept in a run; what is known of it stays known."""
+    made = replace(job, run=run)
+    made.__dict__.update({name: job.__dict__[name] for name in ("parts", "learner") if name in job.__dict__})
+    return made
 
 
 def load_job(
@@ -255,6 +263,8 @@ def load_job(
 def data_file(run: Run) -> str:
     """Where the data of a run are."""
     file = str(run.setting("file"))
+    if (own := run.folder / Path(file).name).name in (DATA, SAMPLE) and own.is_file():
+        return str(own)  # the run may have moved
     if not is_named(file) and not Path(file).exists():
         again = suggest_command("learn", ["FILE"], more=["--resume", "--out", str(run.folder)])
         raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
@@ -272,34 +282,77 @@ def reading_options(settings: Mapping[str, Any], file: str) -> dict[str, Any]:
     return dict(settings["reading"] if sample is None or is_own else sample["reading"])
 
 
-def run_job(job: Job, watch: Watch = silent, broken: Callable[[OSError], None] | None = None) -> Outcome:
-    """Learn on one part of the data, test every formula on the other; finishes the run.
+def run_job(job: Job, watch: Watch = silent, broken: Broken | None = None) -> Outcome | RulesOutcome:
+    """Learn on one part of the data, test on the other; finishes the run.
 
-    Where the run cannot be written `broken` is told, and learning goes on; without it, that is an error.
+    A KeyboardInterrupt that the learner lets through ends the fit with the last front it told of. Where the run cannot
+    be written `broken` is told, and learning goes on; without it, that is an error.
     """
     train, held = job.parts
-    made = learner_of(job.settings, job.data)
-    fit = fit_in_run(made, train, job.run, watch, broken)
+    fit = fit_in_run(job.learner, train, job.run, watch, broken)
+    if isinstance(fit, RulesFit):
+        rules = read_rules(fit.rules.to_json())  # what is tested is what is kept
+        outcome = RulesOutcome(
+            job, rules, fit.train, None if held is None else rules.error(held), fit.ended, fit.seconds
+        )
+        about = {"train": fit.train, "test": outcome.test, "ended": fit.ended, "seconds": round(fit.seconds, 3)}
+        if job.run is not None:
+            _keep(partial(job.run.finish_rules, fit.rules.to_json() | about, fit.state), broken)
+        return outcome
     fit = replace(fit, artifacts=add_origin(fit.artifacts, job.settings))
     test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
     if job.run is not None:
-        try:
-            job.run.finish(fit, test)
-        except OSError as problem:
-            if broken is None:
-                raise
-            broken(problem)
-    cases = (len(train), 0 if held is None else len(held))
-    return Outcome(job, fit.front, test, fit.ended, fit.seconds, cases, fit.notes)
+        _keep(partial(job.run.finish, fit, test), broken)
+    return Outcome(job, fit.front, test, fit.ended, fit.seconds, fit.notes)
 
 
-def load_result(job: Job) -> Outcome:
+def fit_in_run(
+    learner: Any, data: Dataset, run: Run | None = None, watch: Watch = silent, broken: Broken | None = None
+) -> Any:
+    """Fit, keeping every step in the run, from where the run stands: `run_job` without a test."""
+    last: Progress | None = None
+
+    def record(progress: Progress) -> None:
+        nonlocal last
+        last = progress
+        if run is not None:
+            _keep(partial(run.record, progress), broken)
+        watch(progress)
+
+    try:
+        return learner.fit(data, record, None if run is None else run.state)
+    except KeyboardInterrupt:
+        if last is None or isinstance(learner, ClassLearner):
+            raise
+        return Fit(last.front, last.seconds, "interrupted", last.state)
+
+
+def _keep(work: Callable[[], None], broken: Broken | None) -> None:
+    try:
+        work()
+    except OSError as problem:
+        if broken is None:
+            raise
+        broken(problem)
+
+
+def load_result(job: Job) -> Outcome | RulesOutcome:
     """What a run has to show as it is, without learning on."""
     assert job.run is not None
-    front = job.run.front()
-    if front is None:
+    if job.classes:
+        rules, told = load_rules(job.run)
+        return RulesOutcome(job, rules, told["train"], told["test"], told["ended"], told["seconds"])
+    found = job.run.result()
+    if found is None:
         raise RunError(f"{job.run.folder} has found no formula yet. Go on with it: {resume_command(job.run.folder)}")
-    train, held = job.parts
-    cases = (len(train), 0 if held is None else len(held))
-    run = job.run
-    return Outcome(job, front, run.test(), run.ended or "interrupted", run.seconds, cases, run.notes)
+    return Outcome(job, found.front, found.test, found.ended or "interrupted", found.seconds, found.notes)
+
+
+def load_rules(run: Run) -> tuple[Decides, dict[str, Any]]:
+    """The rules of a run, and what else is known of them."""
+    told = run.rules()
+    if told is None and not run.settings.get("classes"):
+        raise RunError(f"{run.folder} holds a rule that tells two classes apart, no rules for classes. Use fernn eval.")
+    if told is None:
+        raise RunError(f"{run.folder} has no rules yet. Go on with it: {resume_command(run.folder)}")
+    return read_rules(told), told

@@ -12,16 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..data import DataCard, Dataset, Problem, save
+from ..data import DataCard, Dataset, Problem
 from ..data.streaming import Source, Stream, TraceBatch
 from ..data.streaming.partition import PartitionMerger, partition, with_partition
 from ..data.streaming.spill import decode_array, encode_array
-from ..data.streaming.stratified_sample import StreamSample
 from ..data.streaming.stream_summary import StreamingMedian, measure_part, merge_summaries, summarize_part
 from ..data.streaming.whole_cases import StreamTotals
 from ..engines import Unit, Where, resolve_engine, run_units
@@ -244,9 +242,6 @@ def batch_without_labels(data: Dataset) -> TraceBatch:
     return TraceBatch(list(data.cases), flat, bounds, data.channels)
 
 
-SAMPLE = "sample.npz"
-
-
 @dataclass(frozen=True)
 class FullDataErrors:
     """What all the data say of a front that was learned from a sample of them."""
@@ -282,23 +277,6 @@ class FullDataErrors:
         elif self.complete and self.tried:
             said.append(f"none of {self.tried} other values of thresholds of the picked rule errs less on all of them")
         return tuple(said)
-
-
-def plan_sample(planned: Mapping[str, Any], found: StreamSample, file: str, out: Path) -> dict[str, Any]:
-    """The settings of a run whose data are a sample, which it keeps itself."""
-    about = {
-        "of": str(Path(file).resolve()),
-        "reading": planned["reading"],
-        "kept": found.kept,
-        "met": found.met,
-        "samples": found.samples,
-    }
-    return {**planned, "file": str((out / SAMPLE).resolve()), "reading": {}, "sample": about}
-
-
-def save_sample(data: Dataset, folder: Path) -> None:
-    """The sample as a file of the run."""
-    save(data, folder / SAMPLE)
 
 
 def judge_on_all(

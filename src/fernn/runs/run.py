@@ -19,6 +19,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import inf
@@ -31,7 +32,7 @@ from .. import __version__
 from ..data import Dataset, suggest_command
 from ..data.atomic_write import DISK_FULL, append_line, is_temporary, write_text
 from ..data.options import validate_options
-from ..errors import MALFORMED_DATA, DataError, RunError, convert_errors, describe_error
+from ..errors import MALFORMED_DATA, DataError, RunError, convert_errors, describe_error, short_repr
 from ..formula.json_fields import as_int, as_number, as_object, as_objects, as_text, read_json
 from ..learners import Fit, Front, Prior, Progress
 from ..learners.base import front_from_strict_json, front_to_strict_json, strict_json_number
@@ -164,6 +165,22 @@ class FolderLock:
 SCHEMA = 1
 CHECKPOINT_SECONDS = 0.5  # seconds, at least, from one writing of the state to the next
 FRONT, STATE, HISTORY, RULES = "front.json", "state.json", "history.jsonl", "rules.json"
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """What the front of a run on disk tells."""
+
+    front: Front
+    test: tuple[float, ...] | None
+    """The test error of each formula; None while it is not known."""
+    ended: str | None
+    """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
+    seconds: float
+    notes: tuple[str, ...]
+    """What the method had to say; what a certificate says is made from its fields, not repeated."""
+
+    __repr__ = short_repr
 
 
 class Run:
@@ -308,17 +325,30 @@ class Run:
         """Whether there is nothing in it to look at or to go on from."""
         return not any((self.folder / name).exists() for name in (FRONT, RULES, STATE))
 
+    def result(self) -> StoredResult | None:
+        """What `finish` kept, or what is known so far; None before the first formula."""
+        found = self._read(FRONT)
+        if found is None:
+            return None
+        with self._sound(FRONT):
+            front = front_from_strict_json(found)
+            rows = as_objects(found.get("entries", []))
+            test = tuple(float(row["test"]) for row in rows) if rows and "test" in rows[0] else None
+            ended = None if found.get("ended") is None else as_text(found["ended"])
+            notes = [as_text(note) for note in found.get("notes", ())]
+            seconds = as_number(found.get("seconds", 0.0))
+        notes = [self._certified_note() if note.startswith(NOTE) else note for note in notes]
+        return StoredResult(front, test, ended, seconds, tuple(notes))
+
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""
-        found = self._read(FRONT)
-        with self._sound(FRONT):
-            return None if found is None else front_from_strict_json(found)
+        found = self.result()
+        return None if found is None else found.front
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
-        with self._sound(FRONT):
-            told = as_objects((self._read(FRONT) or {}).get("entries", []))
-            return tuple(float(row["test"]) for row in told) if told and "test" in told[0] else None
+        found = self.result()
+        return None if found is None else found.test
 
     @property
     def ended(self) -> str | None:
@@ -330,9 +360,8 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the method had to say of its result; what a certificate says is made from its fields, not repeated."""
-        with self._sound(FRONT):
-            found = [as_text(note) for note in (self._read(FRONT) or {}).get("notes", ())]
-        return tuple(self._certified_note() if note.startswith(NOTE) else note for note in found)
+        found = self.result()
+        return () if found is None else found.notes
 
     def _certified_note(self) -> str:
         from .job import read_certificate
@@ -347,8 +376,8 @@ class Run:
     @property
     def seconds(self) -> float:
         """How long was learned, as far as the front on disk tells."""
-        with self._sound(FRONT):
-            return as_number((self._read(FRONT) or {}).get("seconds", 0.0))
+        found = self.result()
+        return 0.0 if found is None else found.seconds
 
     def history(self) -> list[dict[str, Any]]:
         """A row for every formula that joined the front, oldest first; what is torn or damaged is left out."""

@@ -8,14 +8,16 @@ same for a formula and its mirror.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import SignalError, short_repr
+from ..data import Dataset
+from ..errors import DataError, SignalError, short_repr
 from ..formula.measures import direction
 from ..formula.nodes import (
     Always,
@@ -41,8 +43,9 @@ from ..formula.nodes import (
     interval,
 )
 from ..formula.parser import parse
+from ..formula.printer import format_duration
 from .packed_traces import Nonfinite, Traces
-from .robustness import Values, signals
+from .robustness import Values, satisfied, signals
 
 Row = npt.NDArray[Any]
 
@@ -62,6 +65,83 @@ class Witness:
     @property
     def channels(self) -> tuple[str, ...]:
         return self.atom.channels
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a trace satisfies or violates a formula: the sample that decides, and the way to it."""
+
+    formula: Formula
+    case: str
+    satisfied: bool
+    witness: Witness | None
+    """The deciding atom and sample; None where an empty window or a constant decides."""
+    path: tuple[tuple[Formula, int, float], ...]
+    """From the formula down to the atom: each part, the sample it is read at, and its robustness there."""
+    readings: Mapping[str, float]
+    """What the channels of the atom read at the deciding sample."""
+    moment: str
+    """`sample 7 (0.7 s after the start)`"""
+
+    __repr__ = short_repr
+
+    def __str__(self) -> str:
+        """In words, with the way to the deciding sample."""
+        lines = [f"case {self.case} {'satisfies' if self.satisfied else 'violates'} {self.formula}"]
+        lines += [f"{'  ' * i}{part}: {_short(value)} at sample {t}" for i, (part, t, value) in enumerate(self.path)]
+        return "\n".join([*lines, self.conclusion])
+
+    @property
+    def conclusion(self) -> str:
+        """Where it is decided, and by which values."""
+        if self.witness is None:
+            return "an empty window or a constant decides: no sample does"
+        read = ", ".join(f"{name} = {_short(value)}" for name, value in self.readings.items())
+        return f"decided at {self.moment}: {read}, robustness {_short(self.witness.robustness)}"
+
+    def to_json(self) -> dict[str, object]:
+        told: dict[str, object] = {"formula": str(self.formula), "case": self.case, "satisfied": self.satisfied}
+        if self.witness is None:
+            return told | {"deciding": None}
+        deciding = {"atom": str(self.witness.atom), "sample": self.witness.sample, "readings": dict(self.readings)}
+        path = [{"formula": str(part), "sample": t, "robustness": value} for part, t, value in self.path]
+        return told | {"robustness": self.witness.robustness, "deciding": deciding, "path": path}
+
+
+def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | str = "verdict") -> Explanation:
+    """Why a case of the data, by its id or its number, satisfies or violates a formula."""
+    rule = parse(formula) if isinstance(formula, str) else formula
+    one = data.subset([_place(data, case)])
+    parts = {part: values[0] for part, values in signals(rule, one).items()}
+    witness = _explain_trace(rule, parts, at)
+    verdict = bool(satisfied(rule, one, at=at)[0])  # type: ignore[arg-type]
+    if witness is None:
+        return Explanation(rule, one.cases[0], verdict, None, (), {}, "")
+    path = tuple((part, t, float(parts[part][t])) for part, t in witness.path)
+    trace = one.trace(0)
+    readings = {name: float(trace[one.channels.index(name)][witness.sample]) for name in witness.channels}
+    return Explanation(rule, one.cases[0], verdict, witness, path, readings, _moment(witness.sample, data))
+
+
+def _place(data: Dataset, case: object) -> int:
+    if str(case) in data.cases:
+        return data.cases.index(str(case))
+    if isinstance(case, int) and not isinstance(case, bool) and 0 <= case < len(data):
+        return case
+    close = get_close_matches(str(case), data.cases, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; there are {len(data)}, from {data.cases[0]!r} on"
+    raise DataError(f"{data.name} has no case {str(case)!r}{hint}")
+
+
+def _moment(sample: int, data: Dataset) -> str:
+    if data.dt is None:
+        return f"sample {sample}"
+    return f"sample {sample} ({format_duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
+
+
+def _short(value: float) -> str:
+    """Six digits: enough to read, not to compute with."""
+    return f"{value + 0.0:.6g}"  # -0 becomes 0
 
 
 def deciding(

@@ -14,14 +14,17 @@ import sys
 import time
 import traceback
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..pipeline import Listener, learn_from
+from ..runs import is_method_compiled
+
 if TYPE_CHECKING:
     from ..data import Problem
-    from ..learners import Progress
+    from ..learners import Progress, Watch
     from ..runs import Job
 
 GRACE = 60.0
@@ -51,44 +54,45 @@ class Stop:
 
 def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     """Learn what is ordered, telling of it."""
-    from .. import runs
-    from ..data import read_input
-
-    planned = runs.plan(order["file"], order["reading"], order["method"], order["settings"], order["test"])
-    problems: list[Problem] = []
-    data = read_input(order["file"], order["reading"], lambda _, found: problems.extend(found))
-    job = runs.start_job(data, planned, order["file"], Path(order["out"]))
-
-    if not runs.is_method_compiled(order["method"]):
-        _tell(out, {"note": COMPILING})
-
-    def watch(progress: Progress) -> None:
-        _tell(out, {"progress": _plain(progress)})
-        if stop.asked:
-            stop.asked = False  # once is enough: the learner may tell of its result yet
-            raise KeyboardInterrupt
-
-    def broken(problem: OSError) -> None:
-        _tell(out, {"warning": f"the run could not be written ({problem.strerror}: {problem.filename})"})
-
+    found = learn_from(
+        order["file"], order["reading"], order["settings"], order["method"], test=order["test"],
+        out=Path(order["out"]), listener=Lines(stop, out),
+    )  # fmt: skip
+    _tell(out, {"ended": found.ended, "seconds": found.outcome.seconds})
     try:
-        done = runs.run_job(job, watch, broken)
-    except Exception:
-        assert job.run is not None
-        job.run.discard()
-        raise
-    _tell(out, {"ended": done.ended, "seconds": done.seconds})
-    _report(done.job, problems)
-
-
-def _report(job: Job, problems: list[Problem]) -> None:
-    """Beside the run, as a page of its own; what goes wrong with it takes nothing from the run."""
-    try:
-        from ..report.page import write_job_report
-
-        write_job_report(job, problems)
-    except Exception:
+        found.report()
+    except Exception:  # what goes wrong with it takes nothing from the run
         traceback.print_exc()
+
+
+class Lines(Listener):
+    """Tells of learning in lines of JSON."""
+
+    def __init__(self, stop: Stop, out: TextIO) -> None:
+        self._stop, self._out = stop, out
+
+    def problems(self, again: str, problems: tuple[Problem, ...]) -> None:
+        """The page has shown them."""
+
+    def note(self, text: str) -> None:
+        _tell(self._out, {"note": text})
+
+    def warning(self, text: str) -> None:
+        _tell(self._out, {"warning": text})
+
+    def unwritable(self, problem: OSError, folder: Path, is_kept: bool) -> None:
+        self.warning(f"the run could not be written ({problem.strerror}: {problem.filename})")
+
+    def fitting(self, job: Job) -> AbstractContextManager[Watch]:
+        if not is_method_compiled(job.settings["method"]):
+            self.note(COMPILING)
+        return nullcontext(self._watch)
+
+    def _watch(self, progress: Progress) -> None:
+        _tell(self._out, {"progress": _plain(progress)})
+        if self._stop.asked:
+            self._stop.asked = False  # once is enough: the learner may tell of its result yet
+            raise KeyboardInterrupt
 
 
 def _plain(progress: Progress) -> dict[str, Any]:

@@ -21,9 +21,14 @@ from ..learners import Front
 from ..report import view
 from ..report.page.facts import doubts
 from ..report.view.encoding import collect_warnings
-from ..report.view.rival_view import gather_rivals, prove_meanings, synthetic_lanes
-from ..report.view.rival_view import rivals_to_json as rivals_told
-from ..runs import Job, Run, load_result, load_rules, load_rules_result, parts, run_folders
+from ..report.view.rival_view import (
+    find_question,
+    gather_rivals,
+    prove_meanings,
+    rivals_to_json,
+    synthetic_lanes,
+)
+from ..runs import Job, Run, load_result, load_rules, parts, run_folders
 from ..runs.command import command
 from .data_files import CachedRead, DatasetCache, check_reading, data_id, in_order, test_mask
 from .json_api import Refused, field
@@ -162,7 +167,7 @@ def doubts_of(run: Run, look: CachedRead) -> list[str]:
         return []
     job = Job(in_order(look.data, run), run.settings, str(run.settings["file"]), run.settings["reading"], run)
     try:
-        told = draw_quietly(lambda: doubts(load_rules_result(job) if job.classes else load_result(job)))
+        told = draw_quietly(lambda: doubts(load_result(job)))
     except FernnError:
         return []  # nothing was found yet
     return [line for line in (told["refusal"], told["suggestions"], *told["detection"]) if line]
@@ -200,6 +205,8 @@ def rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str,
     split = run.settings["split"]
     train, _ = parts(data, split["test"], split["seed"])
     found = draw_quietly(gather_rivals, run, train, data, tolerance)
-    found = prove_meanings(found, run if tolerance is None else None, RIVALS_PATIENCE)  # others may draw meanwhile
-    told: dict[str, Any] = draw_quietly(rivals_told, found, train)
+    kept = run if tolerance is None else None
+    found = prove_meanings(found, kept, RIVALS_PATIENCE)  # others may draw meanwhile
+    question = draw_quietly(find_question, found, kept)
+    told: dict[str, Any] = draw_quietly(rivals_to_json, found, train, question)
     return told

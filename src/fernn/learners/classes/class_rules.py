@@ -253,6 +253,17 @@ def labels_among(data: Dataset, classes: Sequence[str]) -> Ints:
     return np.asarray(places[data.labels.astype(np.int64)], np.int64)
 
 
+def class_losses(rules: Any, data: Dataset) -> Floats:
+    """Per trace 1 where it gets another class than its own, and 0 where not.
+
+    A rule of one class is to hold of the good traces, where it is known which those are, and else of all.
+    """
+    if rules.kind == "one":
+        wanted = data.positive if len(data.classes) == 2 else np.ones(len(data), bool)
+        return np.asarray((rules.classify(data) == 1) != wanted, np.float64)
+    return np.asarray(rules.classify(data) != labels_among(data, rules.classes), np.float64)
+
+
 NEAR = 0.02
 """Of formulas that exclude nearly as much, by this share, the shortest is picked."""
 

@@ -1,23 +1,23 @@
 """The report: one HTML file that needs nothing else.
 
-write_report(run)                makes it, from the folder of a run
-write_job_report(job, problems)  the same where the data are at hand
-page(job, problems)              is its text
+write_report(run)                 makes it, from the folder of a run
+write_result_report(done)         the same of what was just found
+page(done, problems)              is its text
 """
 
 from typing import Any
 from warnings import warn
 
-from .html import NAME, page, write_job_report, write_report
+from .html import NAME, page, write_report, write_result_report
 
 __all__ = [
     "NAME",
     "page",
-    "write_job_report",
     "write_report",
+    "write_result_report",
 ]
 
-_OLD_NAMES = {"written": "write_report", "written_of": "write_job_report"}
+_OLD_NAMES = {"written": "write_report"}
 
 
 def __getattr__(name: str) -> Any:

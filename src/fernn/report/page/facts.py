@@ -21,11 +21,11 @@ from ...evaluation.intervals import LEVEL, cluster_interval, error_interval
 from ...formula import Formula, parse
 from ...learners.base import losses
 from ...learners.baselines import BASELINES
-from ...learners.classes.class_rules import labels_among
-from ...runs import METHODS, Job, Outcome, RulesOutcome, load_result, load_rules_result
-from ...runs.class_rules import CLASSES, TIGHTEST
+from ...learners.classes.class_rules import class_losses, labels_among
+from ...runs import METHODS, Job, Outcome, RulesOutcome
 from ...runs.command import command, suggestions
 from ...runs.methods import is_weighed
+from ...runs.plan import CLASSES, TIGHTEST
 from .. import view
 from ..downsample import select_cases, spread_out, subset_reading, subset_traces
 from ..reach import axis_for
@@ -86,7 +86,7 @@ def about_run(done: Outcome | RulesOutcome) -> dict[str, Any]:
         "line": line if kind in (None, "one") else f"{CLASSES[kind]}; {line}",
         "started": run.settings.get("started"),
         "seconds": round(done.seconds, 1),
-        "ended": run.ended,
+        "ended": None if done.ended == "interrupted" and run.ended is None else done.ended,
         "notes": list(getattr(done, "notes", ())),
         "seed": settings["split"]["seed"],
         "settings": {k: v for k, v in settings["learner"].items() if k not in plain or v != plain[k]},
@@ -221,10 +221,9 @@ WRONG_FIRST = 600  # wrong traces of a rule that are drawn before others
 WORK = 400_000_000  # samples judged for the sensitivity of one rule; beyond, only the picked rule has one
 
 
-def facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-    """Of a run that has found something, and its data."""
-    assert job.run is not None
-    done = load_result(job)
+def facts(done: Outcome, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+    """Of what was found in a run, and its data."""
+    job = done.job
     data, others = job.data, find_rivals(job)
     rules = [parse(str(entry.formula)) for entry in done.front]
     rules += rules_unlike(others, rules)
@@ -296,9 +295,9 @@ def _error_interval(rule: Formula, data: Dataset, test: Bools) -> tuple[float, f
 CLASS_WRONG_FIRST = 600  # wrong traces of a rule that are drawn before others
 
 
-def class_facts(job: Job, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-    """Of a run with rules for classes, and its data."""
-    done = load_rules_result(job)
+def class_facts(done: RulesOutcome, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+    """Of rules for classes that were found in a run, and its data."""
+    job = done.job
     data, rules, (train, held) = job.data, done.rules, job.parts
     test = None if held is None else np.isin(data.cases, held.cases)
     seen = choices(rules, data)
@@ -363,12 +362,7 @@ def _class_error_interval(rules: Any, data: Dataset, test: Bools | None) -> tupl
         return None
     held = data.subset(test)
     with collect_warnings():
-        if rules.kind == "one":
-            wanted = held.positive if len(held.classes) == 2 else np.ones(len(held), bool)
-            lost = (rules.classify(held) == 1) != wanted
-        else:
-            lost = rules.classify(held) != labels_among(held, rules.classes)
-    return cluster_interval(lost.astype(np.float64), blocks(held))
+        return cluster_interval(class_losses(rules, held), blocks(held))
 
 
 def _guess(rules: Any, train: Dataset, held: Dataset | None) -> float | None:

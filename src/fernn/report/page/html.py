@@ -19,15 +19,15 @@ from typing import Any
 from ...data import Problem, suggest_command
 from ...data.atomic_write import write_text
 from ...errors import RunError
-from ...runs import Job, Run, data_file, load_job
+from ...runs import Job, Outcome, RulesOutcome, Run, data_file, load_job, load_result
 from .facts import class_facts, facts
 
 LAST = "report.js"
 
 
-def page(job: Job, problems: Sequence[Problem] = ()) -> str:
-    """The report on a run and its data; `problems` are those met in reading them."""
-    return render_page(facts(job, problems) if job.classes is None else class_facts(job, problems))
+def page(done: Outcome | RulesOutcome, problems: Sequence[Problem] = ()) -> str:
+    """The report on what was found in a run, and its data; `problems` are those met in reading them."""
+    return render_page(facts(done, problems) if isinstance(done, Outcome) else class_facts(done, problems))
 
 
 def render_page(told: dict[str, Any]) -> str:
@@ -86,15 +86,17 @@ def write_report(run: str | Path, out: Path | None = None, file: str | None = No
     problems: list[Problem] = []
     if out is not None:
         check_report(out)
-    return write_job_report(_load_job(run, file, problems), problems, out)
+    return write_result_report(load_result(_load_job(run, file, problems)), problems, out)
 
 
-def write_job_report(job: Job, problems: Sequence[Problem], out: Path | None = None) -> Path:
-    """The same for a job whose data are at hand, with what was found in reading them."""
-    assert job.run is not None
-    path = job.run.folder / NAME if out is None else out
+def write_result_report(
+    done: Outcome | RulesOutcome, problems: Sequence[Problem] = (), out: Path | None = None
+) -> Path:
+    """The same of what was just found, with its data at hand and what came up in reading them."""
+    assert done.job.run is not None
+    path = done.job.run.folder / NAME if out is None else out
     check_report(path)
-    write_text(path, page(job, problems), follow_links=out is not None)
+    write_text(path, page(done, problems), follow_links=out is not None)
     return path
 
 

@@ -10,7 +10,15 @@ from ...data import Dataset
 from ...data.dataset import Floats
 from ...errors import FernnError
 from ...evaluation.equivalence import sufficient_samples
-from ...evaluation.rashomon import BehaviourGroup, RashomonSet, rashomon_set, with_equivalence_classes
+from ...evaluation.rashomon import (
+    BehaviourGroup,
+    RashomonSet,
+    load_question,
+    rashomon_set,
+    save_question,
+    with_equivalence_classes,
+    with_stored_classes,
+)
 from ...formula import Formula, length
 from ...mining import Query
 from ...runs import Run
@@ -22,18 +30,16 @@ MOST_GROUPS, MOST_EACH, MOST_SHARED, MOST_DISPUTED = 24, 12, 12, 60
 MOST_PROVED = 60  # formulas that z3 is asked about
 MOST_ASKED = 12  # groups for which a trace that decides is made
 WORK = 20_000_000  # samples of the data, times those groups, up to which one is looked for
-PATIENCE = 3.0  # seconds for proofs
 
 
-def rivals(
-    run: Run, train: Dataset, data: Dataset, tolerance: float | None = None, time_limit: float = PATIENCE
-) -> dict[str, Any]:
-    """What `Fernn.rivals` shows. The formulas compete on `train`, and are told apart on all of the data."""
+def rivals(run: Run, train: Dataset, data: Dataset) -> dict[str, Any]:
+    """What `Fernn.rivals` shows, from what is known: the formulas compete on `train`, and are told apart on all data.
+
+    What they mean and what would decide are shown if `fernn rivals` or the studio found it out; nothing is proved here.
+    """
     with collect_warnings():
-        found = prove_meanings(
-            gather_rivals(run, train, data, tolerance), run if tolerance is None else None, time_limit
-        )
-        return rivals_to_json(found, train)
+        found = with_stored_classes(gather_rivals(run, train, data), run.folder)
+        return rivals_to_json(found, train, load_question(found, run.folder))
 
 
 def gather_rivals(run: Run, train: Dataset, data: Dataset, tolerance: float | None = None) -> RashomonSet:
@@ -42,7 +48,7 @@ def gather_rivals(run: Run, train: Dataset, data: Dataset, tolerance: float | No
     return rashomon_set(found, data, are_all)
 
 
-def prove_meanings(found: RashomonSet, run: Run | None, time_limit: float = PATIENCE) -> RashomonSet:
+def prove_meanings(found: RashomonSet, run: Run | None, time_limit: float) -> RashomonSet:
     """Also by what they mean, unless they are too many; what is found out is kept in the run."""
     if len(found) > MOST_PROVED:
         return found
@@ -51,7 +57,7 @@ def prove_meanings(found: RashomonSet, run: Run | None, time_limit: float = PATI
     )
 
 
-def rivals_to_json(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
+def rivals_to_json(found: RashomonSet, learned: Dataset, question: Query | None) -> dict[str, Any]:
     """Plain JSON; at most so much of each. `learned` are the traces that were learned from."""
     shown, data = found.groups[:MOST_GROUPS], found.data
     train = np.isin(data.cases, learned.cases)
@@ -80,7 +86,7 @@ def rivals_to_json(found: RashomonSet, learned: Dataset) -> dict[str, Any]:
             }
             for case, share in disputed[:MOST_DISPUTED]
         ],
-        "decisive": _decisive(found),
+        "decisive": None if question is None else question_to_json(question, data),
     }  # fmt: skip
 
 
@@ -100,16 +106,20 @@ def _group(group: BehaviourGroup, found: RashomonSet, train: Bools) -> dict[str,
     }  # fmt: skip
 
 
-def _decisive(found: RashomonSet) -> dict[str, Any] | None:
-    """A trace that was not recorded, drawn under a rule that would call it good and one that would not."""
+def find_question(found: RashomonSet, run: Run | None) -> Query | None:
+    """A trace that was not recorded, and that a rule would call good and another would not; kept in the run."""
     few, data = found.groups[:MOST_ASKED], found.data
     if len(few) < 2 or int(data.lengths.sum()) * len(few) > WORK:
         return None
+    if run is not None and (known := load_question(found, run.folder)) is not None:
+        return known
     try:
         question = RashomonSet(few, data, found.complete).decisive(prove=False)
     except FernnError:  # one looks back, another ahead
         return None
-    return None if question is None else question_to_json(question, data)
+    if run is not None:
+        save_question(found, question, run.folder)
+    return question
 
 
 def question_to_json(question: Query, data: Dataset) -> dict[str, Any]:

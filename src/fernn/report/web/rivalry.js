@@ -19,7 +19,7 @@
   function words(found) {
     if (found.count <= 1) return found.complete ? "No other rule of the space searched explains the training traces as well." : "None that was met explains the training traces as well.";
     const ways = found.behaviours === 1 ? "all of them judge every trace of this data alike" : `on the traces of this data they behave in ${found.behaviours} different ways`;
-    const meant = found.senses ? `; they have ${found.senses.told}` : "; too many to prove which of them mean the same";
+    const meant = found.senses ? `; they have ${found.senses.told}` : "; which of them mean the same was not asked";
     const all = found.complete ? "There are no others in the space that was searched." : "There may be more: these are those that the search met.";
     const errors = found.groups.map((group) => group.error.train), apart = Math.max(...errors) - Math.min(...errors);
     const well = apart ? `err in training by at most ${Fernn.percentagePoints(apart)} more than the best` : "explain the training traces as well as the picked one";
