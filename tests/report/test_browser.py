@@ -9,6 +9,8 @@ from made_runs import run_of, two_kinds
 
 from fernn.data import Dataset, from_arrays
 from fernn.report.page import write_report
+from fernn.report.view.rival_view import find_question, gather_rivals
+from fernn.runs import load_job
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -160,6 +162,8 @@ def test_rivals_are_seen_chosen_and_their_disputes_drawn(opened, tmp_path):
         {"formulas": [text], "error": error} for text in ("G (v <= 3)", "!(F (v > 3))", "G (v <= 2.5) & F (w >= -50)")
     ]
     (run / "rivals.json").write_text(json.dumps({"schema": 1, "tolerance": 0, "complete": True, "rivals": rows}))
+    job = load_job(run)
+    find_question(gather_rivals(job.run, job.parts[0], job.data), job.run)  # as `fernn rivals` and the studio do
     page = opened(write_report(run))
     told = facts(page)
     section = page.locator("#rivals")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .common_options import Json
-from .learn import Out, Quiet, Terminal
+from .learn import Out, Quiet
 from .look import NoReport, write_run_report
 from .output import INTERRUPTED, as_json
 from .results import result_json, result_text
 
 if TYPE_CHECKING:
-    from ..data import Dataset
+    pass
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,6 @@ DEMOS = {
 }
 
 
-class DemoTerminal(Terminal):
-    """Tells the story before learning begins."""
-
-    def __init__(self, quiet: bool, story: str) -> None:
-        super().__init__(quiet)
-        self._story = story
-
-    def data(self, data: Dataset, settings: Mapping[str, Any]) -> None:
-        if self._story:
-            typer.echo(self._story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
-
-
 def demo(
     name: Annotated[
         str, typer.Argument(help="cruise, or with fernn[aeon] also italy, motions.", metavar="[NAME]")
@@ -77,6 +65,7 @@ def demo(
     """Learn a rule and show it: for a simulated train, or from real recordings of power or of motion."""
     from ..pipeline import Result, learn_from
     from ..runs import new_folder
+    from .terminal import DemoTerminal
 
     chosen = _choose_demo(name)
     settings = {**chosen.settings, "time_limit": seconds}

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import json as json_lib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..data import flags, suggest_command
-from ..data.label_parsing import lookalikes
-from ..engines.resolve import announce_engine
-from ..errors import UnsupportedError
-from ..formula import parse
-from ..learners import Prior
-from ..pipeline import SAMPLING, ClassResult, Listener, Result, learn_from, quiet_warnings
-from ..pipeline import resume as resume_run
-from ..runs import is_method_compiled, run_folders
-from ..runs.plan import TEST
 from .common_options import (
     Atoms,
     ClassWeight,
@@ -31,104 +19,16 @@ from .common_options import (
     NoSince,
     Past,
     TimeUnits,
-    by_file,
-    note_windows,
     one_of,
-    print_problems,
     reads_a_file,
-    show_rows,
     space_settings,
 )
 from .look import NoReport, write_run_report
-from .output import INTERRUPTED, Interrupt, as_json, complain
-from .progress import display
+from .output import INTERRUPTED, as_json
 from .results import result_json, result_text, rules_json, rules_text
 
 if TYPE_CHECKING:
-    from ..data import Dataset, Problem
-    from ..data.streaming import Stream
-    from ..learners import Progress, Watch
-    from ..runs import Job
-
-
-COMPILING = "compiling (first run only, ~20 s)"
-STOPPING = "stopping; Ctrl-C again quits at once"
-
-
-class Terminal(Listener):
-    """Shows learning on standard error: a bar, or plain lines; Ctrl-C ends it with the best so far."""
-
-    def __init__(
-        self, quiet: bool, file: str = "", reading: Mapping[str, Any] | None = None, time_units: bool = False
-    ) -> None:
-        self._quiet, self._file, self._reading, self._time_units = quiet, file, reading or {}, time_units
-        self._met: tuple[Problem, ...] = ()
-
-    def problems(self, again: str, problems: tuple[Problem, ...]) -> None:
-        self._met = problems
-        print_problems(again, problems)
-
-    def note(self, text: str) -> None:
-        complain(text)
-
-    def warning(self, text: str) -> None:
-        complain(f"warning: {text}")
-
-    def unwritable(self, problem: OSError, folder: Path, is_kept: bool) -> None:
-        why = f"{problem.strerror}: {problem.filename or folder}"
-        if is_kept:
-            complain(f"warning: the run could not be written ({why})")
-        else:
-            complain(f"warning: the run could not be kept ({why}). Choose another folder with --out.")
-
-    def data(self, data: Dataset, settings: Mapping[str, Any]) -> None:
-        if settings.get("classes") == "each":
-            _tell_of_lookalikes(data, self._file, self._reading, self._met)
-        if self._time_units:
-            return
-        prior = Prior.from_json(settings.get("prior", {}))
-        texts = [settings["learner"].get("template"), *(settings["learner"].get("guesses") or ()), prior.template]
-        rules = [*(parse(str(text)) for text in texts if text is not None), *prior.must_hold]
-        note_windows(rules, self._reading.get("dt"), data.time_unit)
-
-    @contextmanager
-    def rows(self, what: str) -> Iterator[Callable[[Stream], bool]]:
-        with show_rows(what) as wants_end:
-            yield wants_end
-            stopped = wants_end.stop is not None and wants_end.stop.asked
-        if stopped and what == SAMPLING:
-            raise KeyboardInterrupt
-
-    def files(self, what: str) -> AbstractContextManager[Callable[[int, int], None]]:
-        return by_file(what)
-
-    @contextmanager
-    def fitting(self, job: Job) -> Iterator[Watch]:
-        announce_engine()  # not amid the display
-        with show_progress(self._quiet, is_method_compiled(job.settings["method"])) as watch:
-            yield watch
-
-
-@contextmanager
-def show_progress(quiet: bool, is_compiled: bool) -> Iterator[Watch]:
-    """What shows the progress of a fit; after a Ctrl-C it ends the fit with the best so far."""
-    shown = display(quiet)
-    shown.note = "" if is_compiled else COMPILING
-
-    def heard() -> None:
-        shown.note = STOPPING
-
-    with quiet_warnings(lambda text: complain(f"warning: {text}")), shown, Interrupt(heard) as stop:
-
-        def watch(progress: Progress) -> None:
-            if shown.note == COMPILING:
-                shown.note = ""
-            shown.tell(progress)
-            if stop.asked:
-                stop.asked = False  # once is enough: the learner may tell of its result yet
-                raise KeyboardInterrupt
-
-        yield watch
+    from ..pipeline import ClassResult, Result
 
 
 LearnFile = Annotated[
@@ -217,6 +117,13 @@ def learn(
     gets a rule. Ctrl-C keeps the best so far. Of a folder of Parquet files, or a file larger than memory, a sample is
     learned from, and all of it judges the rules.
     """
+    from ..data import flags
+    from ..errors import UnsupportedError
+    from ..pipeline import learn_from
+    from ..pipeline import resume as resume_run
+    from ..runs.plan import TEST
+    from .terminal import Terminal
+
     given: dict[str, Any] = {
         "max_length": max_length, "template": template,
         **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost),
@@ -239,7 +146,8 @@ def learn(
             raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
         if time_units and prior is None and not {"template", "guesses"} & given.keys():
             raise UnsupportedError(
-                "--time-units says how the windows of --template, --guess and --prior are read, and none is given"
+                "--time-units says how the windows of --template, --guess and --prior are read, and none of them is "
+                "given"
             )
         found = learn_from(
             file, options, given, method or "fernn", test=TEST if test is None else test,
@@ -254,20 +162,10 @@ def _names(order: str | None) -> list[str] | None:
     return None if order is None else [name.strip() for name in order.split(",")]
 
 
-def _tell_of_lookalikes(data: Dataset, file: str, options: Mapping[str, Any], met: Sequence[Problem]) -> None:
-    """How to have two classes where there are more because of labels that are written in several ways."""
-    if not any(problem.kind == "similar-labels" for problem in met) or data.labels is None:
-        return
-    counts = {name: int((data.labels == i).sum()) for i, name in enumerate(data.classes)}
-    odd = {each.label for each in lookalikes(counts)}
-    complain(f"learning a rule for each of {len(data.classes)} classes, which takes longer than one rule for two.")
-    complain("If two are meant, stop it with Ctrl-C, and name the good one; all others then count as one class:")
-    for name in (name for name in data.classes if name not in odd):
-        complain("  " + suggest_command("learn", [file], {**options, "good": name}))
-
-
 def _run_to_resume(file: str | None, out: Path | None, fixed: set[str], read: list[str]) -> tuple[Path, str | None]:
     """The folder of the run, and where its data are now; what cannot be changed is told."""
+    from ..errors import UnsupportedError
+
     if out is None and file is not None and Path(file).is_dir():
         out, file = Path(file), None
     if out is None:
@@ -280,6 +178,8 @@ def _run_to_resume(file: str | None, out: Path | None, fixed: set[str], read: li
 
 def _result_text(found: Result | ClassResult, json: bool, with_report: bool) -> str:
     """What was found, and where its report is."""
+    from ..pipeline import Result
+
     report = write_run_report(found) if with_report else None
     if isinstance(found, Result):
         return as_json(result_json(found.outcome, report)) if json else result_text(found.outcome, report=report)
@@ -288,6 +188,8 @@ def _result_text(found: Result | ClassResult, json: bool, with_report: bool) -> 
 
 def _kind(classes: str | None, order: str | None, one_class: bool, share: float | None) -> str | None:
     """Which rules for classes are asked for; None where the data are to say."""
+    from ..errors import UnsupportedError
+
     one_of("--classes", classes, ("each", "list", "ranked"))
     if one_class and (classes or order):
         raise UnsupportedError("--one-class is for one class alone: leave out --classes and --order")
@@ -299,12 +201,16 @@ def _kind(classes: str | None, order: str | None, one_class: bool, share: float 
 
 
 def _runs_here() -> str:
+    from ..runs import run_folders
+
     found = run_folders()
     return f"; the latest here is {found[0]}" if found else ""
 
 
 def _parse_settings(given: list[str]) -> dict[str, Any]:
     """`depth=2` and the like, values as JSON writes them or as plain words."""
+    from ..errors import UnsupportedError
+
     chosen: dict[str, Any] = {}
     for text in given:
         name, sign, value = text.partition("=")

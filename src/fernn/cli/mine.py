@@ -21,9 +21,9 @@ from .common_options import (
     recording,
     warn_of_compiling,
 )
-from .learn import STOPPING, Quiet, show_progress
+from .learn import Quiet
 from .output import INTERRUPTED, Interrupt, as_json, check_output, complain, count_of
-from .progress import LiveLines, Silent, can_redraw, duration_text
+from .progress import STOPPING, LiveLines, Silent, can_redraw, duration_text
 from .results import front_table, live_commands
 
 if TYPE_CHECKING:
@@ -265,6 +265,8 @@ def cause(
     if out is not None:
         make_folder(out)
     try:
+        from .terminal import show_progress
+
         with show_progress(quiet, is_compiled()) as watch:
             fit = settings.fit(train, watch)
     except BaseException:

@@ -15,6 +15,7 @@ from .output import complain, count_of
 if TYPE_CHECKING:
     from ..learners import Entry, Progress
 
+STOPPING = "stopping; Ctrl-C again quits at once"
 TICK = 0.25  # seconds from one drawing to the next
 UP, CLEAR_LINE, CLEAR_BELOW = "\x1b[{}A", "\x1b[K", "\x1b[J"
 
