@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from fernn.cli import learn, main
+from fernn.cli import main
 from fernn.data import from_arrays, write_csv
 from fernn.errors import DataError
 from fernn.formula import parse
@@ -43,7 +43,7 @@ def understood(monkeypatch):
             found.append(plan(file, reading, method, settings, test, known, classes, order))
             raise SystemExit(0)
 
-        monkeypatch.setattr(learn, "learn_from", learn_from)
+        monkeypatch.setattr("fernn.pipeline.learn_from", learn_from)
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit):
             sys.modules[main.__module__]._code()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fernn.torch as ft
 from fernn.formula import Interval, interval
-from fernn.torch.operators import heaviest
+from fernn.learners.fernn.torch_cells.operators import heaviest
 
 
 def gradient(cell, *signals, at=-1):

@@ -56,7 +56,7 @@ def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
     """Learn what is ordered, telling of it."""
     found = learn_from(
         order["file"], order["reading"], order["settings"], order["method"], test=order["test"],
-        out=Path(order["out"]), listener=Lines(stop, out),
+        out=Path(order["out"]), listener=JsonLines(stop, out),
     )  # fmt: skip
     _tell(out, {"ended": found.ended, "seconds": found.outcome.seconds})
     try:
@@ -65,7 +65,7 @@ def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
         traceback.print_exc()
 
 
-class Lines(Listener):
+class JsonLines(Listener):
     """Tells of learning in lines of JSON."""
 
     def __init__(self, stop: Stop, out: TextIO) -> None:

@@ -79,7 +79,7 @@ class TorchBackend:
         self, template: Formula, channels: tuple[str, ...], traces: Sequence[Floats], labels: Floats, weights: Floats,
         deal: BatchPlan, loss: int, by_size: bool = True, **settings: Any,
     ) -> None:  # fmt: skip
-        from ...torch import Choice, Network
+        from .torch_cells import Choice, Network
 
         self.network = Network(template, channels, **settings)
         for part in self.network.modules():
@@ -102,14 +102,14 @@ class TorchBackend:
 
     @property
     def size(self) -> int:
-        from ...torch import flat_parameters
+        from .torch_cells import flat_parameters
 
         return flat_parameters(self.network).size
 
     def loss_and_gradient(self, theta: Floats, number: int) -> tuple[float, Floats]:
         import torch
 
-        from ...torch import flat_gradients, set_flat_parameters
+        from .torch_cells import flat_gradients, set_flat_parameters
 
         set_flat_parameters(self.network, theta)
         self.network.zero_grad()
@@ -126,7 +126,7 @@ class TorchBackend:
         """What the network computes for every trace."""
         import torch
 
-        from ...torch import set_flat_parameters
+        from .torch_cells import set_flat_parameters
 
         set_flat_parameters(self.network, theta)
         with torch.no_grad():
@@ -135,7 +135,7 @@ class TorchBackend:
 
     def formula(self, theta: Floats) -> Formula:
         """Its robustness is what the quantised network computes."""
-        from ...torch import set_flat_parameters
+        from .torch_cells import set_flat_parameters
 
         set_flat_parameters(self.network, theta)
         return self.network.formula()

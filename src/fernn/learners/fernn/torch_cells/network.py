@@ -10,11 +10,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ..errors import FormulaError, SignalError
-from ..formula.measures import direction as direction_of
-from ..formula.nodes import Formula, Once, interval
-from ..formula.parser import parse
-from ..formula.templates import is_template
+from ....errors import FormulaError, SignalError
+from ....formula.measures import direction as direction_of
+from ....formula.nodes import Formula, Once, interval
+from ....formula.parser import parse
+from ....formula.templates import is_template
 from .atoms import AxisAtom
 from .decoding import Units, decode_network
 from .operators import SPREAD, Ahead, reverse_time

@@ -9,10 +9,10 @@ from typing import Literal, assert_never
 
 from torch import nn
 
-from ..errors import FormulaError, UnsupportedError
-from ..formula import nodes
-from ..formula.nodes import FUTURE, AnyAtom, AnyOf, Formula, Interval, OpenInterval
-from ..formula.templates import atoms_open, choices, windows_open
+from ....errors import FormulaError, UnsupportedError
+from ....formula import nodes
+from ....formula.nodes import FUTURE, AnyAtom, AnyOf, Formula, Interval, OpenInterval
+from ....formula.templates import atoms_open, choices, windows_open
 from .atoms import Atom, AxisAtom, Choice, GivenAtom, GivenConstant
 from .operators import (
     Ahead,

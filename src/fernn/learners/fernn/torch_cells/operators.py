@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from ..errors import FormulaError
-from ..formula.nodes import Interval, Span
+from ....errors import FormulaError
+from ....formula.nodes import Interval, Span
 
 
 def larger(left: Tensor, right: Tensor) -> Tensor:

@@ -9,9 +9,9 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
-from ..data.problems import unknown_channel
-from ..errors import SignalError
-from ..formula import nodes
+from ....data.problems import unknown_channel
+from ....errors import SignalError
+from ....formula import nodes
 from .operators import SPREAD, finite
 
 

@@ -12,8 +12,8 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from ..errors import FormulaError
-from ..formula.nodes import (
+from ....errors import FormulaError
+from ....formula.nodes import (
     Always,
     And,
     AnyAtom,
