@@ -65,6 +65,24 @@ def test_limits_that_are_shares_of_sums_are_not_rounded_away():
     assert fit.certificate.error == 29
 
 
+@pytest.mark.parametrize(
+    ("template", "rule"),
+    [
+        ("?p W ?q", "(a <= 0) W (b >= 1)"),
+        ("?p ?{U, W, R} ?q", "(a >= 0) R (b <= 1)"),
+        ("?p B ?q", "(a <= 0) B (b >= 1)"),
+        ("O (?p T ?q)", "O ((a >= 1) T (b <= 0))"),
+    ],
+)
+def test_weak_operators_are_searched_where_a_template_names_them(template, rule):
+    random = np.random.default_rng(0)
+    X = [random.choice([-1.0, 0.0, 1.0, 2.0], (2, n)) for n in random.integers(1, 70, 120)]
+    data = from_arrays(X, fernn.satisfied(rule, X, ["a", "b"]).astype(int), ["a", "b"], classes=["bad", "good"])
+    fit = Enumerative(template=fernn.parse(template), folds=0).fit(data)
+    assert fit.front.picked.train == 0
+    assert (fernn.satisfied(fit.formula, data) == data.positive).all()
+
+
 def test_what_a_template_fixes_stays():
     data = spikes(100)
     for thresholds in ("grid", "exact"):

@@ -97,6 +97,24 @@ def test_fixed_parts_of_a_template_stay():
     assert fernn.score(fit.formula, labelled("G (a <= 0.9 | F (b >= 0.5))", 500, seed=9)).mcr <= 0.02
 
 
+@pytest.mark.parametrize(
+    ("template", "rule"),
+    [
+        ("?p W ?q", "(a <= 0.7) W (b >= 0.9)"),
+        ("?p ?{U, W, R} ?q", "(a >= 0.8) R (b <= 0.7)"),
+        ("?p B ?q", "(a <= 0.7) B (b >= 0.9)"),
+        ("?p T[1,6] ?q", "(a >= 0.8) T[1,6] (b <= 0.7)"),
+        ("!(?p R[1,6] ?q)", "(a <= 0.8) U[1,6] (b >= 0.7)"),
+        ("!(?p W[1,6] ?q)", "!((a <= 0.7) W[1,6] (b >= 0.9))"),
+    ],
+)
+def test_weak_operators_are_learned_where_a_template_names_them(template, rule):
+    fit = Fernn(template=parse(template), **SMALL).fit(labelled(rule))
+    kinds = {type(node) for node in fernn.formula.walk(parse(rule))}
+    assert kinds <= {type(node) for node in fernn.formula.walk(fit.formula)}
+    assert fernn.score(fit.formula, labelled(rule, 500, seed=9)).mcr <= 0.05
+
+
 def test_a_fixed_sum_of_channels_stays():
     template = parse("G (2*a - b <= 1.5 | ?p)")
     fit = Fernn(template=template, **SMALL).fit(labelled("G (2*a - b <= 1.5 | b >= 0.5)"))

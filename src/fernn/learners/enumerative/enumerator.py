@@ -38,7 +38,7 @@ from .scoring import (
     score_word_pairs,
 )
 from .scoring_jobs import EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, length_splits
-from .word_operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC
+from .word_operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC, TRIGGER, WEAK_SINCE
 
 Floats = npt.NDArray[np.float64]
 FEW = 2048
@@ -251,7 +251,7 @@ class Enumerator:
 
         cost = len(left) * self.shelf.bytes
         scout = None
-        if self.card is not None:
+        if self.card is not None and op not in (WEAK_SINCE, TRIGGER):  # its kernels know Since
             looked = self.views.looked(window)
             scout = self.card.word_pairs(
                 op, mode, window, looked, left, right, paired, job.longer, self.judge, again, cost

@@ -153,7 +153,9 @@ class TemplateFamilies:
     def _inside(self, arounds: tuple[Unary, ...], node: Formula) -> Iterator[Job]:
         """`around node` for each of `arounds`."""
         match node:
-            case And(a, b) | Or(a, b) | Since(a, b) | Implies(a, b) if is_template(node):
+            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b) if is_template(
+                node
+            ):
                 yield from self._pairs(arounds, _BINARY[type(node)], a, b, node)
             case Not(Since(a, b) as inner) if is_template(node):
                 yield from self._pairs(arounds, NOT_SINCE, a, b, inner)

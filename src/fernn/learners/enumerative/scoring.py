@@ -15,7 +15,18 @@ from numba import njit
 from ...semantics.jit_cache import is_cached, njit_on_disk
 from . import word_operators as operators
 from . import word_vectors as l
-from .word_operators import AND, ATOM, HISTORICALLY, NOT_SINCE, OR, apply_binary, write_unary
+from .word_operators import (
+    AND,
+    ATOM,
+    HISTORICALLY,
+    NEGATED,
+    OR,
+    TRIGGER,
+    WEAK_SINCE,
+    apply_binary,
+    apply_weak,
+    write_unary,
+)
 
 compiled = njit_on_disk(l, operators)
 
@@ -261,10 +272,14 @@ def score_word_pairs(
                     met, carry = l.nothing(like), l.nothing(like)
                     for word in range(frame.words):
                         at = word * frame.places + line * l.LANES
-                        x = apply_binary(op, l.load(left, at, like), l.load(right, at, like), carry)
+                        if op in (WEAK_SINCE, TRIGGER):
+                            there = l.load(frame.valid, at, like)
+                            x = apply_weak(op, l.load(left, at, like), l.load(right, at, like), there, carry)
+                        else:
+                            x = apply_binary(op, l.load(left, at, like), l.load(right, at, like), carry)
                         carry = l.earlier(x, top)
                         looked = l.load(window, at, like)
-                        if (mode == ANY) == (op != NOT_SINCE):
+                        if (mode == ANY) == (op not in NEGATED):
                             met = l.either(met, l.both(x, looked))
                         else:
                             met = l.either(met, l.but_not(looked, x))

@@ -21,6 +21,8 @@ from . import word_vectors as l
 ATOM, AND, OR, SINCE, NOT_SINCE, IMPLIES, ONCE, HISTORICALLY, NOT, WEAK_SINCE, TRIGGER = range(11)
 """What made a behaviour; ATOM is whatever was there from the start."""
 SYMMETRIC = (AND, OR)
+NEGATED = (NOT_SINCE, WEAK_SINCE, TRIGGER)
+"""Worked out as a Since, of which they are the negation."""
 
 
 @njit(nogil=True, inline="always")
@@ -53,6 +55,13 @@ def apply_binary(op: int, left: Any, right: Any, carry: Any) -> Any:
     return l.either(l.invert(left), right)
 
 
+@njit(nogil=True, inline="always")
+def apply_weak(op: int, left: Any, right: Any, valid: Any, carry: Any) -> Any:
+    """The negation of a word of WEAK_SINCE or TRIGGER, a Since of what does not hold at samples that there are."""
+    hold, goal = (right, l.either(left, right)) if op == WEAK_SINCE else (left, right)
+    return since(l.but_not(valid, hold), l.but_not(valid, goal), carry)
+
+
 @njit(nogil=True)
 def write_binary(
     op: int, left: int, right: int, valid: int, out: int, words: int, places: int, bits: int, like: Any
@@ -64,13 +73,11 @@ def write_binary(
             at = word * places + first
             one, two = l.load(left, at, like), l.load(right, at, like)
             if op in (WEAK_SINCE, TRIGGER):
-                there = l.load(valid, at, like)
-                hold, goal = (two, l.either(one, two)) if op == WEAK_SINCE else (one, two)
-                made = since(l.but_not(there, hold), l.but_not(there, goal), carry)
+                made = apply_weak(op, one, two, l.load(valid, at, like), carry)
             else:
                 made = apply_binary(op, one, two, carry)
             carry = l.earlier(made, bits - 1)
-            if op in (NOT_SINCE, WEAK_SINCE, TRIGGER):
+            if op in NEGATED:
                 made = l.invert(made)
             l.store(out, at, l.both(made, l.load(valid, at, like)))
 

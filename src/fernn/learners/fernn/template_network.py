@@ -280,7 +280,7 @@ class _Builder:
                 if over == _STANDARD:
                     return (cell.SINCE, self.node(a), self.node(b), -1)
                 return self.made(_since_within(a, b, over))
-            case Trigger(a, b, over):  # read back as it is by `decode`, if it is over all time
+            case Trigger(a, b, over):
                 held = (
                     Since(Not(a), Not(b), _STANDARD) if over.is_all_time else _since_within(Not(a), Not(b), over, True)
                 )
@@ -357,13 +357,13 @@ def decode(wiring: TemplateNetwork, winners: Any, spans: Any, samples: int, fact
             return atom(block, factor) if wiring.blocks[block, 1] else scale_atom(wiring.cells[n], factor)
         if kind == cell.CHOICE:
             return part(int(wiring.options[a + winners[block]]), factor * float(factors[block]))
-        match wiring.cells[n]:
-            case WeakSince(_, _, over) if over.is_all_time:  # the cells of (p S q) | H p
-                left, right = (part(int(at), abs(factor)) for at in wiring.nodes[a][1:3])
-                return WeakSince(left, right) if up else Not(WeakSince(left, right))
-            case Trigger(_, _, over) if over.is_all_time:  # the cells of !(!p S !q)
-                left, right = (part(int(wiring.nodes[at][1]), factor) for at in wiring.nodes[a][1:3])
-                return Trigger(left, right) if up else Since(left, right)
+        match wiring.cells[n]:  # made of several cells, and read as they were named
+            case WeakSince(one, other, over):
+                left, right = (part(wiring.cells.index(inner), abs(factor)) for inner in (one, other))
+                return WeakSince(left, right, over) if up else Not(WeakSince(left, right, over))
+            case Trigger(one, other, over):
+                left, right = (part(wiring.cells.index(inner), factor) for inner in (one, other))
+                return (Trigger if up else Since)(left, right, over)
         if kind == cell.NEG:
             return part(a, -factor)
         if kind in (cell.MIN, cell.MAX):
@@ -518,6 +518,16 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
                 inside.winners[block] = k
                 return inside
         return None
+    match wiring.cells[n], formula:
+        case (WeakSince(one, other, over), WeakSince(left, right, same)) | (
+            Trigger(one, other, over),
+            Trigger(left, right, same),
+        ) if up:
+            first, second = (wiring.cells.index(inner) for inner in (one, other))
+            return _match_both(wiring, first, left, second, right, up) if over == same else None
+        case (Trigger(one, other, over), Since(left, right, same)) if not up:  # !(!p T !q)  ->  p S q
+            first, second = (wiring.cells.index(inner) for inner in (one, other))
+            return _match_both(wiring, first, left, second, right, up) if over == same else None
     if kind == cell.NEG:
         return _match(wiring, a, formula, not up)
     match kind if up else _DUAL.get(kind, kind), formula:
@@ -529,8 +539,6 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
         case (cell.MIN, And(left, right)) | (cell.MAX, Or(left, right)):
             return _match_both(wiring, a, left, b, right, up) or _match_both(wiring, a, right, b, left, up)
         case (cell.SINCE, Since(left, right, over)) if over.is_all_time and up:
-            return _match_both(wiring, a, left, b, right, up)
-        case (cell.SINCE, Trigger(left, right, over)) if over.is_all_time and not up:
             return _match_both(wiring, a, left, b, right, up)
         case (cell.RUN_MIN, Historically(inner, over)) | (cell.RUN_MAX, Once(inner, over)) if over.is_all_time:
             return _match(wiring, a, inner, up)
