@@ -152,17 +152,22 @@ class TemplateFamilies:
 
     def _inside(self, arounds: tuple[Unary, ...], node: Formula) -> Iterator[Job]:
         """`around node` for each of `arounds`."""
+        if not is_template(node):
+            yield Singles(arounds, (ATOMS,), self.family(node))
+            return
         match node:
-            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b) if is_template(
-                node
-            ):
+            case And(a, b) | Or(a, b) | Implies(a, b) | Since(a, b) | WeakSince(a, b) | Trigger(a, b):
                 yield from self._pairs(arounds, _BINARY[type(node)], a, b, node)
-            case Not(Since(a, b) as inner) if is_template(node):
+            case Not(Since(a, b) as inner):
                 yield from self._pairs(arounds, NOT_SINCE, a, b, inner)
-            case Once(a, _) | Historically(a, _) if is_template(node) and arounds != (NONE,):
+            case Once(a, _) | Historically(a, _) if arounds != (NONE,):
                 yield Singles(arounds, self._unaries(node), self.family(a))
-            case _:
+            case Not() | Once() | Historically() | AnyAtom() | AnyOf():
                 yield Singles(arounds, (ATOMS,), self.family(node))
+            case Constant() | Atom() | Eventually() | Always() | Until() | WeakUntil() | Release():
+                raise UnsupportedError(f"the exact search cannot open {node}")
+            case _ as never:
+                assert_never(never)
 
     def _pairs(self, arounds: tuple[Unary, ...], op: int, a: Formula, b: Formula, node: Formula) -> Iterator[Job]:
         _check_window(node)
