@@ -144,6 +144,9 @@ def test_methods_lists_learners_from_outside_and_says_what_is_wrong_with_others(
         (line,) = (line for line in done.stderr.splitlines() if repr(name) in line)
         assert "of the package outside-of-fernn" in line
         assert why in line
+    shown = " ".join(outside("methods", "fixed").stdout.split())
+    assert "--set rule=TEXT The rule. [default: G (v <= 34.3)]" in shown
+    assert "--seed N The same seed gives the same rules. [default: 0]" in shown
     done = outside("methods", "broken", code=3)
     assert "the learner 'broken' (outside_of_fernn:nowhere of the package outside-of-fernn)" in done.stderr
     assert "did you mean 'fixed'?" in outside("methods", "fixd", code=3).stderr

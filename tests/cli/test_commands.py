@@ -10,9 +10,12 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 
+from fernn.cli.main import app
 from fernn.formula.export import from_json
 from fernn.formula.parser import parse
+from fernn.runs import METHODS
 
 FERNN = [sys.executable, "-c", "from fernn.cli import main; main()"]
 
@@ -38,10 +41,68 @@ def test_help_lists_the_commands_without_loading_numba():
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-def test_help_shows_at_most_sixteen_commands_in_groups():
-    lines = fernn("--help").stdout.splitlines()
+def test_help_shows_at_most_sixteen_commands_in_groups(called):
+    lines = called("--help").out.splitlines()
     assert [line for line in ("Learn:", "Look:", "Use:", "Check a rule:", "More:") if line not in lines] == []
-    assert 10 < sum(line.startswith("  ") and line[2] != " " and "  " in line.strip() for line in lines) <= 18
+    rows = [line.split(maxsplit=1) for line in lines[lines.index("Learn:") : lines.index("More:")] if line[:2] == "  "]
+    names = [name for name, _ in rows]
+    assert 10 < len(names) <= 16
+    assert names[-4:] == ["believe", "rivals", "ask", "formula"]
+    assert [said for _, said in rows if not said.endswith(".") or said.endswith("...")] == []  # all fits in the line
+
+
+COMMANDS = ("learn", "compare", "cause", "check", "eval", "explain", "params", "sample", "studio", "certify")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_on_a_screen_and_help_all_shows_every_option(called, command):
+    few, all_of_it = called(command, "--help").out, called(command, "--help-all").out
+    assert len(few.splitlines()) <= 48
+    assert "--bad-rows" not in few
+    assert "{" not in all_of_it.replace("{FILE}", "").partition("Arguments:")[2]  # what stands for a list is filled in
+    known = {
+        name
+        for param in get_command(app).commands[command].params
+        for name in param.opts
+        if not getattr(param, "hidden", False) and name.startswith("--")
+    }
+    assert len(known) >= 18
+    assert [name for name in sorted(known) if f"{name} " not in all_of_it and f"{name}\n" not in all_of_it] == []
+
+
+def test_learn_shows_a_dozen_options_and_the_settings_of_single_methods_still_work(called):
+    few, all_of_it = called("learn", "--help").out, called("learn", "--help-all").out
+    shown = [line.split()[0] for line in few.splitlines() if line.startswith("  --")]
+    assert shown == [
+        "--label", "--good", "--group", "--method", "--max-length", "--intervals", "--set", "--test", "--seed",
+        "--time-limit", "--out", "--resume", "--engine", "--help-all",
+    ]  # fmt: skip
+    assert "fernn, enumerative, lattice, tree, maxsat, paper" in few.replace("\n" + " " * 19, " ")
+    hidden = {name for param in get_command(app).commands["learn"].params if param.hidden for name in param.opts}
+    assert hidden >= {"--restarts", "--grid", "--exact", "--max-misses", "--memory", "--folds", "--preset"}
+    assert [name for name in hidden if name in all_of_it.split()] == []
+    for name in sorted(hidden):
+        assert any(name in called("methods", method).out.split() for method in ("fernn", "enumerative", "maxsat"))
+
+
+def test_every_setting_of_every_method_has_a_sentence_and_says_how_it_is_given(called):
+    for name, method in METHODS.items():
+        assert [key for key, said in method.sentences.items() if not (said and said.endswith("."))] == []
+        lines = called("methods", name).out.splitlines()
+        ways = [line for line in lines if line.startswith("--")]
+        assert len(ways) == len(method.defaults)
+        for key in method.defaults:
+            assert any(
+                f"--set {key}=" in way or way.startswith(f"--{key.replace('_', '-')} ") or key == "length"
+                for way in ways
+            )
+
+
+def test_a_setting_without_an_option_is_suggested_as_one(called):
+    done = called("learn", "x.csv", "--most-rivals", "3")
+    assert done.code == 3
+    assert "a setting of the method enumerative: write --set most_rivals=VALUE" in done.err
+    assert "did you mean 'rounds'" in called("learn", "x.csv", "--set", "round=3").err
 
 
 def test_commands_about_a_formula_are_under_formula_and_the_old_names_say_so():

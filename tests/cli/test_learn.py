@@ -371,7 +371,8 @@ def test_methods_are_listed_and_shown(fernn):
     listed = fernn("methods").out
     assert all(name in listed for name in METHODS)
     shown = fernn("methods", "tree")
-    assert "node_length" in shown.out
+    assert "--set node_length=N" in shown.out
+    assert "The most conditions and operators in the formula of one node. [default: 2]" in " ".join(shown.out.split())
     assert json.loads(fernn("methods", "tree", "--json").out)["settings"]["depth"] == 3
     assert fernn("methods", "forest").code == 3
 

@@ -50,7 +50,10 @@ def rivals(
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Show all rules that explain the data of a run as well as the one that was picked, and where they disagree."""
+    """Show other rules that explain the data of a run as well.
+
+    Says where they disagree with the one that was picked, and which trace would decide.
+    """
     from ..data import suggest_command
     from ..evaluation import rashomon_set
     from ..evaluation.rashomon import save_question, with_equivalence_classes
@@ -221,8 +224,9 @@ def ask(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the judged traces, .csv.")] = None,
     json: Json = False,
 ) -> int:
-    """Tell rules apart that fit the data equally well: you judge traces on which they differ.
+    """Find out which of several equally good rules you mean.
 
+    You judge traces on which they differ.
     Answers come from the terminal or, one a line, from standard input. They are kept in the run; the command goes on
     where it was left.
     """

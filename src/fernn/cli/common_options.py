@@ -47,12 +47,14 @@ UnitOption = Annotated[str | None, typer.Option(help="Unit of the times.")]
 MOST_WARNINGS = 10
 """Warnings about the data that are told in words."""
 READING: dict[str, Any] = {
-    "label": Annotated[str, typer.Option(help="Column of the labels; '' for none.")],
+    "label": Annotated[str, typer.Option(help="Column that says which class a trace is of; '' for none.")],
     "case_column": Annotated[str | None, typer.Option(help="Column of the case ids.")],
     "time": Annotated[str | None, typer.Option(help="Column of the times.")],
     "channels": Annotated[str | None, typer.Option(help="Columns to read as channels, separated by commas.")],
-    "group": Annotated[str | None, typer.Option(help="Column of the groups.")],
-    "good": Annotated[str | None, typer.Option(help="The label of the good runs.")],
+    "group": Annotated[
+        str | None, typer.Option(help="Column of a machine, person or day; its traces stay on one side of a split.")
+    ],
+    "good": Annotated[str | None, typer.Option(help="The label of the good traces; all others are bad.")],
     "label_kind": Annotated[str, typer.Option(help="auto, class or real.")],
     "layout": Annotated[str, typer.Option(help="auto, tidy (a row a sample) or wide (a row a trace).")],
     "header": Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.")],
@@ -210,16 +212,11 @@ def warn_of_compiling() -> None:
 
 Past = Annotated[bool, typer.Option("--past", help="Rules that look back from the end of a trace.")]
 NoSince = Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")]
-Intervals = Annotated[bool, typer.Option("--intervals", help="Learn windows too, as in F[3,9].")]
-Atoms = Annotated[
-    str | None,
-    typer.Option(
-        help="Conditions: axis (v <= 3); fernn, paper: linear (2*v - w <= 3); enumerative, tree: differences."
-    ),
-]
+Intervals = Annotated[bool, typer.Option("--intervals", help="Learn windows in time too, as in F[3,9].")]
+Atoms = Annotated[str | None, typer.Option(help="{atoms}")]
 ClassWeight = Annotated[str | None, typer.Option(help="balanced: both classes count the same.")]
-MissCost = Annotated[float | None, typer.Option(help="Cost of a bad trace judged good (1).", min=0)]
-FalseAlarmCost = Annotated[float | None, typer.Option(help="Cost of a good trace judged bad (1).", min=0)]
+MissCost = Annotated[float | None, typer.Option(help="{miss_cost} [default: 1]", min=0)]
+FalseAlarmCost = Annotated[float | None, typer.Option(help="{false_alarm_cost} [default: 1]", min=0)]
 
 
 def space_settings(
@@ -262,7 +259,7 @@ EngineName = Annotated[
     str | None,
     typer.Option(
         "--engine", callback=_use_engine, metavar="NAME",
-        help="Where the work is done: local, processes, ray, dask, slurm, or an address (FERNN_ENGINE).",
+        help="Where the work is done: {engines}, or an address (FERNN_ENGINE).",
     ),
 ]  # fmt: skip
 """Taken note of as it is read; whatever the command then learns, is learned there."""

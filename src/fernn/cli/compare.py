@@ -34,6 +34,7 @@ from .progress import LiveLines, can_redraw, duration_text
 
 if TYPE_CHECKING:
     from ..evaluation.trial_runs import TrialProgress
+    from ..learners import Method
 
 
 NO_RESULT = 1
@@ -115,8 +116,9 @@ def compare(
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Compare methods on the same splits of a recording, beside black-box classifiers.
+    """Compare methods on your data, on the same splits.
 
+    Black-box classifiers stand beside them.
     Goes on where it was interrupted. The options of learning are for all methods; if none are named, methods that do
     not have them are left out.
     """
@@ -215,20 +217,26 @@ TOOLS = {
 
 
 def methods(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="One of them, to see its settings.", metavar="NAME")] = None,
     json: Json = False,
 ) -> int:
-    """List the ways to learn, a line each, or the settings of one."""
-    from ..runs import METHODS, method
+    """List the methods of learning, or the settings of one."""
+    from ..runs import METHODS, describe_option, method
 
     if name is not None:
         one = method(name)
         if json:
-            typer.echo(as_json({"method": name, "about": one.line, "settings": one.defaults}))
+            told = {"method": name, "about": one.line, "settings": one.defaults, "sentences": one.sentences}
+            typer.echo(as_json(told))
             return 0
-        typer.echo(f"{name}: {one.line}\n")
-        typer.echo(table(["setting", "default"], [[key, _text(value)] for key, value in one.defaults.items()]))
-        typer.echo(f"\nset any of them: fernn learn FILE --method {name} --set {_first(one.defaults)}")
+        written = context.make_formatter()
+        written.write_dl(
+            [(describe_option(one, key), f"{said} [default: {_text(one.defaults[key])}]") for key, said in
+             one.sentences.items()]
+        )  # fmt: skip
+        typer.echo(f"{name}: {one.line}\n\n{written.getvalue()}")
+        typer.echo(f"Any of them can be given as --set KEY=VALUE: fernn learn FILE --method {name} --set {_first(one)}")
         return 0
     if json:
         typer.echo(as_json({"methods": {key: one.line for key, one in METHODS.items()}, "tools": TOOLS}))
@@ -240,9 +248,12 @@ def methods(
 
 
 def _text(value: object) -> str:
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """As it is written behind `--set KEY=`."""
+    if value is None or value in ([], ()):
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _first(defaults: dict[str, object]) -> str:
-    name = next(key for key, value in defaults.items() if isinstance(value, int))
-    return f"{name}={defaults[name]}"
+def _first(method: Method) -> str:
+    """A setting with its value, as an example."""
+    return next((f"{key}={_text(value)}" for key, value in method.defaults.items() if value is not None), "KEY=VALUE")

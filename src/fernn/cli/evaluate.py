@@ -286,7 +286,10 @@ def evaluate(
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Robustness and verdict of every trace; the error rate where there are labels. Exits with 1 if any violates.
+    """Judge recorded traces by a formula.
+
+    Prints robustness and verdict of every trace, and the error rate where there are labels. Exits with 1 if any
+    violates.
 
     A folder of Parquet files, and a file larger than memory, is read in pieces. Ctrl-C then gives what was counted.
     """
@@ -358,7 +361,10 @@ def explain(
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Why a trace satisfies or violates a formula: the sample that decides, and the way to it."""
+    """Show why a trace satisfies or violates a formula.
+
+    Names the sample that decides, and the way to it.
+    """
     rule, data = read_rule_and_data(formula, file, options, time_units)
     from ..formula import to_sentence
     from ..semantics.explain import explain_case

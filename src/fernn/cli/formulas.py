@@ -36,7 +36,10 @@ def export(
     time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
-    """Write a formula for another tool, or as a program of its own; its head says what the windows mean."""
+    """Write a formula for another tool, or as a program.
+
+    The head of what is written says what the windows mean.
+    """
     from ..data.atomic_write import atomic_write
     from ..formula import TARGETS, export_formula
 

@@ -46,11 +46,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stand
 @reads_a_file
 def learn(
     file: LearnFile = None,
-    max_length: Annotated[
-        int | None, typer.Option(help="Most conditions such as v <= 3, and operators, in a formula (6).", min=1)
+    max_length: Annotated[int | None, typer.Option(help="{max_length} [default: 6]", min=1)] = None,
+    method: Annotated[
+        str | None, typer.Option(help="How to learn: {methods}. [default: fernn]", metavar="NAME")
     ] = None,
-    method: Annotated[str | None, typer.Option(help="fernn, or one that fernn methods lists.")] = None,
-    template: Annotated[str | None, typer.Option(help="A formula with open choices, to search only those.")] = None,
+    template: Annotated[str | None, typer.Option(help="{template}", metavar="FORMULA")] = None,
     prior: Annotated[
         str | None, typer.Option(help="What is known of the rule: a TOML or JSON file, or the JSON.", metavar="FILE")
     ] = None,
@@ -61,31 +61,25 @@ def learn(
     class_weight: ClassWeight = None,
     miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
-    guess: Annotated[list[str] | None, typer.Option(help="A formula to begin with; may be given again.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rules (0).", min=0)] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds, at most.", min=0)] = None,
-    restarts: Annotated[int | None, typer.Option(help="How often to begin anew (64).", min=1)] = None,
-    grid: Annotated[int | None, typer.Option(help="enumerative: thresholds a channel (32).", min=1)] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="enumerative: every threshold that matters.")] = False,
-    tolerance: Annotated[float | None, typer.Option(help="enumerative: how much worse a rival may be.", min=0)] = None,
-    max_misses: Annotated[
-        float | None, typer.Option(help="enumerative: most of the bad, as a share, judged good.", min=0, max=1)
+    guess: Annotated[
+        list[str] | None, typer.Option(help="fernn: a rule to begin with; may be given again.", metavar="FORMULA")
     ] = None,
-    max_false_alarms: Annotated[
-        float | None, typer.Option(help="enumerative: most of the good judged bad.", min=0, max=1)
-    ] = None,
-    max_error: Annotated[
-        float | None, typer.Option(help="maxsat: share of the traces that may be judged wrongly (0).", min=0, max=1)
-    ] = None,
-    memory: Annotated[str | None, typer.Option(help="enumerative: to keep behaviours in (2GB).")] = None,
-    folds: Annotated[int | None, typer.Option(help="Parts for validation (5); 0 for none.", min=0)] = None,
-    exhaust: Annotated[bool, typer.Option("--exhaust", help="enumerative: all lengths, for all rivals.")] = False,
-    preset: Annotated[str | None, typer.Option(help="enumerative, lattice: published, as in the literature.")] = None,
+    seed: Annotated[int | None, typer.Option(help="{seed} [default: 0]", min=0)] = None,
+    time_limit: Annotated[float | None, typer.Option(help="{time_limit}", min=0)] = None,
+    restarts: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
+    grid: Annotated[int | None, typer.Option(hidden=True, min=1)] = None,
+    exact: Annotated[bool, typer.Option("--exact", hidden=True)] = False,
+    tolerance: Annotated[float | None, typer.Option(hidden=True, min=0)] = None,
+    max_misses: Annotated[float | None, typer.Option(hidden=True, min=0, max=1)] = None,
+    max_false_alarms: Annotated[float | None, typer.Option(hidden=True, min=0, max=1)] = None,
+    max_error: Annotated[float | None, typer.Option(hidden=True, min=0, max=1)] = None,
+    memory: Annotated[str | None, typer.Option(hidden=True)] = None,
+    folds: Annotated[int | None, typer.Option(hidden=True, min=0)] = None,
+    exhaust: Annotated[bool, typer.Option("--exhaust", hidden=True)] = False,
+    preset: Annotated[str | None, typer.Option(hidden=True)] = None,
     more: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", help="Any setting of the method, as NAME=VALUE; may be given again.", metavar="NAME=VALUE"
-        ),
+        typer.Option("--set", help="Any setting of the method, as fernn methods NAME lists them.", metavar="KEY=VALUE"),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Of more than two: each (one rule per class), list (in order) or ranked.")
@@ -95,12 +89,13 @@ def learn(
         bool, typer.Option("--one-class", help="What all traces, or all good ones, have in common.")
     ] = False,
     share: Annotated[
-        float | None, typer.Option(help="--one-class: share of the traces that may violate the rule (0).", min=0, max=1)
+        float | None,
+        typer.Option(help="--one-class: share that may violate the rule. [default: 0]", min=0, max=1),
     ] = None,
-    test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test (0.2).")] = None,
+    test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test. [default: 0.2]")] = None,
     sample: Annotated[
         float | None,
-        typer.Option(help="Megabytes to learn from, of data larger than memory (32).", min=0.001),
+        typer.Option(help="Megabytes to learn from, of data larger than memory. [default: 32]", min=0.001),
     ] = None,
     out: Out = None,
     time_units: TimeUnits = False,

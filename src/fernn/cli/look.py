@@ -29,7 +29,7 @@ def report(
     data: Annotated[str | None, typer.Option("--data", help="Where the data are now, if they moved.")] = None,
     json: Json = False,
 ) -> int:
-    """Write what a run found as one HTML file, to look at and to send.
+    """Write what a run found as one HTML file.
 
     The page has all it needs in it: the rules, the traces, their errors. Nothing is fetched when it is opened.
     """
@@ -80,7 +80,10 @@ def plot(
     time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
-    """Draw what a run found: its rule against the traces, a trace in detail, the front, how the error fell."""
+    """Draw what a run found.
+
+    Its rule against the traces, a trace in detail, the front, how the error fell.
+    """
     _check_plot(kind, part, case, formula, output)
     from ..errors import UnsupportedError
     from ..runs import Run, load_job
@@ -172,7 +175,7 @@ def studio(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
     options: Any = None,
 ) -> int:
-    """Serve a page on this machine on which to learn rules, see them on the traces and change them.
+    """Learn, see and change rules on a local web page.
 
     Nothing leaves the machine. Ctrl-C ends it; what is being learned is kept.
     """

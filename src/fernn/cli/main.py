@@ -5,19 +5,22 @@ Nothing heavy is imported here: `fernn --help` has to answer at once.
 
 from __future__ import annotations
 
+import inspect
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import LONGEST_LINE, DataError, FernnError, RunError, SignalError, UnsupportedError, excerpt
 from .check_rule import ask, believe, certify, equiv, rivals
+from .common_options import READING
 from .compare import compare, methods, reproduce
 from .demo import demo
 from .evaluate import evaluate, explain
@@ -38,11 +41,11 @@ UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichev
 GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Learn": (learn, methods, compare),
     "Look": (check, report, plot, studio),
-    "Use": (evaluate, explain, classify, monitor, watch, export),
-    "Check a rule": (believe, rivals),
+    "Use": (evaluate, explain, monitor, watch, export),
+    "Check a rule": (believe, rivals, ask),
 }
 """What the first screen shows, besides the commands of `formula`."""
-MORE: tuple[Callable[..., Any], ...] = (ask, cause, certify, demo, generate, params, reproduce, sample)
+MORE: tuple[Callable[..., Any], ...] = (cause, certify, classify, demo, generate, params, reproduce, sample)
 """Named at the end of it."""
 FORMULA: tuple[Callable[..., Any], ...] = (simplify, equiv)
 """Commands of `fernn formula`, which were commands of their own; those names still work, and say the new ones."""
@@ -54,30 +57,145 @@ def _target_names() -> str:
     return ", ".join(TARGETS.names)
 
 
-LISTS: dict[str, Callable[[], str]] = {"{targets}": _target_names}
-"""Words in the help of options that stand for what a registry has; looked up when the help is shown."""
+def _engine_names() -> str:
+    from ..engines.resolve import ENGINES
+
+    return ", ".join(ENGINES.names)
+
+
+def _word(found: re.Match[str]) -> str:
+    """What a word in braces stands for in the help of an option: the names of a registry, or a setting's sentence."""
+    from ..learners.learner_registry import METHODS, SETTINGS
+
+    lists: dict[str, Callable[[], str]] = {
+        "targets": _target_names,
+        "engines": _engine_names,
+        "methods": lambda: ", ".join(METHODS.names),
+    }
+    return lists[found[1]]() if found[1] in lists else SETTINGS[found[1]]
+
+
+HELP = "Help"
+COLUMNS = ("label", "good", "group")
+"""The reading options that most need; the others are in `--help-all`."""
+PANELS: dict[str, dict[str, tuple[str, ...]]] = {
+    "learn": {
+        "Data": COLUMNS,
+        "Learning": ("method", "max_length", "intervals", "more", "test", "seed", "time_limit"),
+        "Run": ("out", "resume", "engine"),
+        "Which rules are searched": (
+            "past", "no_since", "atoms", "template", "prior", "guess", "time_units", "class_weight", "miss_cost",
+            "false_alarm_cost",
+        ),
+        "Several classes, or one": ("classes", "order", "one_class", "share"),
+        "What is shown": ("no_report", "quiet", "json"),
+    },
+    "compare": {
+        "Data": COLUMNS,
+        "Comparison": ("methods", "lengths", "splits", "baselines", "limit"),
+        "Run": ("out", "workers", "engine"),
+        "Which rules are searched": (
+            "past", "no_since", "intervals", "atoms", "class_weight", "miss_cost", "false_alarm_cost",
+        ),
+        "What is shown": ("quiet", "json"),
+    },
+    "cause": {
+        "Data": ("label_per_sample", "faulty", "group"),
+        "Rules": ("max_length", "max_rules", "reach", "miss_cost", "false_alarm_cost"),
+        "Run": ("test", "seed", "time_limit", "out"),
+    },
+}  # fmt: skip
+"""The options of commands that have many, by panel; those that are in none are reading options, or `More options`."""
+READING_PANEL, OTHER_PANEL = "How the file is read", "More options"
+FOR_MORE = ("Which rules are searched", "Several classes, or one", "What is shown", READING_PANEL, OTHER_PANEL)
+"""Panels that only `--help-all` shows."""
+NOTES = {
+    "learn": "fernn methods NAME shows the settings of a method, each with a sentence.",
+    "compare": "fernn methods lists methods; fernn methods NAME shows the settings of one.",
+}
 
 
 class HelpfulCommand(TyperCommand):
-    """A command whose help names what registries have."""
+    """A command whose help shows the options that matter, in panels, and all of them with `--help-all`."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for param in self.get_params(ctx):
+        shown = {name: title for title, names in PANELS.get(self.name or "", {}).items() for name in names}
+        place = {name: number for number, name in enumerate(shown)}
+        titles = ("Arguments", *dict.fromkeys(shown.values()), "Options", OTHER_PANEL, READING_PANEL, HELP)
+        sections: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
+        for param in sorted(self.get_params(ctx), key=lambda param: place.get(param.name, len(place))):
+            title = _panel(param, shown, ctx.meta.get(WHOLE, False), self.name in PANELS)
             record = param.get_help_record(ctx)
-            if record is not None:
-                title = "Arguments" if param.param_type_name == "argument" else "Options"
-                sections[title].append((record[0], _fill(record[1])))
+            if record is not None and (title not in FOR_MORE or WHOLE in ctx.meta):
+                sections[title].append((_plain_type(record[0], title), _plain_help(record[1])))
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        super().format_epilog(ctx, formatter)
+        if self.name in NOTES:
+            formatter.write_paragraph()
+            formatter.write_text(NOTES[self.name])
 
-def _fill(text: str) -> str:
-    for word, names in LISTS.items():
-        text = text.replace(word, names()) if word in text else text
-    return text
+
+WHOLE = "fernn.help_all"
+
+
+def _show_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[WHOLE] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+HelpAll = Annotated[bool, typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options.")]
+
+
+def _with_help_all(command: Callable[..., Any]) -> Callable[..., Any]:
+    """With `--help-all`, where some options are not shown at first."""
+    signature = inspect.signature(command, eval_str=True)
+    if _name(command) not in PANELS and "bad_rows" not in signature.parameters:
+        return command
+
+    @wraps(command)
+    def wrapped(help_all: bool, **given: Any) -> Any:
+        return command(**given)
+
+    more = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
+    known = [*signature.parameters.values(), more]
+    wrapped.__signature__ = signature.replace(parameters=known)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {each.name: each.annotation for each in known}
+    return wrapped
+
+
+def _panel(param: Any, shown: dict[str, str], whole: bool, is_grouped: bool) -> str:
+    """Under which title an option is shown."""
+    if param.param_type_name == "argument":
+        return "Arguments"
+    if param.name in shown:
+        return shown[param.name]
+    if param.name in ("help", "help_all"):
+        return HELP if is_grouped else "Options"
+    if param.name in READING and (whole or param.name not in COLUMNS):
+        return READING_PANEL
+    return OTHER_PANEL if is_grouped else "Options"
+
+
+def _plain_type(text: str, title: str) -> str:
+    """`--seed N` where typer writes `--seed <int range>`; an argument is its name."""
+    if title == "Arguments":
+        return re.sub(r" <.*>$", "", text)
+    text = re.sub(r"<(int|float)( range)?>", "N", text)
+    return re.sub(r"<(str|list\[str\])>", "TEXT", text.replace("<path>", "PATH"))
+
+
+def _plain_help(text: str) -> str:
+    """With what words in braces stand for, and without the ranges of numbers, which errors name."""
+    text = re.sub(r"\{(\w+)\}", _word, text)
+    text = re.sub(r"(; )?(\d[\d.]*<=)?x(<=|>=)\d[\d.]*", "", text)
+    return text.replace("  []", "")
 
 
 class GroupedCommands(TyperGroup):
@@ -106,7 +224,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 formula_app = typer.Typer(
-    help="Work on formulas alone: simplify one, or ask by equiv whether two say the same.",
+    help="Simplify a formula, or compare two (simplify, equiv).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -128,7 +246,7 @@ def _under_old_name(command: Callable[..., Any], to: str) -> Callable[..., Any]:
 
 
 for command in (*(each for group in GROUPS.values() for each in group), *MORE):
-    app.command(name=_name(command), cls=HelpfulCommand)(command)
+    app.command(name=_name(command), cls=HelpfulCommand)(_with_help_all(command))
 for command in FORMULA:
     formula_app.command(name=_name(command), cls=HelpfulCommand)(command)
     app.command(name=_name(command), hidden=True)(_under_old_name(command, "formula"))
@@ -173,7 +291,7 @@ def _code() -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else FINE
     except UsageError as error:
-        error.message = excerpt(error.message, LONGEST_LINE)
+        error.message = excerpt(error.message, LONGEST_LINE) + _setting_hint(error)
         error.show()
         if "No such option" in str(error) and any(word[:1] == "-" and " " in word for word in sys.argv):
             complain("A formula that begins with '-' goes behind --, as in: fernn formula simplify -- '-x >= 1'")
@@ -191,6 +309,17 @@ def _code() -> int:
         return _print_error(error, BAD_DATA)
     except FernnError as error:
         return _print_error(error, BAD_USAGE)
+
+
+def _setting_hint(error: Any) -> str:
+    """How to give a setting of a method that has no option of its own; nothing where no method has it."""
+    name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
+    if not name or getattr(getattr(error, "ctx", None), "info_name", "") != "learn":
+        return ""
+    from ..learners import METHODS
+
+    having = [method for method, one in METHODS.items() if name in one.defaults]
+    return f". It is a setting of the method {' and '.join(having)}: write --set {name}=VALUE." if having else ""
 
 
 def _print_error(error: Exception, code: int) -> int:

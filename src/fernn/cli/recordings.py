@@ -34,7 +34,7 @@ def check(
     json: Json = False,
     options: Any = None,
 ) -> int:
-    """Show what a recording holds and everything that is wrong with it.
+    """Show what a recording holds and all that is wrong with it.
 
     A folder of Parquet files, and a file larger than memory, is read in pieces; a folder on an engine, if one is named.
     """

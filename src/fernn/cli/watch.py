@@ -50,8 +50,9 @@ def monitor(
     time_units: TimeUnits = False,
     json: Json = False,
 ) -> int:
-    """Watch a formula on samples from standard input: CSV with a header, or JSON lines.
+    """Follow a formula live, on samples from standard input.
 
+    Samples are CSV with a header, or JSON lines.
     Verdicts come out as they fall. At the end, or at Ctrl-C, the verdict on what was seen is given; exits with 1
     if the formula is violated, with 2 at a line that cannot be used.
     """
@@ -220,8 +221,9 @@ def watch(
     engine: EngineName = None,
     json: Json = False,
 ) -> int:
-    """Apply a learned rule to new recordings, with or without labels, and say when it no longer holds.
+    """Say whether a learned rule still holds on new recordings.
 
+    They may have labels or not.
     Exits with 1 if it does not. Files are read as the data of the run were. Folders of Parquet files, and files larger
     than memory, are read in pieces; folders on an engine, if one is named.
     """

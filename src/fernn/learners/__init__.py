@@ -2,11 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Entry, Fit, Front, Learner, Progress, Watch, silent
-from .constraints import Prior, Range, constrain, read_prior
+from ..formula.plugins import import_object
 from .learner_registry import BUILT_IN, METHODS, Method, register_learner
 
 if TYPE_CHECKING:  # imported when they are first asked for
+    from .base import Entry as Entry
+    from .base import Fit as Fit
+    from .base import Front as Front
+    from .base import Learner as Learner
+    from .base import Progress as Progress
+    from .base import Watch as Watch
+    from .base import silent as silent
+    from .constraints import Prior as Prior
+    from .constraints import Range as Range
+    from .constraints import constrain as constrain
+    from .constraints import read_prior as read_prior
     from .enumerative.enumerative import Enumerative as Enumerative
     from .enumerative.enumerative import ExactFit as ExactFit
     from .fernn.fernn import Fernn as Fernn
@@ -17,38 +27,26 @@ if TYPE_CHECKING:  # imported when they are first asked for
     from .paper import PaperFernn as PaperFernn
     from .tree import Tree as Tree
 
-informed = constrain
-_FITS = {"ExactFit": "Enumerative", "LatticeFit": "Lattice", "MaxSatFit": "MaxSat"}
-"""Results of their own kind, each beside its learner."""
-_SOURCES = {str(method.source).rpartition(":")[2]: str(method.source) for method in BUILT_IN.values()}
+    informed = constrain
 
-__all__ = [
-    "METHODS",
-    "Entry",
-    "Fit",
-    "Front",
-    "Learner",
-    "Method",
-    "Prior",
-    "Progress",
-    "Range",
-    "Watch",
-    "constrain",
-    "informed",
-    "read_prior",
-    "register_learner",
-    "silent",
-]
-__all__ += [*_SOURCES, *_FITS]
+_SOURCES = {str(method.source).rpartition(":")[2]: str(method.source) for method in BUILT_IN.values()}
+_SOURCES |= {name: f".base:{name}" for name in ("Entry", "Fit", "Front", "Learner", "Progress", "Watch", "silent")}
+_SOURCES |= {name: f".constraints:{name}" for name in ("Prior", "Range", "constrain", "read_prior")}
+_SOURCES |= {
+    "ExactFit": ".enumerative.enumerative:ExactFit",
+    "LatticeFit": ".lattice.lattice:LatticeFit",
+    "MaxSatFit": ".maxsat:MaxSatFit",
+    "informed": ".constraints:constrain",
+}
+
+__all__ = ["METHODS", "Method", "register_learner"]
+__all__ += sorted(_SOURCES)
 
 
 def __getattr__(name: str) -> Any:
-    from ..formula.plugins import import_object
-
-    source = _SOURCES.get(_FITS.get(name, name))
-    if source is None:
+    if name not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = import_object(f"{source.partition(':')[0]}:{name}", __name__)
+    found = globals()[name] = import_object(_SOURCES[name], __name__)
     return found
 
 

@@ -6,18 +6,23 @@ with an entry point of the group `fernn.learners` that names the class, or a `Me
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from typing import Any, cast
+from itertools import pairwise
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, cast
 
-from ..data import Dataset
-from ..engines import Engine, resolve_engine
 from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, channels, direction, parse
 from ..formula.plugins import Registry, import_object
 from ..formula.templates import require_closed
-from .base import Learner
+
+if TYPE_CHECKING:  # light, so that help can ask it
+    from ..data import Dataset
+    from ..engines import Engine
+    from .base import Learner
 
 ENGINE_FIELD = {"where": True}
 """Marks the field of a learner that says which engine it uses: no part of what it is, so runs go on with another."""
@@ -28,6 +33,25 @@ def is_setting(each: Field[Any]) -> bool:
     return "where" not in each.metadata
 
 
+SETTINGS = {
+    "max_length": "The most conditions such as v <= 3, and operators, in a rule.",
+    "template": "A formula with open choices, to search only those.",
+    "direction": "Whether rules look ahead from the first sample (future) or back from the last (past).",
+    "since": "Whether Until (Since, for the past) is among the operators.",
+    "intervals": "Whether rules get windows in time, as in F[3,9].",
+    "pieces": "The most pieces of a window: 2 for unions such as [0,1]u[5,7].",
+    "atoms": "The conditions that are tried: axis (v <= 3), linear (2*v - w <= 3) or differences (v - w <= 3).",
+    "thresholds": "Which thresholds are tried: all that matter (exact), a grid, or what suits the data (auto).",
+    "grid": "How many thresholds of each channel are on the grid.",
+    "class_weight": "balanced: both classes count the same, however many traces they have; or a weight for each class.",
+    "miss_cost": "The cost of a bad trace that is judged good.",
+    "false_alarm_cost": "The cost of a good trace that is judged bad.",
+    "folds": "Parts of the data on which the search is repeated to estimate its error on unseen traces; 0 for none.",
+    "memory": "The memory that the search may take.",
+    "seed": "The same seed gives the same rules.",
+    "time_limit": "Seconds after which the search ends with the best rule so far.",
+}
+"""What a setting means wherever a learner has it and does not say otherwise in the docstring of its field."""
 _JUDGE = "fernn.semantics.interpreter:is_interpreter_compiled"
 _EXACT = "fernn.learners.enumerative.scoring:is_compiled"
 _NETWORK = "fernn.learners.fernn.compiled_network:is_compiled"
@@ -58,8 +82,30 @@ class Method:
         return {each.name: to_plain(getattr(plain, each.name)) for each in fields(plain) if is_setting(each)}
 
     @property
+    def sentences(self) -> dict[str, str]:
+        """What each setting means: the docstring of its field, or what SETTINGS says of its name."""
+        said = dict(SETTINGS)
+        for each in reversed(self.kind.__mro__):
+            said |= _field_docstrings(each)
+        return {name: " ".join(said.get(name, "").split()) for name in self.defaults}
+
+    @property
     def is_compiled(self) -> bool:
         return bool(import_object(self.compiled)())
+
+
+def _field_docstrings(kind: type[Any]) -> dict[str, str]:
+    """The strings below the fields of a class, which Python itself forgets; none where its source is not there."""
+    try:
+        (tree,) = ast.parse(dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return {}
+    found = {}
+    for one, other in pairwise(getattr(tree, "body", [])):
+        match one, other:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = text
+    return found
 
 
 BUILT_IN = {
@@ -110,6 +156,8 @@ def register_learner(name: str, learner: type[Any] | Method) -> None:
 
 def engine_for(learner: Any) -> Engine:
     """The one that a learner names, itself or within what is known of the rule; else the one chosen for all."""
+    from ..engines import resolve_engine
+
     inner = getattr(learner, "learner", learner)
     return resolve_engine(getattr(inner, "engine", None))
 

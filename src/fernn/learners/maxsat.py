@@ -51,21 +51,17 @@ class MaxSat:
     max_length: int = 6
     direction: Literal["future", "past"] = "future"
     since: bool = True
-    """Whether Until (Since, for the past) is among the operators."""
     next: bool = True
-    """Whether next, `F[1,1]`, and weak next, `G[1,1]`, are."""
+    """Whether next, `F[1,1]`, and weak next, `G[1,1]`, are among the operators."""
     max_error: float = 0.0
-    """Share of the traces that may be judged wrongly; the first length that comes so far is the last."""
+    """The share of the traces that may be judged wrongly; the search ends at the first length that errs no more."""
     front: bool = True
     """Whether every length gets its least error. Without, a length is only asked whether it is right about all traces
     that can be told apart, which is much faster."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
-    """Of a bad trace judged good."""
     false_alarm_cost: float = 1.0
-    """Of a good trace judged bad."""
     folds: int = 0
-    """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)

@@ -199,34 +199,35 @@ class PaperFernn:
     """The settings; `fit` does the work. The defaults are the paper's, but for `winner`."""
 
     length: int = 2
-    """2 to 6."""
+    """The length of the rule, from 2 to 6."""
     up_to: bool = False
-    """A network for all lengths from 2 to `length`, instead of this one."""
+    """Whether one network is trained for all lengths from 2 to `length`."""
     since: bool = True
-    """Whether Until (Since, for the past) is among the operators, as the paper's cell computes it."""
     template: Formula | None = None
     """A formula with open choices to train instead of the paper's networks."""
     direction: Literal["future", "past"] = "future"
     quantised: bool = True
-    """Otherwise all choices mix their options while training, the outermost too, and are quantised to be read."""
+    """Whether choices are one-hot while training; else they mix their options, and are quantised to be read."""
     winner: Literal["size", "value"] = "size"
     """Which weight wins a choice: the largest in size, with its sign, or the largest, as the paper has it."""
     epochs: int = 5000
+    """The most passes over the data."""
     early_stopping: bool | Literal["text", "code"] = False
-    """True is "text": stop after 50 epochs without improvement, or with `up_to` at the first one after 5 cuts of the
-    learning rate. "code": stop at the first epoch without improvement after the first cut."""
+    """text (or true): stop after 50 epochs without improvement, or with `up_to` at the first one after 5 cuts of the
+    learning rate; code: stop at the first epoch without improvement after the first cut."""
     rate: float | None = None
-    """The learning rate; None is 0.003, with `up_to` 0.001."""
+    """The learning rate; none is 0.003, with `up_to` 0.001."""
     intervals: bool = False
     """Learn a window, which may have holes, for every G and F (H and O) of the paper's networks."""
     atoms: Literal["axis", "linear"] = "axis"
     backend: Literal["numba", "torch"] = "numba"
+    """What computes the gradients; torch needs `fernn[torch]`."""
     scaling: Scaling = "unit"
-    """Channels to [0, 1]; or divided by their range, the zero left where it is, as the paper's code does."""
+    """unit: channels are scaled to [0, 1]; else divided by their range, zero left in place, as the paper's code."""
     restarts: int = 1
-    """Trainings of the network side by side, on the same batches; restart i begins as the seed `seed + i` does."""
+    """Networks trained side by side on the same batches; restart i begins as the seed `seed + i` does."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where they are trained: on the cores of this machine, or all at once on an NVIDIA card (needs `fernn[torch]`)."""
+    """Where they are trained: on the cores of this machine, or all at once on an NVIDIA GPU (needs `fernn[torch]`)."""
     seed: int = 0
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)

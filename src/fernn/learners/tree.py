@@ -282,19 +282,19 @@ class Tree:
     """The settings; `fit` does the work."""
 
     depth: int = 3
-    """Of formulas from the root to a leaf, at most."""
+    """The most formulas from the root of the tree to a leaf."""
     node_length: int = 2
-    """Of the formula of a node, at most."""
+    """The most conditions and operators in the formula of one node."""
     purity: Literal["gini", "entropy", "error"] = "gini"
-    """What a split is to improve."""
+    """The measure of impurity that a split is to lower."""
     min_leaf: float = 0.0
-    """Least weight of a leaf; a trace weighs 1 unless weights, classes or costs say otherwise."""
+    """The least weight of a leaf; a trace weighs 1 unless weights, classes or costs say otherwise."""
     pruning: bool = True
     """Whether smaller trees, made by cutting the weakest link, are on the front too."""
     max_length: int | None = None
-    """Of the formula read from the tree; longer ones are left out while there are shorter ones."""
+    """The most conditions and operators in the formula read from the tree; longer ones are left out."""
     trees: int = 1
-    """How many are grown, each with more weight on what the ones before got wrong; they vote."""
+    """How many trees are grown, each with more weight on what the ones before got wrong; they vote."""
     direction: Literal["future", "past"] = "future"
     since: bool = False
     intervals: bool = False
@@ -302,17 +302,12 @@ class Tree:
     atoms: Literal["axis", "differences"] = "axis"
     thresholds: Literal["auto", "exact", "grid"] = "auto"
     grid: int = 32
-    """All these as in `Enumerative`, for the formulas of the nodes."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
-    """Of a bad trace judged good."""
     false_alarm_cost: float = 1.0
-    """Of a good trace judged bad."""
     folds: int = 5
-    """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     memory: str = "2GB"
     seed: int = 0
-    """Deals the traces to the folds."""
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 

@@ -18,7 +18,7 @@ from .job import (
     run_job,
     start_job,
 )
-from .methods import METHODS, Method, is_method_compiled, learner, method, settings
+from .methods import METHODS, Method, describe_option, is_method_compiled, learner, method, settings
 from .plan import CLASSES, plan
 from .run import Run, new_folder, resume_command, run_folders
 
@@ -31,6 +31,7 @@ __all__ = [
     "RulesOutcome",
     "Run",
     "data_file",
+    "describe_option",
     "error",
     "fit_in_run",
     "is_method_compiled",

@@ -104,14 +104,54 @@ def setting_words(key: str, value: Any) -> list[str]:
     return ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
 
 
+def describe_option(way: Method, key: str) -> str:
+    """How a setting is given: `--max-length N`, `--past or --set direction=future|past`, `--set rounds=N`."""
+    wanted, default = get_type_hints(way.kind).get(key, Any), way.defaults[key]
+    value = "|".join(dict.fromkeys(_value_words(wanted))) or "VALUE"
+    name = {theirs: ours for ours, theirs in way.names.items()}.get(key, key)
+    if name in _FLAGS:
+        return f"--{name.replace('_', '-')} {value}"
+    flags = [
+        word for (of, meant), word in FLAG_WORDS.items() if of == name and meant != default and _fits(meant, wanted)
+    ]
+    flags += ["--guess FORMULA"] if name == "guesses" else []
+    return " or ".join([*flags, f"--set {key}={value}"])
+
+
+def _value_words(wanted: Any) -> list[str]:
+    """What may stand for a value: `N`, `true`, `gini`."""
+    if wanted == Formula:
+        return ["FORMULA"]
+    parts = [part for part in _parts(wanted) if part is not NoneType]
+    if get_origin(wanted) is Literal:
+        return [str(part).lower() if isinstance(part, bool) else str(part) for part in parts]
+    if get_origin(wanted) in (Union, UnionType):
+        return [word for part in parts for word in _value_words(part)]
+    simple: dict[Any, list[str]] = {
+        int: ["N"], float: ["N"], bool: ["true", "false"], str: ["TEXT"],
+    }  # fmt: skip
+    plain = {tuple: ["LIST"], dict: ["TABLE"]}
+    return simple.get(wanted) or plain.get(get_origin(wanted), [])
+
+
 def number_text(value: float) -> str:
     """A number as people write it."""
     return repr(int(value)) if float(value).is_integer() else repr(value)
 
 
+_NODES = frozenset(get_args(Formula))
+
+
+def _parts(wanted: Any) -> tuple[Any, ...]:
+    """What a type is made of; the kinds of formulas are one part, `Formula`."""
+    return tuple(dict.fromkeys(Formula if part in _NODES else part for part in get_args(wanted)))
+
+
 def _fits(value: Any, wanted: Any) -> bool:
     """Whether plain data are of this type; formulas are text."""
-    parts = get_args(wanted)
+    if wanted == Formula:
+        return isinstance(value, str)
+    parts = _parts(wanted)
     if get_origin(wanted) is Literal:
         return value in parts
     if get_origin(wanted) in (Union, UnionType):
@@ -122,17 +162,19 @@ def _fits(value: Any, wanted: Any) -> bool:
         return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
     if get_origin(wanted) is dict:
         return isinstance(value, dict) and all(_fits(item, parts[1]) for item in value.values())
-    simple: dict[Any, Any] = {int: int, float: (int, float), str: str, Formula: str, NoneType: NoneType}
+    simple: dict[Any, Any] = {int: int, float: (int, float), str: str, NoneType: NoneType}
     return isinstance(value, simple[wanted]) if wanted in simple else True
 
 
 def _type_words(wanted: Any) -> str:
     """`a whole number or none`"""
+    if wanted == Formula:
+        return "a formula"
     if get_origin(wanted) is Literal:
         return " or ".join(repr(part) for part in get_args(wanted))
     if get_origin(wanted) in (Union, UnionType):
-        return " or ".join(_type_words(part) for part in get_args(wanted))
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", Formula: "a formula"}
+        return " or ".join(_type_words(part) for part in _parts(wanted))
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
     return names.get(wanted, "none" if wanted is NoneType else "something else")
 
 

@@ -276,45 +276,37 @@ class Enumerative:
     """A formula with open choices to search instead of all formulas up to `max_length`."""
     direction: Literal["future", "past"] = "future"
     since: bool = True
-    """Whether Until (Since, for the past) is among the operators."""
     negation: bool = False
-    """Whether `!(a U b)` is too; all other negations say what atoms and the dual operators can say."""
+    """Whether `!(a U b)` is tried; all other negations say what conditions and the dual operators can say."""
     intervals: bool = False
-    """Whether G, F, H and O are tried over windows, not over all time only."""
     pieces: int = 1
-    """Of a window: 2 for unions such as [0,1]u[5,7]."""
     next: bool | None = None
     """Whether the window [1,1], the next sample, is tried; by default where all values are 0 or 1."""
     atoms: Literal["axis", "differences"] = "axis"
-    """One channel an atom, or also differences of two."""
     thresholds: Literal["auto", "exact", "grid"] = "auto"
-    """Between all neighbouring values that matter, or a grid that is refined around the best. By default all of
-    them where they give few atoms."""
+    """exact: every threshold between neighbouring values that matters; grid: a grid that is refined around the best;
+    auto: exact where that gives few conditions."""
     grid: int = 32
-    """Thresholds a channel of the grid."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
-    """Of a bad trace judged good."""
     false_alarm_cost: float = 1.0
-    """Of a good trace judged bad."""
     max_misses: float | None = None
-    """Share of the bad traces that may be judged good."""
+    """The largest share of the bad traces that may be judged good."""
     max_false_alarms: float | None = None
-    """Share of the good traces that may be judged bad."""
+    """The largest share of the good traces that may be judged bad."""
     tolerance: float = 0.0
     """How much more than the best, as a share of the traces, a rival may err."""
     most_rivals: int = 1000
+    """The most rivals that are kept."""
     exhaust: bool = False
     """Whether to go on to `max_length` when no longer formula can make fewer errors, so that all rivals are found."""
     folds: int = 5
-    """The search is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     memory: str = "2GB"
-    """For behaviours kept."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where large numbers of candidates are scored; the same is found on a card, sooner."""
+    """Where large numbers of candidates are scored: on an NVIDIA GPU (cuda) the same is found, sooner."""
     preset: Literal["published"] | None = None
-    """The enumerative method as its authors describe it, to compare with; it takes only `max_length`, `direction`,
-    `since`, `target`, `seed` and `time_limit`."""
+    """published: the enumerative method as its authors describe it, to compare with; it takes only `max_length`,
+    `direction`, `since`, `target`, `seed` and `time_limit`."""
     target: float = 0.05
     """The error at which the published method ends."""
     seed: int = 0

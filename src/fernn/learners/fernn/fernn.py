@@ -77,23 +77,22 @@ class Fernn:
     """A formula with open choices to search instead of all formulas up to `max_length`."""
     direction: Literal["future", "past"] = "future"
     since: bool = True
-    """Whether Until (Since, for the past) is among the operators."""
     intervals: bool = False
-    """Whether G, F, H and O get windows, with a hole where that helps."""
     atoms: Literal["axis", "linear"] = "axis"
     restarts: int = 64
+    """How many networks are trained in each round."""
     rounds: int = 60
+    """The most rounds of restarts; the search ends earlier when nothing improves."""
     patience: int | None = None
-    """Rounds without a better formula of any length after which the search ends: 9 on small data (SMALL), else 15."""
+    """Rounds without a better rule of any length after which the search ends; none is 9 on small data, else 15."""
     thresholds: Literal["auto", "steady", "exact"] = "auto"
-    """The best on all training traces (exact), or the mean of the best over random halves of them (steady): by default
-    steady where errors crowd around the border of the rule."""
+    """exact: the best on all training traces; steady: the mean of the best over random halves of them; auto: steady
+    where errors crowd around the border of the rule."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
-    """Of a bad trace judged good."""
     false_alarm_cost: float = 1.0
-    """Of a good trace judged bad."""
     guesses: tuple[Formula, ...] = ()
+    """Rules to begin with."""
     seed: int = 0
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)

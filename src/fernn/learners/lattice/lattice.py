@@ -54,9 +54,9 @@ class Lattice:
     """The settings; `fit` does the work. Formulas look ahead."""
 
     max_parts: int = 4
-    """Delayed atoms in a formula, cause and effect together."""
+    """The most delayed conditions in a rule, cause and effect together."""
     max_length: int | None = None
-    """Of the formula, atoms and operators; where no rule with a cause is as short, an effect alone."""
+    """The most conditions and operators in a rule; where no rule with a cause is as short, it is an effect alone."""
     intervals: bool = True
     """Whether windows are learned; without, and without `delayed`, every operator is unbounded."""
     delayed: bool = True
@@ -65,20 +65,17 @@ class Lattice:
     ends: int = 12
     """Places at which windows may begin and end, at most; those of the best structures are then moved between them."""
     width: int = 8
-    """Structures of each size that are grown further."""
+    """How many structures of each size are grown further."""
     preset: Literal["published"] | None = None
-    """Simulated annealing, causes before effects, and an end at an error of `target`, to compare with."""
+    """published: simulated annealing, causes before effects, and an end at an error of `target`, to compare with."""
     target: float = 0.05
     """The error at which the published method ends."""
     steps: int = 400
-    """Of annealing, for each structure."""
+    """Steps of annealing for each structure, with the published method."""
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
-    """Of a bad trace judged good."""
     false_alarm_cost: float = 1.0
-    """Of a good trace judged bad."""
     folds: int = 5
-    """All is repeated on so many parts to learn how well it does on traces it has not seen; 0 for not at all."""
     seed: int = 0
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
