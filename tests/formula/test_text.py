@@ -290,6 +290,23 @@ def test_formulas_combine_with_python_operators():
         ("G[3,inf) (x > 1)", "At all times from sample 3 on, x is above 1."),
         ("x > 1 S[2,3] y > 2", "X is above 1 ever since, 2 to 3 samples earlier, y is above 2."),
         ("true", "Anything goes."),
+        ("v <= 3 W b >= 1", "V is at most 3 until b is at least 1, or throughout."),
+        (
+            "v <= 3 W[2,5] b >= 1",
+            "V is at most 3 until, 2 to 5 samples later, b is at least 1, or throughout the next 5 samples.",
+        ),
+        ("!(v <= 3 W b >= 1)", "It is not so that (v is at most 3 until b is at least 1, or throughout)."),
+        ("b >= 1 R v <= 3", "V is at most 3 up to and including the first time that b is at least 1, or throughout."),
+        (
+            "b >= 1 R[2,5] v <= 3",
+            "At all times from 2 to 5 samples later v is at most 3, unless b is at least 1 before that.",
+        ),
+        ("v <= 3 B b >= 1", "V is at most 3 ever since b is at least 1, or throughout."),
+        ("b >= 1 T v <= 3", "V is at most 3 from the last time that b is at least 1 on, or throughout."),
+        (
+            "b >= 1 T[0,5] v <= 3",
+            "At all times within the last 5 samples v is at most 3, unless b is at least 1 after that.",
+        ),
     ],
 )
 def test_a_formula_in_plain_english(text, sentence):

@@ -121,7 +121,10 @@ def _say(formula: Formula, clock: _Clock) -> str:
             return f"{names} {_SAYS[relation]} {format_number(threshold)}"
         case Not(a):
             inner = negate(a)
-            return _say(inner, clock) if not isinstance(inner, Not) else f"it is not so that {_say(a, clock)}"
+            if not isinstance(inner, Not):
+                return _say(inner, clock)
+            is_weak = isinstance(a, WeakUntil | WeakSince | Release | Trigger)
+            return f"it is not so that {_say_grouped(a, Constant, clock) if is_weak else _say(a, clock)}"
         case And(a, b):
             return f"{_say_grouped(a, And, clock)} and {_say_grouped(b, And, clock)}"
         case Or(a, b):
@@ -156,12 +159,12 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Release(a, b, over):
             until, held = _say_grouped(a, Constant, clock), _say_grouped(b, Constant, clock)
             if over.is_all_time:
-                return f"{held} up to and including when {until}, or throughout"
+                return f"{held} up to and including the first time that {until}, or throughout"
             return f"at all times{_ahead(over, clock)} {held}, unless {until} before that"
         case Trigger(a, b, over):
             since, held = _say_grouped(a, Constant, clock), _say_grouped(b, Constant, clock)
             if over.is_all_time:
-                return f"{held} ever since and including when {since}, or throughout"
+                return f"{held} from the last time that {since} on, or throughout"
             return f"at all times{_back(over, clock)} {held}, unless {since} after that"
         case AnyAtom() | AnyOf():
             raise TypeError(f"a template says nothing yet: {formula}")
