@@ -52,6 +52,11 @@ def test_a_class_is_defined_once():
     assert len([name for name, count in classes.items() if count > 1 and not name.startswith("_")]) <= 5
 
 
+def test_array_types_are_named_in_one_file():
+    alias = re.compile(r"^\w+(: TypeAlias)? = npt\.NDArray\[", re.MULTILINE)
+    assert [path.stem for path in FILES if alias.search(path.read_text(encoding="utf-8"))] == ["arrays"]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_reading_of_all_operators_is_closed(path):
     """A `match` that spells out most operators ends in assert_never, so that mypy names those that it forgets."""

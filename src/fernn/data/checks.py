@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .dataset import Dataset, Floats, Ints
+from .arrays import Floats, Ints
+from .dataset import Dataset
 from .label_parsing import lookalikes
 from .problems import ProblemLog, plural
 

@@ -13,16 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, FernnError
+from .arrays import Array, Bools, Floats, Ints
 from .problems import did_you_mean, quote_names
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +123,12 @@ class Dataset:
         return tuple(zip(lows, highs, strict=True))
 
     @property
-    def positive(self) -> npt.NDArray[np.bool_]:
+    def positive(self) -> Bools:
         """Which cases are of the good class, `[case]`; only for two classes."""
         if self.labels is None or len(self.classes) != 2:
             have = f"{len(self.classes)} ({quote_names(self.classes)})" if self.classes else "no classes"
             raise DataError(f"{self.name}: this needs two classes (bad, good), the data has {have}.")
-        return cast(npt.NDArray[np.bool_], self.labels == 1)
+        return cast(Bools, self.labels == 1)
 
     @property
     def signs(self) -> Floats:
@@ -164,7 +162,7 @@ class Dataset:
     def _places(self) -> dict[str, int]:
         return {case: i for i, case in enumerate(self.cases)}
 
-    def subset(self, indices: Sequence[int] | npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Dataset:
+    def subset(self, indices: Sequence[int] | npt.NDArray[np.integer] | Bools) -> Dataset:
         """The cases at these positions (or where a mask is true), in that order; classes stay."""
         at = np.asarray(indices)
         at = np.flatnonzero(at) if at.dtype == bool else at.astype(np.int64)
@@ -234,7 +232,7 @@ LARGEST_WHOLE = 2**53
 """Whole numbers beyond this are not all float64 numbers: two that differ may become the same."""
 
 
-def to_floats(array: npt.NDArray[Any], error: type[FernnError] = DataError) -> npt.NDArray[Any]:
+def to_floats(array: Array, error: type[FernnError] = DataError) -> Array:
     """The numbers as float32 where they are that, else as float64, in the byte order of this machine.
 
     Wider floats are rounded to float64. Whole numbers that float64 does not tell apart are refused, as is what is no
@@ -256,7 +254,7 @@ def to_floats(array: npt.NDArray[Any], error: type[FernnError] = DataError) -> n
     return array.astype(np.float64)
 
 
-def drop_mask(array: Any, what: str = "a trace") -> npt.NDArray[Any]:
+def drop_mask(array: Any, what: str = "a trace") -> Array:
     """The array without its mask, which must hide nothing: a masked value is a missing one."""
     if np.ma.is_masked(array):
         hidden = int(np.ma.getmaskarray(array).sum())

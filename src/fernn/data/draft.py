@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataError, short_repr
+from .arrays import Floats, Ints
 from .checks import check_labels
-from .dataset import Dataset, Floats, Ints
+from .dataset import Dataset
 from .label_parsing import MANY, parse_labels
 from .options import ReadOptions
 from .problems import ProblemLog, quote_names

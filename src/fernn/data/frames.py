@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, FernnWarning, shorten
-from .dataset import Dataset, Floats, Ints, drop_mask, to_floats
+from .arrays import Array, Floats, Ints
+from .dataset import Dataset, drop_mask, to_floats
 from .draft import to_dataset
 from .label_parsing import lookalikes, parse_labels
 from .options import BadRows, LabelKind, Nonfinite, ReadOptions, as_tuple
@@ -25,7 +26,6 @@ from .readers.column_roles import CASES, FEW, TIMES, counting_prefix, find_roles
 from .readers.layouts import read_tidy
 from .readers.table import Table, drop_unused_columns
 
-Column = npt.NDArray[Any]
 HOW = "fernn.from_frame(frame, case='run', time='t', label='label')"
 
 
@@ -33,7 +33,7 @@ HOW = "fernn.from_frame(frame, case='run', time='t', label='label')"
 class FrameTraces:
     """`(channel, time)` arrays with a name for each channel; `cases` where the frame names its runs."""
 
-    traces: tuple[Column, ...]
+    traces: tuple[Array, ...]
     channels: tuple[str, ...]
     cases: tuple[str, ...] | None = None
 
@@ -167,7 +167,7 @@ def from_frame(
     return require_dataset(found, log.problems(), quiet)
 
 
-def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Column, tuple[str, ...]]:
+def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Array, tuple[str, ...]]:
     """One frame as `(channel, time)`."""
     names = column_names(frame)
     clock = usual_column(names, TIMES)
@@ -184,7 +184,7 @@ def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Column, 
     return np.stack(rows) if rows else np.zeros((1, length)), read or ("x",)
 
 
-def _concat_runs(runs: Sequence[tuple[Column, tuple[str, ...]]], cases: tuple[str, ...] | None = None) -> FrameTraces:
+def _concat_runs(runs: Sequence[tuple[Array, tuple[str, ...]]], cases: tuple[str, ...] | None = None) -> FrameTraces:
     """Runs of the same channels; those of later frames may stand in another order."""
     first = runs[0][1]
     traces = []
@@ -272,7 +272,7 @@ def _column(frame: Any, name: str) -> Any:
     return frame[label]
 
 
-def column_values(column: Any, where: str) -> Column:
+def column_values(column: Any, where: str) -> Array:
     """A column as an array of numbers, NaN where there is none; an error names the first cell that is no number."""
     kind = getattr(column.dtype, "kind", None) if hasattr(column, "dtype") else None
     if hasattr(column, "dtype") and hasattr(column.dtype, "is_numeric"):  # polars
@@ -442,7 +442,7 @@ def _traces(X: npt.ArrayLike | Sequence[npt.ArrayLike]) -> Floats | tuple[Floats
     return tuple(t[None, :] if t.ndim == 1 else t for t in traces)
 
 
-def _numbers(array: npt.NDArray[Any]) -> Floats:
+def _numbers(array: Array) -> Floats:
     """As floats; here texts and Python objects may stand for numbers too."""
     if array.dtype.kind in "OUS":
         try:

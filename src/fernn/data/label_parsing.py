@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dataset import Floats, Ints
+from .arrays import Floats, Ints
 from .options import LabelKind, ReadOptions
 from .problems import did_you_mean, quote_names, refusal
 from .readers.text_cells import MISSING, parse_number

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import DataError, UnsupportedError, short_repr
+from .arrays import Bools, Bytes, Ints
 from .atomic_write import atomic_write
-from .dataset import Ints
 from .file_checks import format_size, report_binary, report_long_line, report_special_file
 from .options import ReadOptions, as_tuple
 from .problems import ProblemLog, data_error, plural, refusal
@@ -31,7 +30,6 @@ from .readers.registry import TEXT, file_format
 
 BLOCK_BYTES = 1 << 23
 BYTEWISE = "latin-1"  # as which every byte is a letter
-Bytes = npt.NDArray[np.uint8]
 
 
 class CaseRows(NamedTuple):
@@ -101,7 +99,7 @@ def _cells(block: Bytes, starts: Ints, ends: Ints, delimiter: str, case: int) ->
     return np.minimum(begin, stop), stop
 
 
-def _differs(block: Bytes, begin: Ints, stop: Ints) -> npt.NDArray[np.bool_]:
+def _differs(block: Bytes, begin: Ints, stop: Ints) -> Bools:
     """Whether the cell of each line is another than that of the line before; the first one's is."""
     width = stop - begin
     differs = np.ones(len(begin), dtype=bool)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import DataError
+from .arrays import Floats, Ints
 from .checks import duplicate_groups
-from .dataset import Dataset, Floats, Ints, check_dataset
+from .dataset import Dataset, check_dataset
 
 PAPER_SHARE = 0.8
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import DataError
-from .dataset import Dataset, Floats
+from .arrays import Floats
+from .dataset import Dataset
 from .label_parsing import match_class
 from .problems import did_you_mean, quote_names
 

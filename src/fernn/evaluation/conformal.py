@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.dataset import Floats, Ints
+from ..data.arrays import Bools, Floats, Ints
 from ..data.splits import blocks
 from ..errors import DataError, UnsupportedError, short_repr
 from ..formula import Formula, parse
@@ -54,7 +53,7 @@ class ConformalRule:
         turned = None if self.bad_weights is None else self.bad_weights[::-1]
         return -_conformal_quantile(-self.bad[::-1], turned, self.alpha)
 
-    def may_be(self, values: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def may_be(self, values: Floats) -> tuple[Bools, Bools]:
         """Of each robustness, whether its trace may be good and whether it may be bad."""
         return values >= self.lowest_good, values <= self.highest_bad
 
@@ -110,7 +109,7 @@ def calibrate(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> Con
     return ConformalRule(formula, good_values, bad_values, alpha, good_weights, bad_weights)
 
 
-def _sort_scores(values: Floats, block: Ints, at: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _sort_scores(values: Floats, block: Ints, at: Bools) -> tuple[Floats, Floats]:
     """The values of a class, and what each counts among those of its block."""
     _, place, sizes = np.unique(block[at], return_inverse=True, return_counts=True)
     order = np.argsort(values[at], kind="stable")

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
-from ..data.dataset import Floats
+from ..data.arrays import Floats
 from ..data.problems import unknown_channel
 from ..data.streaming import Source, Stream
 from ..engines import Where

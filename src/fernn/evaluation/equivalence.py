@@ -26,8 +26,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..data.atomic_write import write_text
-from ..data.dataset import Floats
 from ..errors import MALFORMED_DATA, FernnError, SignalError, short_repr, suppress_warnings
 from ..formula import Formula, channels, direction, parse, simplify, walk
 from ..formula.json_fields import as_int, as_object, as_objects, read_json

@@ -19,15 +19,13 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Floats, Ints
 from ..data.splits import blocks
 from ..errors import UnsupportedError
 
 LEVEL = 0.95
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def clopper_pearson(wrong: float, count: float, level: float = LEVEL) -> tuple[float, float]:

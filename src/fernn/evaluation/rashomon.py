@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Bools
 from ..data.atomic_write import write_text
 from ..errors import MALFORMED_DATA, UnsupportedError, short_repr
 from ..formula import Atom, Formula, length, thresholds, to_sentence, with_thresholds
@@ -25,7 +25,6 @@ from ..semantics import satisfied
 from . import equivalence
 from .equivalence import EquivalenceClasses
 
-Bools = npt.NDArray[np.bool_]
 PATIENCE = 20.0  # seconds for proofs
 
 

@@ -23,9 +23,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..data import Dataset, folds
+from ..data.arrays import Ints
 from ..data.atomic_write import append_line
 from ..data.checks import duplicate_groups
-from ..data.dataset import Ints
 from ..data.splits import blocks
 from ..engines import Failures, Local, Unit, run_units
 from ..errors import MALFORMED_DATA, DataError, EngineError, UnsupportedError, short_repr, suppress_warnings

@@ -15,10 +15,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.dataset import Floats, Ints
+from ..data.arrays import Bools, Floats, Ints
 from ..errors import short_repr, suppress_warnings
 from ..formula import (
     FALSE,
@@ -120,7 +119,7 @@ def _replace_at(formula: Formula, path: NodePath, part: Formula) -> Formula:
     return replace_children(formula, tuple(inside))
 
 
-def _same_verdicts(formula: Formula, verdicts: npt.NDArray[np.bool_], data: Dataset) -> bool:
+def _same_verdicts(formula: Formula, verdicts: Bools, data: Dataset) -> bool:
     return bool(np.array_equal(satisfied(formula, data), verdicts))
 
 
@@ -138,7 +137,6 @@ def _describe_part(node: Formula, data: Dataset) -> str:
     return f"{node} changes no verdict"
 
 
-Bools = npt.NDArray[np.bool_]
 DIGITS = 6
 ThresholdVerdicts = Callable[[float, Ints], Bools]
 """The verdicts on some cases with the threshold at a value."""

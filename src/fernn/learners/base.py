@@ -10,9 +10,9 @@ from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..data.dataset import check_dataset
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Constant, Formula, Interval, parse, simplify, walk
@@ -21,8 +21,6 @@ from ..formula.sentence import to_html, to_html_code
 from ..formula.simplify import trim_windows
 from ..formula.templates import require_closed
 from ..semantics import robustness, satisfied
-
-Floats = npt.NDArray[np.float64]
 
 
 def is_real(data: Dataset) -> bool:

@@ -16,15 +16,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
 from ..data import Dataset, folds
-from ..data.dataset import Floats
+from ..data.arrays import Bools, Floats
 from ..data.splits import blocks
 from ..errors import DataError, UnsupportedError, short_repr
-
-Bools = npt.NDArray[np.bool_]
 
 DEPTHS = range(1, 9)
 FOLDS = 5

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Floats, Ints
 from ..data.problems import plural, quote_names, unknown_channel
 from ..errors import (
     DataError,
@@ -47,7 +47,7 @@ from ..formula.printer import format_number
 from ..formula.printer import format_number as digits
 from ..formula.templates import require_closed, up_to_length
 from ..semantics import satisfied
-from .base import Entry, Fit, Floats, Front, Learner, Progress, Watch, check_weights, losses, select_entry, silent
+from .base import Entry, Fit, Front, Learner, Progress, Watch, check_weights, losses, select_entry, silent
 from .enumerative.candidates import columns
 from .enumerative.certificate import Certificate
 from .enumerative.threshold_margins import margin
@@ -396,7 +396,7 @@ class ConstrainedLearner:
         return {"artifacts": artifacts, **more}
 
 
-def restrict_data(prior: Prior, data: Dataset) -> tuple[Dataset | None, npt.NDArray[np.int64]]:
+def restrict_data(prior: Prior, data: Dataset) -> tuple[Dataset | None, Ints]:
     """The data as a learner gets them, None where no trace is left; and which cases they are."""
     held = np.ones(len(data), bool)
     for formula in prior.must_hold:
@@ -459,7 +459,7 @@ class _ConstrainedScorer:
     prior: Prior
     data: Dataset
     weights: Floats
-    at: npt.NDArray[np.int64]
+    at: Ints
     """The cases that were learned on."""
 
     def whole(self, learned: Formula) -> Formula:

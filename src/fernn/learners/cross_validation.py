@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..data.splits import blocks
 from ..data.splits import folds as parts
 from ..engines import Engine, Local, Unit, run_units
 from ..errors import EngineWarning, UnsupportedError
-from .base import Floats, Front, Learner, losses
+from .base import Front, Learner, losses
 from .learner_registry import engine_for, learner_from_dict, learner_to_dict, read_formula
 
 TASK = "fernn.learners.cross_validation:fit_fold_on_worker"

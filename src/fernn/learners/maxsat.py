@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..engines import Where
 from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, mirror, parse
 from ..formula.measures import orient
 from ..formula.printer import format_number
 from ..formula.templates import require_closed
-from .base import Entry, Fit, Floats, Front, Watch, check_two_classes, silent, unavoidable_error
+from .base import Entry, Fit, Front, Watch, check_two_classes, silent, unavoidable_error
 from .cross_validation import check_folds
 from .learner_registry import ENGINE_FIELD
 from .resumable_search import IncrementalSearch

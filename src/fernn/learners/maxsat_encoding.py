@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, islice
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Bools, Floats
 from ..errors import FernnError
 from ..formula import Always, And, Eventually, Formula, Or, Until, atom, interval
 from ..formula.nodes import FALSE, TRUE
@@ -58,14 +58,14 @@ class Suffixes:
     """How much the traces count that are this suffix from their first letter."""
 
 
-def collect_suffixes(data: Dataset, weights: npt.NDArray[np.float64], past: bool = False) -> Suffixes:
+def collect_suffixes(data: Dataset, weights: Floats, past: bool = False) -> Suffixes:
     """The suffixes of propositional traces; with `past` of the traces mirrored.
 
     Equal traces are one, of their weights together. Of equal traces with different labels the lighter side is always
     wrong, so only the difference counts.
     """
     sides: dict[bytes, float] = {}
-    first: dict[bytes, npt.NDArray[np.bool_]] = {}
+    first: dict[bytes, Bools] = {}
     for trace, good, weight in zip(data.values, data.positive, weights, strict=True):
         letters = np.ascontiguousarray((trace > 0.5).T)
         key = letters.tobytes()

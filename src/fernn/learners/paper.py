@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..engines import Where
 from ..engines import gpu as card
 from ..errors import DataError, FernnError, UnsupportedError
@@ -190,8 +190,6 @@ def _read(network: PaperNetwork, at: Restarts, which: Iterable[Any], seconds: fl
 
 TOLD = 0.5
 """Seconds, at least, from one report of progress to the next."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..errors import FernnError, UnsupportedError
 from ..formula import Formula, length
 from .base import (
     Ended,
     Entry,
     Fit,
-    Floats,
     Front,
     Progress,
     Watch,

@@ -9,9 +9,7 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
+from ..data.arrays import Ints
 from ..errors import FernnError, convert_errors
 from ..formula.json_fields import as_number
 
@@ -64,7 +62,7 @@ LOOK = 0.02
 
 
 @contextmanager
-def stop_flag(flag: npt.NDArray[np.int64], is_over: Callable[[], bool], limited: bool) -> Iterator[None]:
+def stop_flag(flag: Ints, is_over: Callable[[], bool], limited: bool) -> Iterator[None]:
     """While it is entered, a thread sets the flag as soon as the time is over: compiled code does not read clocks.
 
     The flag is 0 at first, and after it. Without a limit there is no thread.

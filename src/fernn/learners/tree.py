@@ -10,9 +10,9 @@ from math import inf, isinf, log, log2
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Bools, Floats
 from ..engines import Where
 from ..errors import UnsupportedError
 from ..formula import FALSE, TRUE, And, Formula, Not, Or, length, parse, simplify
@@ -20,7 +20,7 @@ from ..formula.json_fields import as_text
 from ..formula.measures import orient
 from ..formula.templates import require_closed
 from ..semantics import satisfied
-from .base import Entry, Fit, Floats, Front, Watch, check_two_classes, losses, parse_bytes, silent
+from .base import Entry, Fit, Front, Watch, check_two_classes, losses, parse_bytes, silent
 from .cross_validation import check_folds
 from .enumerative.bitpack import pack_data
 from .enumerative.enumerative import Enumerative
@@ -29,8 +29,6 @@ from .enumerative.threshold_margins import center_thresholds, optimize_threshold
 from .learner_registry import ENGINE_FIELD
 from .resumable_search import IncrementalSearch
 from .time_limit import FitClock
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,9 @@ class FormulaTree:
         return replace(self, splits=splits, leaves=leaves | {path: verdict})
 
 
-def cases_reaching(splits: Mapping[str, Formula], data: Dataset) -> dict[str, Mask]:
+def cases_reaching(splits: Mapping[str, Formula], data: Dataset) -> dict[str, Bools]:
     """By path, of splits and of leaves: the traces that come there."""
-    masks: dict[str, Mask] = {"": np.ones(len(data), bool)}
+    masks: dict[str, Bools] = {"": np.ones(len(data), bool)}
     for path in sorted(splits, key=len):
         held, here = np.asarray(satisfied(splits[path], data)), masks[path]
         masks[path + "y"], masks[path + "n"] = here & held, here & ~held
@@ -86,7 +84,7 @@ def build_tree(splits: Mapping[str, Formula], data: Dataset, weights: Floats) ->
     return FormulaTree(dict(splits), leaves)
 
 
-def _most(mask: Mask, data: Dataset, weights: Floats) -> bool:
+def _most(mask: Bools, data: Dataset, weights: Floats) -> bool:
     return float(weights[mask & data.positive].sum()) > float(weights[mask & ~data.positive].sum())
 
 
@@ -104,7 +102,7 @@ def prunings(tree: FormulaTree, data: Dataset, weights: Floats) -> Iterator[Form
 
 
 def _worth(
-    tree: FormulaTree, path: str, masks: Mapping[str, Mask], data: Dataset, weights: Floats
+    tree: FormulaTree, path: str, masks: Mapping[str, Bools], data: Dataset, weights: Floats
 ) -> tuple[float, int, str]:
     """What the split saves for each leaf it adds; of equals the largest part is cut first."""
     below = [leaf for leaf in tree.leaves if leaf.startswith(path)]
@@ -113,7 +111,7 @@ def _worth(
     return round((alone - kept) / (len(below) - 1), 9), -len(below), path
 
 
-def _wrong(mask: Mask, verdict: bool, data: Dataset, weights: Floats) -> float:
+def _wrong(mask: Bools, verdict: bool, data: Dataset, weights: Floats) -> float:
     return float(weights[mask & (data.positive != verdict)].sum())
 
 

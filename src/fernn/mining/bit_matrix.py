@@ -12,8 +12,8 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..data.arrays import Bools, Ints, Words
 from ..formula import And, Atom, Formula
 from ..learners.enumerative.bitpack import BitLayout
 from ..learners.enumerative.exploration import Exploration
@@ -22,10 +22,8 @@ from ..learners.enumerative.word_operators import ATOM
 from . import bit_kernels_jit as compiled
 from .bit_kernels import EPS, ErrorCosts
 from .fault_costs import FaultCosts
-from .fault_marks import Flags
 from .rule_forms import RuleForm
 
-Words = npt.NDArray[np.uint64]
 CHUNK = 1 << 27
 """Words read between two looks at the clock."""
 
@@ -47,7 +45,7 @@ class BitMatrix:
     looked_at: int = 0
     """Rules, each as often as it was."""
     _known: dict[int, tuple[Any, Words]] = field(default_factory=dict)
-    _sorted: dict[int, tuple[Any, npt.NDArray[np.int64]]] = field(default_factory=dict)
+    _sorted: dict[int, tuple[Any, Ints]] = field(default_factory=dict)
     _numbers: dict[Any, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,7 +59,7 @@ class BitMatrix:
         self.prices = ErrorCosts(words[0], len(bad), judge.miss, judge.alarm, judge.most_alarms)
         self.nothing = np.zeros(sum(words), np.uint64)
 
-    def row(self, held: Flags) -> Words:
+    def row(self, held: Bools) -> Words:
         """Of what holds at samples of all traces, one behind the other."""
         bits = np.where(self._order >= 0, held[self._order], False)
         return np.packbits(bits, bitorder="little").view(np.uint64)
@@ -139,7 +137,7 @@ class BitMatrix:
             self._known[id(ids)] = ids, made
         return self._known[id(ids)][1]
 
-    def _kinds(self, ids: Any) -> npt.NDArray[np.int64]:
+    def _kinds(self, ids: Any) -> Ints:
         """Of rows of the shelf: numbers that are equal where only thresholds and windows differ."""
         if id(ids) not in self._sorted:
             kinds = np.unique([self._kind(int(row)) for row in ids], return_inverse=True)[1]
@@ -183,7 +181,7 @@ def union_rows(rows: Sequence[Words], nothing: Words) -> Words:
     return together
 
 
-def _bit_positions(layout: BitLayout) -> npt.NDArray[np.int64]:
+def _bit_positions(layout: BitLayout) -> Ints:
     """For each sample, all traces one behind the other, the number of its bit in a row of the shelf."""
     place = np.empty(len(layout.lengths), np.int64)
     place[layout.order] = np.arange(len(layout.order))

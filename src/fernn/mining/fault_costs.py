@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import Bools
 from ..errors import short_repr
 from ..formula import Formula, Or, parse
 from ..learners.enumerative.candidates import Column
 from ..learners.enumerative.threshold_margins import normalize_atoms, verdicts
 from ..semantics import robustness
-from .fault_marks import FaultMarks, Flags, true_runs
+from .fault_marks import FaultMarks, true_runs
 
 EPS = 1e-9
 
@@ -25,8 +26,8 @@ class FaultCosts:
     """Samples of all traces one behind the other; those that do not count cost nothing."""
 
     marked: FaultMarks
-    faulty: Flags
-    counted: Flags
+    faulty: Bools
+    counted: Bools
     miss: float = 1.0
     alarm: float = 1.0
     most_alarms: float = inf
@@ -42,11 +43,11 @@ class FaultCosts:
         """What it costs to be wrong everywhere."""
         return self.miss * self.faults + self.alarm * int((~self.faulty & self.counted).sum())
 
-    def holds_any(self, rules: Sequence[Formula]) -> Flags:
+    def holds_any(self, rules: Sequence[Formula]) -> Bools:
         """Where any of the rules holds, by the exact semantics."""
         return holds_at_samples(disjunction(rules), self.marked) if rules else np.zeros_like(self.faulty)
 
-    def standing(self, held: Flags) -> tuple[float, float]:
+    def standing(self, held: Bools) -> tuple[float, float]:
         """By how many samples the limit is passed, and the cost."""
         missed = int((self.faulty & ~held & self.counted).sum())
         alarms = int((held & ~self.faulty & self.counted).sum())
@@ -60,7 +61,7 @@ class FaultCosts:
         wrong, whole = (np.add.reduceat(part, np.cumsum(lengths) - lengths).tolist() for part in parts)
         return list(zip(wrong, whole, strict=True))
 
-    def beside(self, held: Flags) -> FaultCosts:
+    def beside(self, held: Bools) -> FaultCosts:
         """Of a rule beside others that hold there: what they tell counts no more."""
         cries = int((held & ~self.faulty & self.counted).sum())
         return replace(self, counted=self.counted & ~held, most_alarms=self.most_alarms - cries)
@@ -91,7 +92,7 @@ def disjunction(rules: Sequence[Formula]) -> Formula:
     return reduce(Or, rules)
 
 
-def holds_at_samples(formula: Formula, marked: FaultMarks) -> Flags:
+def holds_at_samples(formula: Formula, marked: FaultMarks) -> Bools:
     """Whether it holds, at every sample of all traces one behind the other."""
     return verdicts(formula, marked.data, samples=True)
 
@@ -166,10 +167,10 @@ class FaultReport:
 
 def report_faults(rules: Sequence[Formula], marked: FaultMarks, tolerance: int = 0) -> FaultReport:
     """Of rules joined by or."""
-    held: Flags = np.stack([holds_at_samples(parse(str(rule)), marked) for rule in rules])
+    held: Bools = np.stack([holds_at_samples(parse(str(rule)), marked) for rule in rules])
     counted, bad = np.concatenate(marked.counted(tolerance)), marked.flat
     times = held.sum(axis=0)
-    alarm: Flags = times > 0
+    alarm: Bools = times > 0
     each = [
         RuleReport(
             rule,
@@ -191,13 +192,13 @@ def report_faults(rules: Sequence[Formula], marked: FaultMarks, tolerance: int =
     )  # fmt: skip
 
 
-def _episode(case: str, start: int, end: int, held: Flags) -> Episode:
+def _episode(case: str, start: int, end: int, held: Bools) -> Episode:
     at, rule = np.nonzero(held[:, start : end + 1].T)
     if not len(at):
         return Episode(case, start, end, None, None)
     return Episode(case, start, end, int(rule[0]), int(at[0]))
 
 
-def _is_false(start: int, end: int, bad: Flags, counted: Flags) -> bool:
+def _is_false(start: int, end: int, bad: Bools, counted: Bools) -> bool:
     here = slice(start, end + 1)
     return bool(not bad[here].any() and counted[here].any())

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset, Problem, folds, from_arrays, inspect, split, with_steps, write_csv
+from ..data.arrays import Bools, Floats
 from ..data.splits import blocks
 from ..errors import DataError, FernnWarning, short_repr
 from ..formula import parse
 from ..semantics import satisfied
 
-Flags = npt.NDArray[np.bool_]
 CLASSES = ("faulty", "healthy")
 
 
@@ -33,7 +33,7 @@ class FaultMarks:
     """
 
     data: Dataset
-    faulty: tuple[Flags, ...]
+    faulty: tuple[Bools, ...]
 
     __repr__ = short_repr
 
@@ -53,7 +53,7 @@ class FaultMarks:
         return len(self.data)
 
     @cached_property
-    def flat(self) -> Flags:
+    def flat(self) -> Bools:
         """Of all traces, one behind the other."""
         return np.concatenate(self.faulty)
 
@@ -61,7 +61,7 @@ class FaultMarks:
     def fingerprint(self) -> str:
         return sha256(self.data.fingerprint.encode() + np.packbits(self.flat).tobytes()).hexdigest()
 
-    def counted(self, tolerance: int = 0) -> tuple[Flags, ...]:
+    def counted(self, tolerance: int = 0) -> tuple[Bools, ...]:
         """Which samples count: all but the `tolerance` on either side of where a fault begins or ends."""
         return tuple(_exclude_edges(row, tolerance) for row in self.faulty)
 
@@ -117,13 +117,13 @@ def mark_faults(
     return FaultMarks(from_arrays(X, None, channels, **more), tuple(row.astype(bool) for row in rows))
 
 
-def true_runs(row: Flags) -> Iterator[tuple[int, int]]:
+def true_runs(row: Bools) -> Iterator[tuple[int, int]]:
     """First and last sample of each run of True."""
     edges = np.flatnonzero(np.diff(row.astype(np.int8), prepend=0, append=0))
     yield from ((int(a), int(b) - 1) for a, b in edges.reshape(-1, 2))
 
 
-def _exclude_edges(row: Flags, tolerance: int) -> Flags:
+def _exclude_edges(row: Bools, tolerance: int) -> Bools:
     counts = np.ones(len(row), bool)
     for edge in np.flatnonzero(row[1:] != row[:-1]) + 1:
         counts[max(edge - tolerance, 0) : edge + tolerance] = False
@@ -165,8 +165,6 @@ TANK_CAUSE = "O[5,9] (valve <= 20) | H[0,2] (pump >= 8)"
 """What precedes every fault of `tank`, and nothing else."""
 SHUT, HIGH = (5.0, 15.0), (8.5, 10.0)  # percent the valve is open when it sticks, amperes of a pump that labours
 
-Floats = npt.NDArray[np.float64]
-
 
 def tank(cases: int = 20, samples: int = 120, seed: int = 0, flip: float = 0.0) -> FaultMarks:
     """`cases` recordings of a cooled tank: `valve` in percent, `pump` in A, `temp` in degrees, a sample a second.
@@ -204,7 +202,7 @@ def _stick(rng: np.random.Generator, row: Floats, level: tuple[float, float], le
         row[stretch] = rng.uniform(*level, len(row[stretch]))
 
 
-def _temperature(faulty: npt.NDArray[np.bool_]) -> Floats:
+def _temperature(faulty: Bools) -> Floats:
     """Degrees: a third of the way to 32 a sample while there is a fault, a sixth back to 20 while there is none."""
     heat = np.full(faulty.shape, 20.0)
     for t in range(1, faulty.shape[1]):

@@ -13,9 +13,9 @@ from math import inf, isinf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Floats, Ints
 from ..errors import DataError, convert_errors, short_repr
 from ..formula import Atom
 from ..formula.json_fields import as_bool, as_finite
@@ -88,8 +88,7 @@ def evenly_spaced(low: float, high: float, most: int, whole: bool) -> list[float
     return sorted({float(round(value)) for value in values}) if whole else values
 
 
-Floats = npt.NDArray[np.float64]
-Cells = npt.NDArray[np.int64]
+Cells = Ints
 """`[parameter, 2]`: the first and the last cell of a box along each parameter."""
 FAR = 2.0**40
 """Beyond every cell."""
@@ -145,13 +144,13 @@ class Grid:
 
     axes: tuple[Axis, ...]
     signals: Floats
-    lengths: npt.NDArray[np.int64]
+    lengths: Ints
 
     def box(self, cells: Cells) -> Box:
         """The values of a box of cells."""
         return tuple(axis.span(*ends) for axis, ends in zip(self.axes, cells.tolist(), strict=True))
 
-    def of(self, cases: npt.NDArray[np.int64]) -> Floats:
+    def of(self, cases: Ints) -> Floats:
         """A copy of the signals of these traces, one behind the other."""
         if len(cases) == len(self.lengths):
             return self.signals.copy()

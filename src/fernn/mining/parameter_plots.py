@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import numpy.typing as npt
 
+from ..data.arrays import Bools
 from ..errors import UnsupportedError
 from ..formula.printer import format_number
 from .parameter_grid import Box, ValueRange, evenly_spaced, hull
@@ -81,7 +82,7 @@ def shade_grid(found: ParameterSet, places: list[list[float]]) -> npt.NDArray[np
     return shade
 
 
-def _inside(box: Box, places: list[list[float]]) -> list[npt.NDArray[np.bool_]]:
+def _inside(box: Box, places: list[list[float]]) -> list[Bools]:
     found = []
     for r, values in zip(box, places, strict=True):
         x = np.array(values)

@@ -25,15 +25,15 @@ from itertools import count
 from time import monotonic
 
 import numpy as np
-import numpy.typing as npt
 
+from ..data.arrays import Bools, Floats, Ints
 from ..errors import short_repr
 from ..formula import Formula, Interval, atom, interval
 from ..semantics import robustness
-from .parameter_grid import FAR, Cells, Floats, Grid, merge_boxes, tighten
+from .parameter_grid import FAR, Cells, Grid, merge_boxes, tighten
 from .parametric_formula import ParametricFormula, assemble
 
-Turns = npt.NDArray[np.int64]
+Turns = Ints
 """For each trace the first q at which it satisfies the formula."""
 NEVER = int(FAR)
 
@@ -150,7 +150,7 @@ class SearchProgress:
 class ErrorLimits:
     """Which traces are good, and how many of each class may be judged wrongly."""
 
-    good: npt.NDArray[np.bool_]
+    good: Bools
     alarms: int
     misses: int
 

@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Bools
 from ..data.datasets.synthetic import (
     NAMES,
     SHORTEST,
-    Bools,
     add_noise,
     check_channels,
     check_noise,

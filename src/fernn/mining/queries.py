@@ -15,17 +15,15 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Bools, Floats, Ints
 from ..data.problems import unknown_channel
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
 from ..formula.json_fields import as_text
 from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +248,6 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> CandidateTra
 
 Oracle = Callable[[Query], bool | Literal["back"] | None]
 """Good, bad, or None for `cannot say`; "back" takes the last answer back. Raising KeyboardInterrupt ends the asking."""
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +321,7 @@ class QuerySession:
         return tuple(f for f, count in zip(self.formulas, wrong.tolist(), strict=True) if count == wrong.min())
 
     @property
-    def _wrong(self) -> npt.NDArray[np.int64]:
+    def _wrong(self) -> Ints:
         """With how many answers each formula disagrees."""
         told = [a for a in self.answers if a.answer is not None]
         if len(told) != len(self._known):

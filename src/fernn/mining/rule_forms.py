@@ -12,13 +12,13 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from ..data.arrays import Ints
 from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import ALL_TIME, And, Formula, Interval, OpenInterval, channels, direction, interval, length, parse
 from ..formula.measures import map_nodes
 from ..formula.nodes import children
 from ..formula.templates import expand_template
-from ..learners.enumerative.behaviour_table import Ids
 from ..learners.enumerative.bitpack import pack_data
 from ..learners.enumerative.exploration import ExactSpace, Exploration
 from .fault_marks import FaultMarks
@@ -46,8 +46,8 @@ class RuleForm:
     """All rules of one form: `left`, or `left & right` where there is a right."""
 
     length: int
-    left: Ids
-    right: Ids | None = None
+    left: Ints
+    right: Ints | None = None
 
 
 def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | str] = ()) -> tuple[Formula, ...]:

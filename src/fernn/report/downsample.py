@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
-from ..data.dataset import Floats, Ints
+from ..data.arrays import Floats, Ints
 
 BLOCK = 4_000_000  # numbers sorted at a time
 

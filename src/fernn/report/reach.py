@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from ..data import Dataset
-from ..data.dataset import Ints
+from ..data.arrays import Ints
 from ..errors import FormulaError, SignalError
 from ..formula import (
     Always,

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
-from ..data.dataset import Ints
+from ..data.arrays import Array, Ints
 from ..errors import SignalError
 from ..formula import (
     Always,
@@ -40,7 +39,6 @@ from ..formula import (
 from ..formula.nodes import AnyAtom, AnyOf, Constant
 from ..semantics import signals
 
-Matrix = npt.NDArray[Any]
 BLOCK = 2_000_000  # samples looked at together
 
 
@@ -65,7 +63,7 @@ class _Walk:
         start = self.lengths - 1 if direction(formula) == "past" else np.zeros_like(self.lengths)
         self._go(formula, np.arange(high - low), start, 0)
 
-    def _squared(self, values: Any) -> Matrix:
+    def _squared(self, values: Any) -> Array:
         if not isinstance(values, list):
             return np.asarray(values)
         made = np.zeros((len(values), int(self.lengths.max())))
@@ -103,7 +101,7 @@ class _Walk:
             case _ as never:
                 assert_never(never)
 
-    def _part(self, a: Formula, b: Formula, left: Matrix, cases: Ints, a_at: Ints, b_at: Ints, atoms: int) -> None:
+    def _part(self, a: Formula, b: Formula, left: Array, cases: Ints, a_at: Ints, b_at: Ints, atoms: int) -> None:
         """Some go on in the left operand, the others in the right one."""
         self._go(a, cases[left], a_at[left], atoms)
         self._go(b, cases[~left], b_at[~left], atoms + sum(isinstance(part, Atom) for part in walk(a)))
@@ -168,7 +166,7 @@ class _Walk:
         spans = [np.arange(start, min(most, int(min(end, most)) + 1)) for start, end in over]
         return np.concatenate(spans) if spans else np.empty(0, np.int64), room[:, None]
 
-    def _outwards(self, part: Formula, cases: Ints, at: Ints, far: Ints, ahead: bool) -> Matrix:
+    def _outwards(self, part: Formula, cases: Ints, at: Ints, far: Ints, ahead: bool) -> Array:
         """`[case, far]`; beyond the trace whatever is nearest, to be masked."""
         rows = self.rows[part]
         place = np.clip(at[:, None] + far if ahead else at[:, None] - far, 0, rows.shape[1] - 1)

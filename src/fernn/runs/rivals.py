@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Dataset
+from ..data.arrays import Floats
 from ..data.atomic_write import append_line, write_text
 from ..engines import Failures, Unit, run_units
 from ..errors import MALFORMED_DATA, RunError, UnsupportedError, convert_errors, describe_error, suppress_warnings
@@ -20,7 +21,7 @@ from ..formula.json_fields import as_bool, as_int, as_number, as_object, as_obje
 from ..formula.measures import orient
 from ..formula.templates import require_closed
 from ..learners import Front
-from ..learners.base import Floats, losses, sample_weights
+from ..learners.base import losses, sample_weights
 from ..learners.learner_registry import engine_for, learner_from_dict, learner_to_dict, read_formula
 from ..mining import QueryAnswer, QueryResult
 from ..semantics import satisfied

@@ -14,9 +14,9 @@ from difflib import get_close_matches
 from typing import Any, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Array
 from ..errors import DataError, SignalError, short_repr
 from ..formula.measures import direction
 from ..formula.nodes import (
@@ -46,8 +46,6 @@ from ..formula.parser import parse
 from ..formula.printer import format_duration
 from .packed_traces import Nonfinite, Traces
 from .robustness import Values, satisfied, signals
-
-Row = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +153,11 @@ def deciding(
     return [_explain_trace(formula, _rows(found, case), at) for case in range(count)]
 
 
-def _rows(found: dict[Formula, Values], case: int) -> dict[Formula, Row]:
+def _rows(found: dict[Formula, Values], case: int) -> dict[Formula, Array]:
     return {part: values[case] for part, values in found.items()}
 
 
-def _explain_trace(formula: Formula, rows: dict[Formula, Row], at: int | str) -> Witness | None:
+def _explain_trace(formula: Formula, rows: dict[Formula, Array], at: int | str) -> Witness | None:
     size = len(rows[formula])
     way = direction(formula)
     if at == "verdict" and way == "mixed":
@@ -180,7 +178,7 @@ def _explain_trace(formula: Formula, rows: dict[Formula, Row], at: int | str) ->
         path.append(step)
 
 
-def _step_down(node: Formula, t: int, rows: dict[Formula, Row]) -> tuple[Formula, int] | None:
+def _step_down(node: Formula, t: int, rows: dict[Formula, Array]) -> tuple[Formula, int] | None:
     """The part, and the sample, whose value this one is."""
     match node:
         case Not(a):
@@ -221,7 +219,7 @@ def _spans(over: Interval, size: int) -> Iterator[tuple[int, int]]:
 
 
 def _step_into_window(
-    a: Formula, row: Row, t: int, over: Interval, ahead: bool, pick: Any
+    a: Formula, row: Array, t: int, over: Interval, ahead: bool, pick: Any
 ) -> tuple[Formula, int] | None:
     outwards = row[t:] if ahead else row[t::-1]
     offsets = [np.arange(start, stop) for start, stop in _spans(over, len(outwards))]
@@ -233,7 +231,7 @@ def _step_into_window(
 
 
 def _step_into_until(
-    a: Formula, b: Formula, rows: dict[Formula, Row], t: int, over: Interval, ahead: bool, sign: int = 1
+    a: Formula, b: Formula, rows: dict[Formula, Array], t: int, over: Interval, ahead: bool, sign: int = 1
 ) -> tuple[Formula, int] | None:
     """With sign -1, of Release and Trigger: `!(!a U !b)`."""
     hold, goal = (sign * (rows[part][t:] if ahead else rows[part][t::-1]) for part in (a, b))

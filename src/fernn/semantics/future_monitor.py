@@ -22,8 +22,8 @@ from math import inf
 from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 
+from ..data.arrays import Floats
 from ..errors import UnsupportedError
 from ..formula.measures import expand_definition, horizon
 from ..formula.nodes import (
@@ -59,8 +59,6 @@ from .interpreter import UNIFORM, pack_bytecode, run_bytecode
 from .monitor import Sample, compile_values
 
 WORST, BEST = 0, 1
-
-Floats = npt.NDArray[np.float64]
 
 
 class BoundedSubformulas:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..data.arrays import Ints
 from ..formula.measures import direction
 from ..formula.program import Instruction, Op, Operand, Program
 from . import kernels, simd
@@ -39,7 +40,7 @@ UNIFORM = np.empty(0, np.int64)
 
 CODE, NUMBERS = 10, 6
 ROW = CODE + NUMBERS
-Bytecode = npt.NDArray[np.int64]
+Bytecode = Ints
 """A program in the form the interpreter runs, `[1 + steps, ROW]`, for one order of channels and one float type."""
 
 

@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Array, Ints
 from ..data.dataset import to_floats
 from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
@@ -25,7 +25,7 @@ from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
 from .interpreter import UNIFORM
 
-Traces = npt.NDArray[Any] | Sequence[npt.NDArray[Any]] | Dataset
+Traces = Array | Sequence[Array] | Dataset
 Nonfinite = Literal["error", "hold", "interpolate"]
 
 
@@ -33,8 +33,8 @@ Nonfinite = Literal["error", "hold", "interpolate"]
 class PackedTraces:
     """Traces end to end in `flat`; `starts` is empty when all have `length` samples."""
 
-    flat: npt.NDArray[Any]
-    starts: npt.NDArray[np.int64]
+    flat: Array
+    starts: Ints
     length: int
     count: int
     channels: tuple[str, ...]
@@ -45,18 +45,18 @@ class PackedTraces:
         return self.flat.size // len(self.channels)
 
     @property
-    def traces(self) -> npt.NDArray[Any]:
+    def traces(self) -> Array:
         """As the interpreter takes them: `[case, channel, time]`, or `[1, channel, all samples]` with `starts`."""
         return self.flat.reshape(1 if self.starts.size else self.count, len(self.channels), -1)
 
-    def split(self, flat: npt.NDArray[Any]) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
+    def split(self, flat: Array) -> Array | list[Array]:
         """One number a sample, as `[case, time]` or a list of rows."""
         if not self.starts.size:
             return flat.reshape(self.count, self.length)
         edges = self.starts // len(self.channels)
         return [flat[a:b] for a, b in pairwise(edges)]
 
-    def trace(self, case: int) -> npt.NDArray[Any]:
+    def trace(self, case: int) -> Array:
         """One trace, `[channel, time]`."""
         if self.starts.size:
             return self.flat[self.starts[case] : self.starts[case + 1]].reshape(len(self.channels), -1)
@@ -90,7 +90,7 @@ def pack_traces(
     return made
 
 
-def _concatenate(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, int, int]:
+def _concatenate(X: Any) -> tuple[Array, Ints, int, int, int]:
     ragged = isinstance(X, (list, tuple)) and len({np.shape(x) for x in X}) > 1
     if not ragged:
         array = _floats(np.asanyarray(X))
@@ -115,7 +115,7 @@ def _concatenate(X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], int, 
     return flat, starts, len(rows), len(rows[0]), max(row.shape[1] for row in rows)
 
 
-def _floats(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _floats(array: Array) -> Array:
     if isinstance(array, np.ma.MaskedArray):  # what is masked is missing
         array = np.ma.filled(array.astype(np.result_type(array.dtype, np.float32)), np.nan)
     return to_floats(array, SignalError)

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ..data.arrays import Array, Bools
 from ..errors import FernnWarning, SignalError
 from ..formula.measures import direction
 from ..formula.nodes import FUTURE, PAST, Formula, walk
@@ -47,9 +47,7 @@ def _store(
     _CALL_CACHE[name, channels, dtype.char, wanted, closed] = packed, width, formula
 
 
-def _evaluate_cached(
-    formula: Formula | str, X: Any, channels: Names, wanted: Wanted, closed: bool
-) -> npt.NDArray[Any] | None:
+def _evaluate_cached(formula: Formula | str, X: Any, channels: Names, wanted: Wanted, closed: bool) -> Array | None:
     """What `robustness` gives; None where there is something to look at: the first time, or in these traces."""
     kind = X.dtype
     kept = _CALL_CACHE.get((formula if type(formula) is str else id(formula), channels, kind.char, wanted, closed))
@@ -72,7 +70,7 @@ def _evaluate_cached(
 
 
 At = Literal["verdict", "all", "first", "last"] | int
-Values = npt.NDArray[Any] | list[npt.NDArray[Any]]
+Values = Array | list[Array]
 """`[case]` for one judged sample, `[case, time]` for all; a list of rows for unequal lengths."""
 
 
@@ -141,9 +139,7 @@ def _evaluate(
     return values if at == "all" else _select_sample(values, at)
 
 
-def robustness_and_verdicts(
-    formula: Formula, made: PackedTraces, at: At = "verdict"
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def robustness_and_verdicts(formula: Formula, made: PackedTraces, at: At = "verdict") -> tuple[Array, Bools]:
     """Robustness and verdict of each trace of a batch, `[case]`; nothing is said of windows that are empty."""
     if at == "verdict":
         values, closed = (_verdicts(formula, made, end, warns=False) for end in (False, True))
@@ -154,7 +150,7 @@ def robustness_and_verdicts(
     return values, closed >= 0
 
 
-def _select_sample(values: Values, at: At) -> npt.NDArray[Any]:
+def _select_sample(values: Values, at: At) -> Array:
     place = {"first": 0, "last": -1}.get(at, at) if isinstance(at, str) else at
     if not isinstance(place, int) or isinstance(place, bool):
         raise SignalError(f"at is 'verdict', 'all', 'first', 'last' or the number of a sample; found {at!r}")
@@ -164,7 +160,7 @@ def _select_sample(values: Values, at: At) -> npt.NDArray[Any]:
         raise SignalError(f"there is no sample {place} in some trace") from None
 
 
-def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> npt.NDArray[Any]:
+def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> Array:
     out = np.empty((made.count, 1), made.flat.dtype)
     met = run_parallel(
         _bytecode(formula, made, True, closed), made.traces, made.starts, out, made.count, made.samples // made.count
@@ -174,7 +170,7 @@ def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = 
     return out[:, 0]
 
 
-def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> npt.NDArray[Any]:
+def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> Array:
     out = np.empty((1, made.samples), made.flat.dtype)
     if (
         run_parallel(
@@ -195,7 +191,7 @@ def _at_all_samples(formula: Formula, made: PackedTraces, closed: bool) -> Value
     return made.split(_at_all_samples_flat(formula, made, closed))
 
 
-def _report(formula: Formula, made: PackedTraces, met: int, out: npt.NDArray[Any]) -> None:
+def _report(formula: Formula, made: PackedTraces, met: int, out: Array) -> None:
     if met & NONFINITE:
         raise_nonfinite(made, formula)
     if met & INFINITE and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data import Dataset
+from ..data.arrays import Array, Bools, Ints
 from ..data.dataset import check_dataset
 from ..data.label_parsing import parse_labels
 from ..data.options import LabelKind
@@ -45,7 +46,7 @@ class Score:
         return (self.false_good + self.false_bad) / self.count
 
 
-def score_verdicts(verdicts: npt.NDArray[np.bool_], good: npt.NDArray[np.bool_]) -> Score:
+def score_verdicts(verdicts: Bools, good: Bools) -> Score:
     """Verdicts against labels, both `[case]`, True for good."""
     return Score(
         true_good=int(np.count_nonzero(verdicts & good)),
@@ -166,8 +167,8 @@ class RunningMetrics:
 
 def count_verdicts(
     cases: Sequence[str],
-    values: npt.NDArray[Any],
-    holds: npt.NDArray[np.bool_],
+    values: Array,
+    holds: Bools,
     labels: Sequence[str] | None,
     samples: int,
 ) -> RunningMetrics:
@@ -189,7 +190,7 @@ def count_verdicts(
     return RunningMetrics(len(cases), samples, counts, closest, lowest, int(np.isinf(values).sum()))
 
 
-def _closest(margin: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> list[int]:
+def _closest(margin: Array, at: npt.NDArray[np.intp]) -> list[int]:
     """Those of some traces with the least margins, in order; of equals the first."""
     if len(at) > CLOSEST:
         edge = np.partition(margin[at], CLOSEST - 1)[CLOSEST - 1]
@@ -280,7 +281,7 @@ def _select_closest(traces: tuple[EvaluatedTrace, ...]) -> tuple[EvaluatedTrace,
     return tuple(sorted(traces, key=lambda trace: (abs(trace.robustness), trace.number))[:CLOSEST])
 
 
-def _encode_labels(labels: Sequence[str] | None, count: int) -> tuple[npt.NDArray[np.int64], list[str | None]]:
+def _encode_labels(labels: Sequence[str] | None, count: int) -> tuple[Ints, list[str | None]]:
     if labels is None:
         return np.zeros(count, np.int64), [None]
     place = {label: i for i, label in enumerate(dict.fromkeys(labels))}
@@ -288,7 +289,7 @@ def _encode_labels(labels: Sequence[str] | None, count: int) -> tuple[npt.NDArra
 
 
 def _make_trace(
-    i: int, cases: Sequence[str], values: npt.NDArray[Any], holds: npt.NDArray[np.bool_], labels: Sequence[str] | None
+    i: int, cases: Sequence[str], values: Array, holds: Bools, labels: Sequence[str] | None
 ) -> EvaluatedTrace:
     return EvaluatedTrace(cases[i], float(values[i]), bool(holds[i]), None if labels is None else labels[i], i)
 

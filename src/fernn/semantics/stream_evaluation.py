@@ -13,8 +13,8 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..data.arrays import Array, Bools
 from ..data.problems import unknown_channel
 from ..data.streaming import Source, Stream, TraceBatch, open_source
 from ..data.streaming.partition import PartitionMerger
@@ -39,8 +39,8 @@ class Verdicts:
     """The traces of a lot, judged."""
 
     lot: TraceBatch
-    robustness: npt.NDArray[Any]
-    satisfied: npt.NDArray[np.bool_]
+    robustness: Array
+    satisfied: Bools
 
     __repr__ = short_repr
 
@@ -125,8 +125,8 @@ class TraceVerdicts(NamedTuple):
     """Traces that were judged, one entry each."""
 
     cases: list[str]
-    robustness: npt.NDArray[Any]
-    satisfied: npt.NDArray[np.bool_]
+    robustness: Array
+    satisfied: Bools
     labels: list[str] | None
 
     def to_json(self) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from ..data.dataset import Floats
+from ..data.arrays import Floats, Ints
 from ..data.streaming import TraceBatch
 from ..data.streaming.trace_stream import pack_columns
 from ..formula.measures import map_nodes, thresholds, with_thresholds
@@ -64,7 +63,7 @@ class ThresholdProfile:
     k: int
     grid: Floats
     """Rising, as `critical` sees thresholds; the one that the rule has is among them."""
-    by_label: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+    by_label: dict[str, Ints] = field(default_factory=dict)
 
     def take(self, lot: TraceBatch) -> None:
         strict = _atoms(self.formula)[self.k].is_strict
@@ -75,11 +74,11 @@ class ThresholdProfile:
         for label in np.unique(labels).tolist():
             self.add(label, np.bincount(places[labels == label], minlength=len(self.grid) + 1))
 
-    def add(self, label: str, found: npt.NDArray[np.int64]) -> None:
+    def add(self, label: str, found: Ints) -> None:
         """Traces of a label, by how many values of the grid they satisfy the rule at."""
         self.by_label[label] = self.by_label.get(label, 0) + found
 
-    def errors(self, good: set[str]) -> npt.NDArray[np.int64]:
+    def errors(self, good: set[str]) -> Ints:
         """Wrong verdicts at each value of the grid, where these labels are good."""
         total = np.zeros(len(self.grid), np.int64)
         for label, counts in self.by_label.items():

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..data.arrays import Floats
 from ..data.problems import unknown_channel
 from ..errors import FernnError, SignalError
 from ..formula import Atom, Formula, parse, walk
@@ -30,7 +31,6 @@ from . import satisfied
 from .robustness import At
 from .z3_encoding import check_sat, encode_formula, encode_sums, exact_number, sample_index, z3
 
-Floats = npt.NDArray[np.float64]
 Terms = tuple[tuple[str, float], ...]
 
 

@@ -18,6 +18,7 @@ from fastapi.responses import Response
 
 from .. import __version__
 from ..data import Dataset, data_card
+from ..data.arrays import Bools
 from ..data.file_checks import format_size
 from ..data.problems import unknown_channel
 from ..errors import FormulaError
@@ -33,7 +34,6 @@ from .data_files import (
     CachedRead,
     DatasetCache,
     Files,
-    Mask,
     columns,
     data_id,
     data_sets,
@@ -285,7 +285,7 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
 
         return json_response(await run_in_thread(work))
 
-    def asked_of(what: str, answer: Callable[[dict[str, Any], Dataset, Mask | None], Any]) -> None:
+    def asked_of(what: str, answer: Callable[[dict[str, Any], Dataset, Bools | None], Any]) -> None:
         """A route that takes what is asked, the data, and which of its cases the run kept for the test."""
 
         @app.post(f"/api/data/{{word}}/{what}", name=what)
@@ -303,13 +303,13 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     def rule(given: dict[str, Any], data: Dataset, name: str = "formula") -> Formula:
         return parse_rule_for(field(given, name, str), data)
 
-    def lanes(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+    def lanes(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:
         case = field(given, "case", int)
         if not 0 <= case < len(data):
             raise Refused(f"'case' is the number of a trace, from 0 to {len(data) - 1}; found {str(case)[:30]}.")
         return draw_alone(view.lanes, rule(given, data), data, case)
 
-    def differ(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+    def differ(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:
         a, b = (draw_alone(view.reading, rule(given, data, name), data, test) for name in ("a", "b"))
         return {"cases": differences(a["holds"], b["holds"], data), "a": a, "b": b}
 
@@ -320,7 +320,7 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     asked_of("lanes", lanes)
     asked_of("differ", differ)
 
-    def same(given: dict[str, Any], data: Dataset, test: Mask | None) -> Any:
+    def same(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:
         return equivalence(rule(given, data, "a"), rule(given, data, "b"), given, data)
 
     asked_of("equiv", same)

@@ -20,9 +20,9 @@ from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data import SOURCES, Dataset, Problem, inspect_input, is_named, reorder_classes
+from ..data.arrays import Bools
 from ..data.datasets import find_installed_series
 from ..data.options import ReadOptions
 from ..data.problems import ProblemLog
@@ -268,8 +268,6 @@ MOST_DATASETS = 8
 CACHE_BYTES = 1_000_000_000
 """Datasets kept, and bytes of values in them; the last one stays, however large."""
 
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class CachedRead:
@@ -277,7 +275,7 @@ class CachedRead:
 
     data: Dataset | None
     problems: tuple[Problem, ...]
-    masks: dict[tuple[float, int, str | None], Mask | None] = field(default_factory=dict)
+    masks: dict[tuple[float, int, str | None], Bools | None] = field(default_factory=dict)
     """Which cases a split keeps for the test."""
 
     @property
@@ -335,7 +333,7 @@ class DatasetCache:
             self._kept.popitem(last=False)
 
 
-def test_mask(look: CachedRead, run: Run | None) -> Mask | None:
+def test_mask(look: CachedRead, run: Run | None) -> Bools | None:
     """Which cases the run kept for its test; None where there is no run, or no test, or the data are others."""
     data = None if look.data is None or run is None else in_order(look.data, run)
     if run is None or data is None or data.fingerprint != run.settings["data"].get("fingerprint"):

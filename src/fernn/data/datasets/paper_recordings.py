@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from ...errors import DataError
-from ..dataset import Dataset, Floats
+from ..arrays import Floats
+from ..dataset import Dataset
 
 VARIABLE = "FERNN_DATA"
 HOME = "https://github.com/nicaless/fernn_stl_inference"

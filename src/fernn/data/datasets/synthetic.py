@@ -27,10 +27,10 @@ from collections.abc import Callable
 from operator import index
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import DataError
-from ..dataset import Dataset, Floats
+from ..arrays import Bools, Floats
+from ..dataset import Dataset
 
 
 def require_integer(source: str, name: str, value: object, least: int = 1) -> int:
@@ -42,9 +42,6 @@ def require_integer(source: str, name: str, value: object, least: int = 1) -> in
     if isinstance(value, bool) or number < least:
         raise DataError(f"{source} needs {name} >= {least}, a whole number; got {value!r}.")
     return number
-
-
-Bools = npt.NDArray[np.bool_]
 
 
 def check_noise(noise: float, flip: float) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ...formula.printer import format_number
-from ..dataset import Floats, Ints
+from ..arrays import Bools, Floats, Ints
 from ..draft import Draft, report_gap
 from ..label_parsing import parse_marks
 from ..options import ReadOptions
@@ -148,7 +147,7 @@ def _report_rows(
 
 def _report_gaps(
     values: Floats,
-    words: npt.NDArray[np.bool_],
+    words: Bools,
     table: Table,
     column: int,
     ids: list[str],

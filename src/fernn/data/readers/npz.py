@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import DataError, convert_errors, describe_error
 from ...formula.printer import format_number
+from ..arrays import Array, Floats
 from ..atomic_write import atomic_write
-from ..dataset import Dataset, Floats, to_floats
+from ..dataset import Dataset, to_floats
 from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels, spell_labels
 from ..label_parsing import parse_marks
@@ -41,11 +41,11 @@ def save(dataset: Dataset, path: str | PathLike[str]) -> Path:
     return target
 
 
-def to_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
+def to_arrays(dataset: Dataset) -> dict[str, Array]:
     """All of a dataset, as an archive has it."""
     if isinstance(dataset.values, tuple):
-        values: npt.NDArray[Any] = np.concatenate(dataset.values, axis=1)
-        arrays: dict[str, npt.NDArray[Any]] = {"X": values, "lengths": dataset.lengths}
+        values: Array = np.concatenate(dataset.values, axis=1)
+        arrays: dict[str, Array] = {"X": values, "lengths": dataset.lengths}
     else:
         arrays = {"X": dataset.values}
     if dataset.labels is not None:
@@ -67,7 +67,7 @@ def read_npz(path: Path, options: ReadOptions, log: ProblemLog) -> Dataset | Non
         return _read(path, _arrays(path), options, log)
 
 
-def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+def _arrays(path: Path) -> dict[str, Array]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
@@ -85,7 +85,7 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions, log: ProblemLog) -> Dataset | None:
+def _read(path: Path, arrays: dict[str, Array], options: ReadOptions, log: ProblemLog) -> Dataset | None:
     traces = _traces(arrays)
     names = _words(arrays, "channels") or default_channels(len(traces[0]))
     if options.marks is not None:
@@ -115,7 +115,7 @@ def _read(path: Path, arrays: dict[str, npt.NDArray[Any]], options: ReadOptions,
     return dataset.select((*options.channels, *([] if options.marks is None else [options.marks])))
 
 
-def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
+def _traces(arrays: Mapping[str, Array]) -> list[Floats]:
     X = _require_array(arrays, "X")
     if X.dtype.kind not in "fiub":
         raise refusal("npz", f"X must hold numbers, it holds {X.dtype}", "Save X as a float array.")
@@ -131,14 +131,14 @@ def _traces(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Floats]:
     return list(_floats(X[:, None, :] if X.ndim == 2 else X))
 
 
-def _floats(X: npt.NDArray[Any]) -> Floats:
+def _floats(X: Array) -> Floats:
     try:
         return to_floats(X).astype(np.float64, copy=False)
     except DataError as error:
         raise refusal("npz", str(error).partition(".")[0], "Save X as a float array.") from None
 
 
-def _split_traces(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats]:
+def _split_traces(X: Array, lengths: Array) -> list[Floats]:
     """The traces that stand behind each other in X[channel, all samples]."""
     whole = lengths.ndim == 1 and lengths.size > 0 and lengths.dtype.kind in "iu" and bool((lengths > 0).all())
     if X.ndim != 2 or not whole or sum(lengths.tolist()) != X.shape[1]:
@@ -147,7 +147,7 @@ def _split_traces(X: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[Floats
     return np.split(_floats(X), np.cumsum(lengths)[:-1], axis=1)
 
 
-def _step(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+def _step(arrays: Mapping[str, Array]) -> float | None:
     """The time between samples."""
     if "dt" not in arrays:
         return None
@@ -156,9 +156,7 @@ def _step(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
     return float(arrays["dt"].item())
 
 
-def _labels(
-    arrays: Mapping[str, npt.NDArray[Any]], classes: list[str] | None, options: ReadOptions
-) -> list[str] | None:
+def _labels(arrays: Mapping[str, Array], classes: list[str] | None, options: ReadOptions) -> list[str] | None:
     """Labels as a file would spell them; indices into `classes` become names."""
     if options.label is None or (options.label == "label" and "y" not in arrays):
         return None
@@ -171,7 +169,7 @@ def _labels(
     return spell_labels(y)
 
 
-def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], options: ReadOptions) -> list[Floats]:
+def _with_marks(arrays: Mapping[str, Array], traces: list[Floats], options: ReadOptions) -> list[Floats]:
     """The traces with one more channel, from an array with a label for every sample of every case."""
     name = str(options.marks)
     if name not in arrays:
@@ -195,14 +193,14 @@ def _with_marks(arrays: Mapping[str, npt.NDArray[Any]], traces: list[Floats], op
     return [np.vstack([trace, row]) for trace, row in zip(traces, rows, strict=True)]
 
 
-def _require_array(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+def _require_array(arrays: Mapping[str, Array], key: str) -> Array:
     if key not in arrays:
         what = f"no array {key!r}{did_you_mean(key, arrays)}; the arrays are {quote_names(arrays)}"
         raise refusal("npz", what, "Name the traces X[case, channel, time] and the labels y (or pass --label).")
     return arrays[key]
 
 
-def _words(arrays: Mapping[str, npt.NDArray[Any]], key: str) -> list[str] | None:
+def _words(arrays: Mapping[str, Array], key: str) -> list[str] | None:
     if key not in arrays:
         return None
     try:

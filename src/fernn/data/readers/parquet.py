@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import FernnError, describe_error, shorten
-from ..dataset import Dataset, Floats, Ints
+from ..arrays import Floats, Ints
+from ..dataset import Dataset
 from ..draft import to_dataset
 from ..file_checks import fits_unpacked, memory_budget
 from ..options import ReadOptions

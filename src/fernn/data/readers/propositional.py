@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..dataset import Dataset, Floats
+from ..arrays import Floats
+from ..dataset import Dataset
 from ..draft import Draft, to_dataset
 from ..label_parsing import check_no_marks
 from ..options import ReadOptions

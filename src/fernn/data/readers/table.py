@@ -14,9 +14,8 @@ from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from ..dataset import Floats, Ints
+from ..arrays import Bools, Floats, Ints
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog, quote_names
 from .column_roles import Roles
@@ -51,15 +50,13 @@ class Table:
         """The rows from `low` up to `high`."""
         return Table(self.header, tuple(_part(blocks, low, high) for blocks in self.columns), self.lines[low:high])
 
-    def numbers(
-        self, column: int, options: ReadOptions, log: ProblemLog, cases: Sequence[str]
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def numbers(self, column: int, options: ReadOptions, log: ProblemLog, cases: Sequence[str]) -> tuple[Floats, Bools]:
         """The column as numbers with NaN where there is none, and which cells are words instead.
 
         `cases` has the case of each row.
         """
         parts: list[Floats] = []
-        wrong: list[npt.NDArray[np.bool_]] = []
+        wrong: list[Bools] = []
         for block in self.columns[column]:
             values = _each(block, options.decimal) if isinstance(block, list) else block
             wrong.append(_words(block, values))
@@ -267,11 +264,11 @@ def _each(cells: list[str], decimal: str) -> Floats:
     return values
 
 
-def _words(block: Floats | list[str], values: Floats) -> npt.NDArray[np.bool_]:
+def _words(block: Floats | list[str], values: Floats) -> Bools:
     if not isinstance(block, list):
         return np.zeros(len(values), dtype=bool)
     unusual = np.fromiter((cell.casefold() not in MISSING for cell in block), np.bool_, len(block))
-    words: npt.NDArray[np.bool_] = np.isnan(values) & unusual
+    words: Bools = np.isnan(values) & unusual
     return words
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...formula.printer import format_computed, format_number
-from ..dataset import Floats, Ints
+from ..arrays import Bools, Floats, Ints
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog
 from .table import Table
@@ -33,7 +33,7 @@ WANTED = "Write times as numbers, as 2025-03-07T21:36:00 or as 07.03.2025 21:36:
 
 def parse_times(
     table: Table, column: int, options: ReadOptions, log: ProblemLog, cases: list[str]
-) -> tuple[Floats, npt.NDArray[np.bool_], str | None]:
+) -> tuple[Floats, Bools, str | None]:
     """Times as numbers, which cells are words, and the unit when the cells tell it.
 
     Dates become seconds since the earliest one.
@@ -93,7 +93,7 @@ def report_uneven(what: str, dt: float | None, log: ProblemLog, line: int, case:
 
 def _dates(
     table: Table, column: int, options: ReadOptions, log: ProblemLog, cases: list[str]
-) -> tuple[Floats, npt.NDArray[np.bool_]] | None:
+) -> tuple[Floats, Bools] | None:
     """Seconds since the earliest, NaN where there is none, and which cells are no dates; None where none is a date."""
     blocks = table.columns[column]
     first = next((c for b in blocks if isinstance(b, list) for c in b if c.casefold() not in MISSING), "")

@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import DataError
-from ..dataset import Dataset, Floats
+from ..arrays import Floats
+from ..dataset import Dataset
 from ..draft import Draft, report_gap, to_dataset
 from ..frames import default_channels
 from ..label_parsing import check_no_marks, match_class, order_classes

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import UnsupportedError
-from ..dataset import Ints
+from ..arrays import Bools, Ints
 from ..problems import ProblemLog, refusal
 from ..readers.column_roles import Roles
 from ..readers.parquet import column_numbers, column_texts, frame_table, import_polars, is_moment, parquet_errors
@@ -143,7 +142,7 @@ class ParquetChunk(RowChunk):
         return _merge_runs(new, cell_texts(column, new))
 
 
-def value_changes(column: Any) -> npt.NDArray[np.bool_]:
+def value_changes(column: Any) -> Bools:
     """Whether the value is another than that of the row before; of the first row it is."""
     found = np.array(column.ne_missing(column.shift(1)).to_numpy())
     found[0] = True

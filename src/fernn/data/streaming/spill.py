@@ -11,28 +11,28 @@ import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import DataError, convert_errors
+from ..arrays import Array, Words
 
 
-def encode_array(array: npt.NDArray[Any]) -> str:
+def encode_array(array: Array) -> str:
     return b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
-def decode_array(text: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+def decode_array(text: str, kind: npt.DTypeLike) -> Array:
     """The array again, flat; it cannot be written to."""
     return np.frombuffer(b64decode(text), kind)
 
 
 WIDE = 64
-Hashes = npt.NDArray[np.uint64]
 
 
-def hash_names(names: Sequence[str]) -> Hashes:
+def hash_names(names: Sequence[str]) -> Words:
     """One number a name."""
     if not names:
         return np.zeros(0, np.uint64)
@@ -49,7 +49,7 @@ def hash_names(names: Sequence[str]) -> Hashes:
     return found
 
 
-def _mix_bits(numbers: Hashes) -> Hashes:
+def _mix_bits(numbers: Words) -> Words:
     """Every bit depends on all (the end of splitmix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -61,7 +61,6 @@ FACTORS = _mix_bits(np.arange(1, WIDE + 1, dtype=np.uint64) * np.uint64(0x9E3779
 
 AT_ONCE = 1 << 20
 BITS = 8  # leading ones of a key, by which a part of a block is found
-Records = npt.NDArray[np.uint64]
 
 
 class SpillTable:
@@ -70,7 +69,7 @@ class SpillTable:
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self.count = 0
         self._at_once = at_once
-        self._recent: list[Records] = []
+        self._recent: list[Words] = []
         self._waiting = 0
         self._file: IO[bytes] | None = None
         self._places: list[list[int]] = []  # of each block, where keys with each of the leading bits begin
@@ -95,7 +94,7 @@ class SpillTable:
         table._put(decode_array(content, np.uint64).reshape(-1, 2))
         return table
 
-    def _put(self, pairs: Records) -> None:
+    def _put(self, pairs: Words) -> None:
         self._recent.append(pairs)
         self.count += len(pairs)
         self._waiting += len(pairs)
@@ -111,12 +110,12 @@ class SpillTable:
             self._file.write(block.tobytes())
             self._recent, self._waiting = [], 0
 
-    def groups(self) -> Iterator[Records]:
+    def groups(self) -> Iterator[Words]:
         """All pairs once, in parts of bounded size in which those with the same key are together, in order."""
         for pairs in self._shares():
             yield pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
-    def _shares(self) -> Iterator[Records]:
+    def _shares(self) -> Iterator[Words]:
         """The same in any order."""
         bits = min((max(self.count - 1, 0) // self._at_once).bit_length(), BITS)
         wide = 1 << (BITS - bits)
@@ -127,13 +126,13 @@ class SpillTable:
                 found.append(part[is_in])
             yield np.concatenate([*found, np.empty((0, 2), np.uint64)])
 
-    def all(self) -> Iterator[Records]:
+    def all(self) -> Iterator[Words]:
         """All pairs once, in any order, some at a time."""
         for places in self._places:
             yield self._read(places[0], places[-1])
         yield from self._recent
 
-    def _read(self, low: int, high: int) -> Records:
+    def _read(self, low: int, high: int) -> Words:
         assert self._file is not None
         self._file.seek(low * 16)
         return np.frombuffer(self._file.read((high - low) * 16), np.uint64).reshape(-1, 2)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import short_repr
-from ..dataset import Dataset, Floats
+from ..arrays import Floats
+from ..dataset import Dataset
 from ..draft import Draft, to_dataset
 from ..problems import Problem, ProblemLog, data_error, plural
 from .source import Source

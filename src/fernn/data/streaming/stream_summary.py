@@ -17,13 +17,12 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import DataError, convert_errors
 from ...formula.json_fields import as_int, as_number, as_text
+from ..arrays import Floats, Words
 from ..checks import check_labels, check_one_class, report_duplicates, report_lengths
 from ..data_summary import ChannelRange, DataCard
-from ..dataset import Floats
 from ..label_parsing import parse_labels
 from ..problems import Problem, refusal
 from .partition import PartitionMerger
@@ -33,7 +32,6 @@ from .trace_stream import Stream, TraceBatch
 
 BITS = 20
 KEPT = 1 << 20
-Keys = npt.NDArray[np.uint64]
 TOP = np.uint64(1 << 63)
 
 
@@ -44,7 +42,7 @@ class StreamingMedian:
         self.bits, self.kept = bits, kept
         self._low, self._left = 0, 64  # keys that agree with `_low` but for the last `_left` bits
         self._counts = np.zeros(1 << bits, np.int64)
-        self._found: list[Keys] | None = None
+        self._found: list[Words] | None = None
         self.rank = 0
         self.value: float | None = None
 
@@ -111,7 +109,7 @@ class StreamingMedian:
             self._counts[decode_array(content["bins"], np.uint32)] += decode_array(content["counts"], np.int64)
 
 
-def _keys(numbers: Floats) -> Keys:
+def _keys(numbers: Floats) -> Words:
     """Whole numbers in the same order."""
     bits = np.ascontiguousarray(numbers).view(np.uint64)
     return np.where(bits & TOP, ~bits, bits | TOP)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError, short_repr
-from ..dataset import Floats, Ints, plain_names
+from ..arrays import Floats, Ints
+from ..dataset import plain_names
 from ..draft import Draft, repair_gaps
 from ..options import ReadOptions
 from ..problems import Problem, ProblemLog, data_error

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import DataError, convert_errors
 from ...formula.json_fields import as_int, as_number, as_text
 from ...formula.printer import format_computed
-from ..dataset import Floats, Ints
+from ..arrays import Floats, Ints
 from ..file_checks import format_size, memory_budget
 from ..problems import Problem, ProblemLog, quote_names
 from ..readers.timestamps import EVEN, report_other_step, report_uneven

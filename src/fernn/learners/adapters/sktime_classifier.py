@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Array
 from ..sklearn.class_estimators import class_formulas, fit_one_vs_rest
 
 try:
@@ -76,7 +76,7 @@ class FernnSktimeClassifier(BaseClassifier):  # type: ignore[misc]
         self.formulas_ = class_formulas(self.classifier_)
         return self
 
-    def _predict(self, X: Any) -> npt.NDArray[Any]:
+    def _predict(self, X: Any) -> Array:
         return self.classifier_.predict(_traces(X))  # type: ignore[no-any-return]
 
     @classmethod

@@ -10,16 +10,16 @@ from math import isfinite
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Floats, Ints
 from ...errors import DataError, FernnError, convert_errors, short_repr
 from ...formula import Formula, parse, to_sentence
 from ...formula.printer import format_number
 from ...formula.sentence import to_html, to_html_code
 from ...semantics import robustness, satisfied
 from ...semantics.packed_traces import Traces
-from ..base import Floats, Front, front_from_strict_json, front_to_strict_json
+from ..base import Front, front_from_strict_json, front_to_strict_json
 from ..enumerative.candidates import between
 
 
@@ -51,7 +51,6 @@ def rules_html(rules: Rules) -> str:
 
 
 RULES_SCHEMA = 1
-Ints = npt.NDArray[np.int64]
 LIMITS = np.finfo(np.float64)
 
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset, one_vs_rest
+from ...data.arrays import Floats, Ints
 from ...formula import Formula
 from ...semantics import robustness, satisfied
-from ..base import Entry, Floats, Front, Learner, Watch, check_weights, losses, make_front, silent
+from ..base import Entry, Front, Learner, Watch, check_weights, losses, make_front, silent
 from ..fernn.fernn import Fernn
 from ..time_limit import FitClock
-from .class_rules import Ints, PerClass, RankRule, Rule, RuleList, best_cuts, rank_of, signed_robustness
+from .class_rules import PerClass, RankRule, Rule, RuleList, best_cuts, rank_of, signed_robustness
 from .multiple_fits import FitsInterrupted, MultipleFits, RulesFit, balance_weights, classes_present
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...errors import DataError, FernnError, UnsupportedError, short_repr
 from ..base import (
     TIME_LIMIT_NOTE,
     Ended,
     Fit,
-    Floats,
     Front,
     Learner,
     Progress,

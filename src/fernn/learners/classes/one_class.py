@@ -27,15 +27,15 @@ from math import ceil, floor, inf
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...data.dataset import check_dataset
 from ...data.splits import blocks, folds
 from ...errors import DataError, UnsupportedError
 from ...formula import Always, And, Atom, Formula, Historically, atom, length, thresholds, walk, with_thresholds
 from ...semantics import satisfied
-from ..base import Ended, Fit, Floats, Progress, Watch, silent
+from ..base import Ended, Fit, Progress, Watch, silent
 from ..enumerative.enumerative import Enumerative
 from ..enumerative.threshold_margins import FAR, critical_values
 from ..time_limit import FitClock
@@ -403,12 +403,12 @@ def channel_ranges(
     return (Always if direction == "future" else Historically)(_all(rows))
 
 
-def _strangeness(ends: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _strangeness(ends: Floats) -> Floats:
     """Of each trace, how far it goes beyond the median at most, in quartile distances; `ends[case, side]`."""
     low, middle, high = np.quantile(ends, [0.25, 0.5, 0.75], axis=0)
     beyond, spread = ends - middle, high - low
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: npt.NDArray[np.float64] = np.where(beyond > 0, beyond / spread, 0.0).max(axis=1)
+        found: Floats = np.where(beyond > 0, beyond / spread, 0.0).max(axis=1)
     return found
 
 

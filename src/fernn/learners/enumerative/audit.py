@@ -16,9 +16,9 @@ from math import inf, isfinite, prod
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools
 from ...errors import DataError, convert_errors, short_repr, suppress_warnings
 from ...formula import And, Atom, Formula, Historically, Not, Once, Or, Since, direction, length, parse
 from ...formula.measures import node_count, orient
@@ -29,7 +29,7 @@ from .candidates import columns, windows_to_try, windows_within
 from .certificate import Certificate, CertificateOutcome, derive_outcome, list_contradictions, tolerance
 from .exploration import ExactSpace, columns_for
 
-Truth = npt.NDArray[np.bool_]
+Truth = Bools
 """`[case, sample]`, looking back; what stands behind the end of a trace means nothing."""
 SMALL = 200_000
 """Formulas up to which all of a space are looked at."""
@@ -187,7 +187,7 @@ class _Check:
             sides.setdefault(trace.tobytes(), [0.0, 0.0])[int(good)] += weight
         return sum(min(pair) for pair in sides.values())
 
-    def error(self, held: npt.NDArray[np.bool_]) -> float:
+    def error(self, held: Bools) -> float:
         """Weighted; infinite where a limit is passed."""
         missed = float(self.weights[self.good & ~held].sum())
         passed = float(self.weights[held & ~self.good].sum())

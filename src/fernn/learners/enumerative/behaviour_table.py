@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from ...data.arrays import Bools, Floats, Ints
 from ...formula.nodes import Interval
 from ...semantics.jit_cache import njit_on_disk
 from . import word_operators as operators
 from . import word_vectors as lanes
-from .bitpack import BitLayout, Bits, Words
+from .bitpack import BitLayout, Bits, Packed
 from .scoring import Objective, costs, view_rows
 from .word_operators import ATOM, NOT_SINCE, SYMMETRIC, write_binary, write_unary
 
@@ -149,7 +149,6 @@ def rebuild_index(rows: Any, count: int) -> None:
 
 _FIRST = 1024
 """Rows of a new shelf."""
-Ids = npt.NDArray[np.int64]
 
 
 class BehaviourTable:
@@ -197,7 +196,7 @@ class BehaviourTable:
         rebuild_index(wider, self.count)
         self.rows = wider
 
-    def atom(self, words: Words, number: int, gap: float, length: int = 1, scope: int = 0) -> None:
+    def atom(self, words: Packed, number: int, gap: float, length: int = 1, scope: int = 0) -> None:
         """Files what is there from the start under a number of the caller's; once for each scope."""
         self.most = max(self.most, self.count + 1)  # atoms are kept whatever they take
         if self.count >= self._fits:
@@ -206,7 +205,7 @@ class BehaviourTable:
         self.count = insert_atom(self.rows, self.count, scope, length, gap, number)
 
     def grow(
-        self, op: int, lefts: Ids, rights: Ids | None, over: Interval | None, window: int, scope: int, start: int,
+        self, op: int, lefts: Ints, rights: Ints | None, over: Interval | None, window: int, scope: int, start: int,
         chunk: int,
     ) -> int:  # fmt: skip
         """Files some of `left op right`, or `op left`, from pair `start` on; gives the pair to go on with."""
@@ -224,13 +223,10 @@ class BehaviourTable:
         return start
 
 
-def spans_of(over: Interval | None) -> npt.NDArray[np.int64]:
+def spans_of(over: Interval | None) -> Ints:
     """`[span, (start, end)]`, with -1 for an open end."""
     spans = () if over is None else over.spans
     return np.array([(a, -1 if b == float("inf") else b) for a, b in spans], np.int64).reshape(-1, 2)
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -238,11 +234,11 @@ class VerdictSide:
     """Verdicts of a family seen in one way, each once, and the row of each; what they miss and let pass."""
 
     bits: Bits
-    ids: Ids
+    ids: Ints
     missed: Floats
     passed: Floats
 
-    def within(self, keep: npt.NDArray[np.bool_]) -> VerdictSide:
+    def within(self, keep: Bools) -> VerdictSide:
         if keep.all():
             return self
         return VerdictSide(self.bits[keep], self.ids[keep], self.missed[keep], self.passed[keep])
@@ -256,7 +252,7 @@ class VerdictViews:
     shelf: BehaviourTable
     judge: Objective
     windows: list[Interval]
-    _masks: list[tuple[Words, int]] = field(default_factory=list)
+    _masks: list[tuple[Packed, int]] = field(default_factory=list)
     _sides: dict[Any, VerdictSide] = field(default_factory=dict)
 
     def mask(self, number: int) -> int:
@@ -266,12 +262,12 @@ class VerdictViews:
             self._masks.append((words, int(words.ctypes.data)))
         return self._masks[number][1]
 
-    def looked(self, number: int) -> Words:
+    def looked(self, number: int) -> Packed:
         """The samples themselves, `[word, place]`."""
         self.mask(number)
         return self._masks[number][0]
 
-    def all_seen(self, family: Ids, name: object, mode: int, window: int) -> VerdictSide:
+    def all_seen(self, family: Ints, name: object, mode: int, window: int) -> VerdictSide:
         """Of every row of the family, also where verdicts are the same."""
         key = ("all", name, mode, window)
         if key not in self._sides:
@@ -282,14 +278,14 @@ class VerdictViews:
             self._sides[key] = self._side(bits, family)
         return self._sides[key]
 
-    def seen(self, family: Ids, name: object, mode: int, window: int) -> VerdictSide:
+    def seen(self, family: Ints, name: object, mode: int, window: int) -> VerdictSide:
         """Of the family, each verdict once."""
         key = ("once", name, mode, window)
         if key not in self._sides:
             self._sides[key] = self._once(self.all_seen(family, name, mode, window))
         return self._sides[key]
 
-    def _side(self, bits: Bits, ids: Ids) -> VerdictSide:
+    def _side(self, bits: Bits, ids: Ints) -> VerdictSide:
         missed, passed = np.empty(len(ids)), np.empty(len(ids))
         costs(bits, self.judge, missed, passed)
         return VerdictSide(bits, ids, missed, passed)

@@ -14,16 +14,16 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Array, Bools, Floats, Ints, Words
 from ...formula.nodes import Interval
 from .scoring import Objective
 from .word_vectors import LANES
 
-Words = npt.NDArray[Any]
+Packed = Array
 """Unsigned words, `[..., word, place]`: word 0 holds the first samples; a place is a trace."""
-Bits = npt.NDArray[np.uint64]
+Bits = Words
 """One bit a trace, `[..., place // 64]`."""
 
 
@@ -31,9 +31,9 @@ Bits = npt.NDArray[np.uint64]
 class BitLayout:
     """Where each trace and each sample is."""
 
-    lengths: npt.NDArray[np.int64]
+    lengths: Ints
     future: bool
-    order: npt.NDArray[np.int64]
+    order: Ints
     """The trace at each place; places beyond are empty."""
 
     @cached_property
@@ -66,49 +66,49 @@ class BitLayout:
         return self.words * self.places
 
     @cached_property
-    def ago(self) -> npt.NDArray[np.int64]:
+    def ago(self) -> Ints:
         """`[place, sample]`: how long before the last sample each is, in the order of the words; below 0 after it."""
         return (self.lengths[self.order] - 1)[:, None] - np.arange(self.words * self.bits)
 
     @cached_property
-    def _source(self) -> npt.NDArray[np.int64]:
+    def _source(self) -> Ints:
         """`[place, sample]`: where each sample is when all traces stand one behind the other; anywhere after an end."""
         first = (np.cumsum(self.lengths) - self.lengths)[self.order][:, None]
         ago = self.ago[:, : int(self.lengths.max())]
         return np.maximum(first + (ago if self.future else (self.lengths[self.order] - 1)[:, None] - ago), 0)
 
-    def aligned(self, flat: npt.NDArray[Any], fill: Any) -> npt.NDArray[Any]:
+    def aligned(self, flat: Array, fill: Any) -> Array:
         """`[place, sample]`, in the order of the words, of traces one behind the other; `fill` after the ends."""
         rows = flat[np.minimum(self._source, len(flat) - 1)]
         beyond = self.ago[:, : rows.shape[1]] < 0
         return np.where(beyond, fill, rows) if beyond.any() else rows
 
-    def words_of(self, bits: npt.NDArray[np.bool_]) -> Words:
+    def words_of(self, bits: Bools) -> Packed:
         """`[word, place]` of `[place, sample]`, which is False after the end of a trace."""
         filled = np.zeros((self.places, self.words * self.bits), bool)
         filled[: bits.shape[0], : bits.shape[1]] = bits
         made = np.packbits(filled, axis=1, bitorder="little").view(self.dtype)
         return np.ascontiguousarray(made.T)
 
-    def packed(self, signals: Sequence[npt.NDArray[np.bool_]]) -> Words:
+    def packed(self, signals: Sequence[Bools]) -> Packed:
         """`[word, place]` of the signals, one for each trace, in the order of the data."""
         return self.words_of(self.aligned(np.concatenate(list(signals)), False))
 
     @cached_property
-    def valid(self) -> Words:
+    def valid(self) -> Packed:
         """The samples that there are."""
         return self.words_of(self.ago >= 0)
 
-    def unpacked(self, words: Words) -> list[npt.NDArray[np.bool_]]:
+    def unpacked(self, words: Packed) -> list[Bools]:
         """The signals of `[word, place]`, in the order of the data."""
-        found: list[npt.NDArray[np.bool_]] = [np.empty(0, bool)] * len(self.lengths)
+        found: list[Bools] = [np.empty(0, bool)] * len(self.lengths)
         for place, trace in enumerate(self.order.tolist()):
             raw = np.ascontiguousarray(words[:, place]).view(np.uint8)
             bits = np.unpackbits(raw, bitorder="little")[: self.lengths[trace]].astype(bool)
             found[trace] = bits[::-1] if self.future else bits
         return found
 
-    def window(self, over: Interval) -> Words:
+    def window(self, over: Interval) -> Packed:
         """`[word, place]` of the samples that an operator looks at from the last one."""
         ago = self.ago
         shown = np.zeros(ago.shape, bool)
@@ -116,13 +116,13 @@ class BitLayout:
             shown |= (ago >= a) if b == inf else (ago >= a) & (ago <= b)
         return self.words_of(shown)
 
-    def flags(self, values: npt.NDArray[np.bool_]) -> Bits:
+    def flags(self, values: Bools) -> Bits:
         """One bit a trace, given in the order of the data."""
         placed = np.zeros(self.places, bool)
         placed[: len(self.order)] = values[self.order]
         return np.packbits(placed, bitorder="little").view(np.uint64)
 
-    def unflagged(self, bits: Bits) -> npt.NDArray[np.bool_]:
+    def unflagged(self, bits: Bits) -> Bools:
         """One value a trace in the order of the data, `[..., trace]`."""
         raw = np.ascontiguousarray(bits).view(np.uint8)
         placed = np.unpackbits(raw, axis=-1, bitorder="little")[..., : len(self.order)].astype(bool)
@@ -131,16 +131,13 @@ class BitLayout:
         return found
 
 
-def bit_layout(lengths: Iterable[int], future: bool, order: npt.NDArray[np.int64] | None = None) -> BitLayout:
+def bit_layout(lengths: Iterable[int], future: bool, order: Ints | None = None) -> BitLayout:
     sizes = np.array(list(lengths), np.int64)
     return BitLayout(sizes, future, np.arange(len(sizes)) if order is None else order)
 
 
 def _word_bits(kind: Any) -> int:
     return int(np.dtype(kind).itemsize) * 8
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,13 @@ from itertools import combinations, pairwise
 from math import floor, log10
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats, Ints
 from ...errors import UnsupportedError
 from ...formula import Atom
 from ...formula.nodes import Interval, OpenInterval, Relation, interval
 
-Floats = npt.NDArray[np.float64]
 Sum = tuple[tuple[str, float], ...]
 """A weighted sum of channels."""
 
@@ -32,11 +31,11 @@ class Column:
     sum: Sum
     flat: Floats
     """Samples of all traces, one behind the other."""
-    starts: npt.NDArray[np.int64]
+    starts: Ints
     """Of each trace."""
     values: Floats
     """All there are, each once, ascending."""
-    turning: npt.NDArray[np.bool_]
+    turning: Bools
     """For each gap between neighbours, whether values next to it come from traces of both classes."""
 
     @property
@@ -54,7 +53,7 @@ class Column:
             threshold = high if relation in (">=", "<") else low
         return Atom(self.sum, relation, threshold)
 
-    def holds(self, values: Floats, gap: int, relation: Relation) -> npt.NDArray[np.bool_]:
+    def holds(self, values: Floats, gap: int, relation: Relation) -> Bools:
         """Where that atom holds among values of this column; nowhere among NaN."""
         low = self.values[gap] if gap >= 0 else -np.inf
         return values > low if relation in (">=", ">") else values <= low
@@ -83,7 +82,7 @@ def _weighted_sum(total: Sum, channels: tuple[str, ...], samples: Floats) -> Flo
     return np.asarray(sum(parts[1:], parts[0]))
 
 
-def _column(total: Sum, flat: Floats, starts: npt.NDArray[np.int64], good: npt.NDArray[np.bool_]) -> Column:
+def _column(total: Sum, flat: Floats, starts: Ints, good: Bools) -> Column:
     values, places = np.unique(flat, return_inverse=True)
     kind = np.zeros((2, len(values)), bool)
     for side in (0, 1):
@@ -93,7 +92,7 @@ def _column(total: Sum, flat: Floats, starts: npt.NDArray[np.int64], good: npt.N
     return Column(total, flat, starts, values, turning)
 
 
-def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]:
+def gaps(column: Column, most: int | None, every: bool) -> Ints:
     """The gaps to try: all, or all that turn; at most so many. And those below and above all values.
 
     A grid has thirds: between values of all samples, between the highest of each trace, between the lowest of each.
@@ -111,7 +110,7 @@ def gaps(column: Column, most: int | None, every: bool) -> npt.NDArray[np.int64]
     return np.array([-1, *sorted(found), len(column.values) - 1])
 
 
-def _widest_gaps_between(column: Column, values: Floats, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _widest_gaps_between(column: Column, values: Floats, allowed: Ints) -> Ints:
     """One of the allowed gaps, the widest, between every two neighbours of these values."""
     places = np.searchsorted(column.values, values)
     width = np.diff(column.values)
@@ -123,7 +122,7 @@ def _widest_gaps_between(column: Column, values: Floats, allowed: npt.NDArray[np
     return np.array(found, np.int64)
 
 
-def _spread_evenly(column: Column, at: npt.NDArray[np.int64], most: int) -> list[int]:
+def _spread_evenly(column: Column, at: Ints, most: int) -> list[int]:
     """At most so many of the gaps: the outermost, and between them the widest of each of equal parts."""
     if len(at) <= most:
         return at.tolist()  # type: ignore[no-any-return]

@@ -14,9 +14,9 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...data.options import validate_options
 from ...errors import DataError, convert_errors, short_repr
 from ...formula import Formula, length, mirror
@@ -348,7 +348,7 @@ def make_certificate(
     front: Sequence[tuple[Formula, float]],
     reached: int,
     floor: float,
-    about: tuple[Dataset, npt.NDArray[np.float64]],
+    about: tuple[Dataset, Floats],
     settings: Mapping[str, Any],
 ) -> Certificate:
     """Of an exploration whose stages up to length `reached` are done.

@@ -11,12 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...errors import UnsupportedError, short_repr
 from ...formula import Constant, Formula, interval, length, simplify
 from ...formula.json_fields import as_int, as_number
 from ...formula.simplify import windows_of_template
 from ...semantics import satisfied
-from ..base import Entry, Floats, Front, Watch, losses, make_front, trim_to_traces
+from ..base import Entry, Front, Watch, losses, make_front, trim_to_traces
 from ..cross_validation import Validation
 from ..resumable_search import ResumableSearch
 from ..time_limit import FitClock, TimeLimitReached

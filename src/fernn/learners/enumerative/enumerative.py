@@ -19,9 +19,9 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats
 from ...engines import Where
 from ...errors import FernnError, UnsupportedError, short_repr
 from ...formula import Formula, atom, direction, length, parse
@@ -74,7 +74,6 @@ VALUATIONS, TRACES = 3, 8
 """Of a signature."""
 LINES, HALVINGS = 12, 8
 """Of a search for thresholds, for every threshold."""
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -210,7 +209,7 @@ class _PublishedRun:
                 low, high = (middle, high) if tight else (low, middle)
                 middle = (low + high) / 2
 
-    def offer(self, formula: Formula) -> npt.NDArray[np.bool_]:
+    def offer(self, formula: Formula) -> Bools:
         """Keeps the formula if it is the best of its length; gives its verdicts."""
         held = np.asarray(satisfied(formula, self.data))
         error = float(np.average(held != self.data.positive, weights=self.weights))

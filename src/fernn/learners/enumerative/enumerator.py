@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Floats, Ints
 from ...errors import short_repr
 from ...formula.nodes import ALL_TIME, Interval, interval
 from ...semantics.threads import PARALLEL_WORK, parallel_for
-from .behaviour_table import BehaviourTable, Ids, VerdictSide, VerdictViews, spans_of
+from .behaviour_table import BehaviourTable, VerdictSide, VerdictViews, spans_of
 from .bitpack import BitLayout
 from .gpu_prefilter import GpuScorer, Prefilter, Work, open_scorer
 from .scoring import (
@@ -40,7 +40,6 @@ from .scoring import (
 from .scoring_jobs import EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, length_splits
 from .word_operators import AND, HISTORICALLY, IMPLIES, ONCE, OR, SINCE, SYMMETRIC, TRIGGER, WEAK_SINCE
 
-Floats = npt.NDArray[np.float64]
 FEW = 2048
 """Pairs up to which scoring them all takes less time than finding out which of them need not be scored."""
 SHORT = 1 << 23
@@ -79,7 +78,7 @@ class Enumerator:
     """Called often; what it raises ends the search."""
     device: str = "cpu"
     """Where large jobs are scored; what is found is the same."""
-    _known_lengths: dict[int, tuple[Ids, tuple[int, int]]] = field(default_factory=dict)
+    _known_lengths: dict[int, tuple[Ints, tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.card: GpuScorer | None = open_scorer(self.device, self.shelf)
@@ -99,7 +98,7 @@ class Enumerator:
         self._scopes += 1
         return self._scopes
 
-    def grown(self, parts: list[tuple[Unary, Ids, Ids | None]], scope: int = 0) -> tuple[Ids, int]:
+    def grown(self, parts: list[tuple[Unary, Ints, Ints | None]], scope: int = 0) -> tuple[Ints, int]:
         """Files all of these as a new family; gives its rows, and how many formulas did not fit into memory."""
         first, dropped = self.shelf.count, 0
         chunk = max(1, CHUNK // (16 * self.shelf.bytes))
@@ -113,9 +112,9 @@ class Enumerator:
             dropped += total - at
         return np.arange(first, self.shelf.count), dropped
 
-    def of_length(self, n: int, families: dict[int, Ids], allowed: Operators) -> tuple[Ids, int]:
+    def of_length(self, n: int, families: dict[int, Ints], allowed: Operators) -> tuple[Ints, int]:
         """The behaviours that no shorter formula has, from shorter families."""
-        parts: list[tuple[Unary, Ids, Ids | None]] = [(unary, families[n - 1], None) for unary in allowed.unary]
+        parts: list[tuple[Unary, Ints, Ints | None]] = [(unary, families[n - 1], None) for unary in allowed.unary]
         for op in allowed.binary:
             parts += [((op, NOW), families[i], families[j]) for i, j in length_splits(n, op)]
         return self.grown(parts)
@@ -145,7 +144,7 @@ class Enumerator:
             return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, found)
         return self._word_pairs(job, mode, window, bound, bounds, found)
 
-    def _lengths(self, family: Ids) -> tuple[int, int]:
+    def _lengths(self, family: Ints) -> tuple[int, int]:
         """Of its shortest and its longest formula."""
         known = self._known_lengths.get(id(family))
         if known is None or known[0] is not family:
@@ -169,7 +168,7 @@ class Enumerator:
         self._score(len(job.left), work, bounds, found, 2 * each * self.shelf.bytes)
         return SearchCounts(len(job.left) * each, scored=len(job.left) * each)
 
-    def _spans(self, unaries: tuple[Unary, ...]) -> npt.NDArray[np.int64]:
+    def _spans(self, unaries: tuple[Unary, ...]) -> Ints:
         """`[unary, span, (start, end)]`; ends below -1 where a window has fewer spans than another."""
         spans = [spans_of(self.windows[number]) for _, number in unaries]
         made = np.full((len(spans), max(len(each) for each in spans), 2), -2)
@@ -204,7 +203,7 @@ class Enumerator:
                 job.longer, self.judge, bounds, tighten, into,
             )  # fmt: skip
 
-        def again(lefts: Ids, rights: Ids, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
+        def again(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_listed_bits(
                 lefts, rights, op, a.bits, a.ids, b.bits, b.ids, rows.lengths, rows.gaps, _derivation(job), job.longer,
                 self.judge, bounds, tighten, into,
@@ -243,7 +242,7 @@ class Enumerator:
                 rows.gaps, _derivation(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
             )  # fmt: skip
 
-        def again(lefts: Ids, rights: Ids, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
+        def again(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_listed_words(
                 lefts, rights, op, mode, mask, rows.content, left, right, self.shelf.frame, rows.lengths, rows.gaps,
                 _derivation(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
@@ -259,7 +258,7 @@ class Enumerator:
         self._score(len(right), work, bounds, found, cost, scout)
         return SearchCounts(total, 0, total - scored, scored)
 
-    def _likely(self, job: Pairs, mode: int, window: int, bound: float) -> tuple[Ids, Ids]:
+    def _likely(self, job: Pairs, mode: int, window: int, bound: float) -> tuple[Ints, Ints]:
         """What is left of the sides when pairs that exceed the bound are left out."""
         most_missed = min(bound, self.judge.most_missed) + EPS
         most_passed = min(bound, self.judge.most_passed) + EPS
@@ -320,7 +319,7 @@ class Enumerator:
             self.pulse()
 
 
-def _derivation(job: Pairs) -> npt.NDArray[np.int64]:
+def _derivation(job: Pairs) -> Ints:
     """How a hit of this job came about, its rows still to be filled in."""
     return np.array([job.around[0], job.around[1], job.op, -1, -1, NOW])
 

@@ -10,8 +10,8 @@ from math import inf
 from typing import Any, Literal, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Floats, Ints
 from ...data.problems import unknown_channel
 from ...errors import UnsupportedError, short_repr
 from ...formula import (
@@ -48,10 +48,10 @@ from ...formula.nodes import (
 from ...formula.templates import atoms_open, expand_template, is_template, windows_open
 from ...semantics import satisfied
 from . import candidates as at
-from .behaviour_table import BehaviourTable, Ids
+from .behaviour_table import BehaviourTable
 from .bitpack import PackedData
 from .candidates import windows_within
-from .enumerator import Enumerator, Floats, SearchCounts
+from .enumerator import Enumerator, SearchCounts
 from .scoring import EPS, BestCandidates, empty_candidates
 from .scoring_jobs import ATOMS, EVER, NONE, NOW, Job, Operators, Pairs, Singles, Unary, jobs_of_length
 from .word_operators import AND, ATOM, HISTORICALLY, IMPLIES, NOT, NOT_SINCE, ONCE, OR, SINCE, TRIGGER, WEAK_SINCE
@@ -116,10 +116,10 @@ class TemplateFamilies:
     search: Enumerator
     reader: FormulaDecoder
     ground: PackedData
-    atoms: Callable[[AnyAtom], Ids]
+    atoms: Callable[[AnyAtom], Ints]
     windows: Callable[[OpenInterval], tuple[Interval, ...]]
     dropped: int = 0
-    _known: dict[Formula, Ids] = field(default_factory=dict)
+    _known: dict[Formula, Ints] = field(default_factory=dict)
 
     def jobs(self, template: Formula) -> Iterator[Job]:
         """All formulas of a template, looking back."""
@@ -176,13 +176,13 @@ class TemplateFamilies:
         for around in arounds:
             yield Pairs(around, op, left, right, (a, b))
 
-    def family(self, node: Formula) -> Ids:
+    def family(self, node: Formula) -> Ints:
         """All behaviours of a part."""
         if node not in self._known:
             self._known[node] = self._made(node)
         return self._known[node]
 
-    def _made(self, node: Formula) -> Ids:
+    def _made(self, node: Formula) -> Ints:
         if not is_template(node):
             return self._fixed(node)
         match node:
@@ -203,12 +203,12 @@ class TemplateFamilies:
             case _ as never:
                 assert_never(never)
 
-    def _grown(self, parts: list[tuple[Unary, Ids, Ids | None]]) -> Ids:
+    def _grown(self, parts: list[tuple[Unary, Ints, Ints | None]]) -> Ints:
         ids, dropped = self.search.grown(parts, self.search.scope())
         self.dropped += dropped
         return ids
 
-    def _fixed(self, node: Formula) -> Ids:
+    def _fixed(self, node: Formula) -> Ints:
         """What is not open is judged by the semantics, whatever it is made of."""
         said = mirror(node) if self.ground.layout.future else node
         holds = list(satisfied(said, self.ground.data, at="all"))
@@ -309,7 +309,7 @@ class ExactSpace:
     def longest(self) -> int:
         return self.max_length if self.template is None else length(self.template)
 
-    def gaps(self, column: at.Column) -> npt.NDArray[np.int64]:
+    def gaps(self, column: at.Column) -> Ints:
         return at.gaps(column, self.grid if self.thresholds == "grid" else None, self.every)
 
     def atoms(self, columns: tuple[at.Column, ...], relations: tuple[Relation, ...] = (">=", "<=")) -> Iterator[Atom]:
@@ -379,10 +379,10 @@ class Exploration:
         )
         self.reader = FormulaDecoder(self.search)
         self.bounds = np.full(self.space.longest + 1, inf)
-        self.families: dict[int, Ids] = {}
+        self.families: dict[int, Ints] = {}
         self.atoms: list[Formula] = []
         """All that were tried where an atom is open."""
-        self._atoms: dict[AnyAtom, Ids] = {}
+        self._atoms: dict[AnyAtom, Ints] = {}
         self._grown: TemplateFamilies | None = None
         if self.space.template is None:
             self.families[1] = self._filed(self.columns, (">=", "<="))
@@ -401,7 +401,7 @@ class Exploration:
         binary = (AND, OR, *((SINCE,) if space.since else ()), *((NOT_SINCE,) if space.negation else ()))
         return Operators(unary, binary)
 
-    def _filed(self, columns: tuple[at.Column, ...], relations: tuple[Relation, ...], scope: int = 0) -> Ids:
+    def _filed(self, columns: tuple[at.Column, ...], relations: tuple[Relation, ...], scope: int = 0) -> Ints:
         """Files the atoms of these columns as a family."""
         first, layout = self.shelf.count, self.ground.layout
         for column in columns:
@@ -414,7 +414,7 @@ class Exploration:
                     self.shelf.atom(words, number, column.width(gap), 1, scope)
         return np.arange(first, self.shelf.count)
 
-    def _open(self, hole: AnyAtom) -> Ids:
+    def _open(self, hole: AnyAtom) -> Ints:
         """The atoms that may fill a hole."""
         plain = replace(hole, name=NAMELESS)
         if plain not in self._atoms:

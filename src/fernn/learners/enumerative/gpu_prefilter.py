@@ -27,11 +27,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Bools, Ints, Ints32
 from ...engines.gpu import torch_device
-from .behaviour_table import BehaviourTable, Ids, VerdictSide
-from .bitpack import Bits, Words
+from .behaviour_table import BehaviourTable, VerdictSide
+from .bitpack import Bits, Packed
 from .scoring import ALL, ANY, BLOCK, NEAR, Objective
 from .scoring_jobs import EVER, NOW
 from .word_operators import AND, IMPLIES, NOT_SINCE, OR, SINCE
@@ -65,12 +65,11 @@ def tile_sizes(*kinds: int) -> tuple[int, int, int]:
 
 TOP = 1 << 29
 """Units of all traces together at most; also a bound that nothing exceeds."""
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerWeights:
-    each: Ints
+    each: Ints32
     """Of every place; 0 where there is no trace."""
     size: float
     """The weight of a unit."""
@@ -93,7 +92,7 @@ class IntegerWeights:
             return TOP
         return int(max(-1, min(TOP, np.floor((weight - self.noise) / self.size) - self.slack - (self.slack > 0))))
 
-    def bounds(self, bounds: Any) -> Ints:
+    def bounds(self, bounds: Any) -> Ints32:
         return np.array([self.most(float(bound)) for bound in bounds], np.int32)
 
 
@@ -118,7 +117,7 @@ TRANSFER_BYTES = 1 << 28
 class DeviceRows:
     """Grows with the shelf: each row goes to the card once. Good and bad traces take turns, as far as they go."""
 
-    def __init__(self, shelf: BehaviourTable, device: Any, good: npt.NDArray[np.bool_], multiple: int) -> None:
+    def __init__(self, shelf: BehaviourTable, device: Any, good: Bools, multiple: int) -> None:
         import torch
 
         self.shelf, self.device = shelf, device
@@ -136,11 +135,11 @@ class DeviceRows:
         self._block = max(1, TRANSFER_BYTES // shelf.bytes)
         self.valid = self.of_words(layout.valid)
 
-    def of_words(self, words: Words) -> Any:
+    def of_words(self, words: Packed) -> Any:
         """`[trace, word, 1]` of `[word, place]`."""
         return self._turned(self._given(words[None]))
 
-    def _given(self, words: Words) -> Any:
+    def _given(self, words: Packed) -> Any:
         """`[row, word, place]` on the card."""
         import torch
 
@@ -166,7 +165,7 @@ class DeviceRows:
             self._rows[start : start + len(new)] = self._given(new.reshape(len(new), *self._shape))
         self._have = max(self._have, count)
 
-    def side(self, ids: Ids, multiple: int) -> Any:
+    def side(self, ids: Ints, multiple: int) -> Any:
         """The words of these rows; rows of nothing fill it up to a multiple, and traces of nothing at the end."""
         import torch
 
@@ -180,7 +179,7 @@ class DeviceRows:
         return out
 
 
-def _interleave_classes(good: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _interleave_classes(good: Bools) -> Ints:
     """Places such that any stretch of them has about the same share of good ones: errors then show early."""
     place = np.empty(len(good))
     for side in (good, ~good):
@@ -214,13 +213,13 @@ class PairQuery:
     kind: int
     left: Any
     right: Any
-    weight: Ints
-    passing: Ints
-    base: Ints
-    base_passing: Ints
+    weight: Ints32
+    passing: Ints32
+    base: Ints32
+    base_passing: Ints32
     looked: Any = None
-    should: Ints | None = None
-    counts: Ints | None = None
+    should: Ints32 | None = None
+    counts: Ints32 | None = None
     words: int = 1
     turned: bool = False
 
@@ -235,7 +234,7 @@ class QueryBuilder:
         self.each = units.each[content.order]
         self.judge = judge
 
-    def of_words(self, op: int, mode: int, window: int, mask: Words, left: Ids, right: Ids) -> PairQuery | None:
+    def of_words(self, op: int, mode: int, window: int, mask: Packed, left: Ints, right: Ints) -> PairQuery | None:
         """`left op right` seen through a window, somewhere or everywhere; None for what bits can say."""
         content = self.content
         lefts, rights, _ = tile_sizes(MEETS, LOOK, LATER)
@@ -278,7 +277,7 @@ class QueryBuilder:
         whole[: self.content.traces] = looked[:, :, 0]
         return whole
 
-    def _yes(self, flip: bool, step: int) -> tuple[Ints, Ints, Ints, Ints]:
+    def _yes(self, flip: bool, step: int) -> tuple[Ints32, Ints32, Ints32, Ints32]:
         """What a yes adds to errors and to bad traces judged good, and what both have without; `flip`: yes is no."""
         sign = -1 if flip else 1
         bad = np.where(self.good, 0, self.each)
@@ -288,7 +287,7 @@ class QueryBuilder:
         sums = _cumulative_sums(base, rounds, step), _cumulative_sums(base_passing, rounds, step)
         return self._filled(weight), self._filled(passing), *sums
 
-    def _filled(self, values: Any) -> Ints:
+    def _filled(self, values: Any) -> Ints32:
         return np.pad(values, (0, self.content.padded - len(values))).astype(np.int32)
 
     def of_bits(self, op: int, left: Bits, right: Bits) -> PairQuery:
@@ -330,7 +329,7 @@ class QueryBuilder:
         return whole
 
 
-def _cumulative_sums(values: Any, rounds: int, step: int) -> Ints:
+def _cumulative_sums(values: Any, rounds: int, step: int) -> Ints32:
     """`[round]`: the sum over all traces of the rounds before; the last is that of all."""
     filled = np.pad(values, (0, rounds * step - len(values))).reshape(rounds, step)
     return np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int32)
@@ -357,7 +356,7 @@ def _planes(each: Any, care: Any) -> tuple[Any, Any, Any]:
     return np.array(at, np.int64), np.array(masks, np.uint32), np.array(worth, np.int64)
 
 
-Codes = npt.NDArray[np.int64]
+Codes = Ints
 """`right << 32 | left`, sorted."""
 MAX_PAIRS = 1 << 22
 """Pairs that can be handed back at a time."""
@@ -541,7 +540,7 @@ class GpuScorer:
         return self._scout(question, judge, (a.ids, b.ids), longer, paired, again, BLOCK)
 
     def word_pairs(
-        self, op: int, mode: int, window: int, mask: Words, left: Ids, right: Ids, paired: bool, longer: int,
+        self, op: int, mode: int, window: int, mask: Packed, left: Ints, right: Ints, paired: bool, longer: int,
         judge: Objective, again: Callable[..., None], cost: int,
     ) -> Prefilter | None:  # fmt: skip
         """Scouts `left op right` in a window; None where the job is too small, or needs no words."""
@@ -551,7 +550,7 @@ class GpuScorer:
         return self._scout(question, judge, (left, right), longer, paired, again, max(1, NEAR // self.shelf.bytes))
 
     def _scout(
-        self, question: PairQuery | None, judge: Objective, sides: tuple[Ids, Ids], longer: int, paired: bool,
+        self, question: PairQuery | None, judge: Objective, sides: tuple[Ints, Ints], longer: int, paired: bool,
         again: Callable[..., None], block: int,
     ) -> Prefilter | None:  # fmt: skip
         if question is None:

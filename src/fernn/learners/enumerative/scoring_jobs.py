@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .behaviour_table import Ids
+from ...data.arrays import Ints
 from .word_operators import AND, ATOM, HISTORICALLY, NOT_SINCE, ONCE, OR, SINCE, SYMMETRIC
 
 NOW, EVER = 0, 1
@@ -27,7 +27,7 @@ class Singles:
 
     arounds: tuple[Unary, ...]
     inners: tuple[Unary, ...]
-    left: Ids
+    left: Ints
 
     @property
     def longer(self) -> int:
@@ -41,8 +41,8 @@ class Pairs:
 
     around: Unary
     op: int
-    left: Ids
-    right: Ids
+    left: Ints
+    right: Ints
     names: tuple[object, object]
     """Of the two families: equal names mean equal families, so that what is known of them is known."""
     closed: bool = False
@@ -70,7 +70,7 @@ class Operators:
     binary: tuple[int, ...] = (AND, OR, SINCE)
 
 
-def jobs_of_length(n: int, families: Mapping[int, Ids], allowed: Operators) -> Iterator[Job]:
+def jobs_of_length(n: int, families: Mapping[int, Ints], allowed: Operators) -> Iterator[Job]:
     """All formulas of this length, from the families of lengths up to n - 2 (and 1)."""
     if n == 1:
         yield Singles((NONE,), (ATOMS,), families[1])

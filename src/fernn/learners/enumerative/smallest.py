@@ -16,16 +16,15 @@ from math import inf
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Ints
 from ...formula import And, Formula, Or, interval, length
 from .bitpack import pack_data
 from .exploration import ExactSpace, Exploration
 
 MAX_POOL = 20_000
 """Formulas to choose from, of each kind."""
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +32,8 @@ class Pool:
     """Formulas, and of each the traces for which it holds, `[formula, trace]`."""
 
     formulas: list[Formula]
-    held: Flags
-    lengths: npt.NDArray[np.int64]
+    held: Bools
+    lengths: Ints
 
 
 def cover(explored: Exploration) -> Formula | None:
@@ -70,13 +69,13 @@ def _merge_pools(pools: list[Pool]) -> Pool:
     return Pool(formulas, np.concatenate([p.held for p in pools]), np.concatenate([p.lengths for p in pools]))
 
 
-def _join_greedily(kind: type[Or] | type[And], pool: Pool, does: Flags) -> Formula | None:
+def _join_greedily(kind: type[Or] | type[And], pool: Pool, does: Bools) -> Formula | None:
     """What does something about every trace, joined."""
     chosen = greedy_cover(does, pool.lengths)
     return None if chosen is None else reduce(kind, [pool.formulas[k] for k in chosen])
 
 
-def greedy_cover(sets: Flags, costs: npt.NDArray[np.int64]) -> list[int] | None:
+def greedy_cover(sets: Bools, costs: Ints) -> list[int] | None:
     """Rows that together have every column, few and cheap, by greed; None where some column is in no row."""
     if not len(sets) or not sets.any(axis=0).all():
         return None
@@ -93,7 +92,7 @@ def greedy_cover(sets: Flags, costs: npt.NDArray[np.int64]) -> list[int] | None:
     return chosen
 
 
-def _divide(pool: Pool, good: npt.NDArray[np.int64], bad: npt.NDArray[np.int64]) -> Formula | None:
+def _divide(pool: Pool, good: Ints, bad: Ints) -> Formula | None:
     """Holds of these good traces and of none of these bad ones."""
     holds, lets = pool.held[:, good], pool.held[:, bad]
     right = holds.all(axis=1) & ~lets.any(axis=1)

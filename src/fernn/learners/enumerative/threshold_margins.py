@@ -15,9 +15,9 @@ from math import inf
 from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats
 from ...errors import short_repr
 from ...formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
 from ...formula.measures import map_nodes
@@ -75,7 +75,6 @@ def _repeat_atoms(formula: Formula) -> frozenset[Atom]:
     return frozenset(node for node in atoms if atoms.count(node) > 1)
 
 
-Floats = npt.NDArray[np.float64]
 FAR = 1e300
 """Beyond every value of the data."""
 
@@ -155,7 +154,7 @@ def _values(total: Sum, data: Dataset) -> list[Floats]:
     return [sum(weight * trace[row] for row, weight in at) for trace in data.values]
 
 
-def atom_holds(node: Atom, row: Floats) -> npt.NDArray[np.bool_]:
+def atom_holds(node: Atom, row: Floats) -> Bools:
     """Where the atom holds among values of what it compares."""
     compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}[node.relation]
     return np.asarray(compare(row, node.threshold))
@@ -210,7 +209,7 @@ def movable_atoms(formula: Formula, fixed: frozenset[Atom]) -> list[tuple[int, f
 
 
 def least_error_threshold(
-    at: CriticalValues, good: npt.NDArray[np.bool_], weights: Floats, most_missed: float = inf, most_passed: float = inf
+    at: CriticalValues, good: Bools, weights: Floats, most_missed: float = inf, most_passed: float = inf
 ) -> float | None:
     """The middle of the widest gap between critical values in which errors are fewest; None where there is no value."""
     values = np.unique(at.at[np.abs(at.at) < FAR / 2])
@@ -249,7 +248,7 @@ def is_better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] < other[0] - EPS or (one[0] <= other[0] + EPS and one[1] < other[1] - EPS)
 
 
-def verdicts(formula: Formula, data: Dataset, samples: bool = False) -> npt.NDArray[np.bool_]:
+def verdicts(formula: Formula, data: Dataset, samples: bool = False) -> Bools:
     """Of each trace; with `samples`, of every sample of all traces one behind the other."""
     held = satisfied(formula, data, at="all" if samples else "verdict")
     return np.concatenate(list(held)) if samples else np.asarray(held)

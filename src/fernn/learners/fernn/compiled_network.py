@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...data.arrays import Floats, Floats32, Ints
 from ...formula import parse
 from ...semantics import simd as lanes
 from ...semantics.jit_cache import is_cached, njit_on_disk
@@ -15,8 +16,6 @@ from . import polish_kernels, quantised_kernels
 from .polish_kernels import Levels
 from .quantised_kernels import LANES, Net, RestartWeights, TileBatch, Workspace, explore
 from .template_network import TemplateNetwork, compile_template
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,25 +25,23 @@ class Tiles:
     `order[i]` is the place of trace i: tile `order[i] // LANES`, lane `order[i] % LANES`.
     """
 
-    values: npt.NDArray[np.float32]
-    ends: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
+    values: Floats32
+    ends: Ints
+    order: Ints
 
-    def spread(self, per_trace: npt.ArrayLike, empty: float = 0.0) -> npt.NDArray[np.float32]:
+    def spread(self, per_trace: npt.ArrayLike, empty: float = 0.0) -> Floats32:
         """Numbers per trace at the traces' places, `[tile, lane]`."""
         given = np.asarray(per_trace, np.float32)
         flat = np.full(self.ends.size, empty, np.float32)
         flat[self.order] = given
         return flat.reshape(self.ends.shape)
 
-    def gathered(self, placed: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def gathered(self, placed: Floats32) -> Floats32:
         """From `[..., tile, lane]` back to `[..., trace]`."""
         return placed.reshape(*placed.shape[:-2], -1)[..., self.order]
 
 
-def tile_traces(
-    traces: Floats | tuple[Floats, ...], reverse: bool, order: npt.NDArray[np.int64] | None = None
-) -> Tiles:
+def tile_traces(traces: Floats | tuple[Floats, ...], reverse: bool, order: Ints | None = None) -> Tiles:
     """Traces `[channel, time]` in tiles, time reversed if asked; shorter ones are padded at the end with zeros.
 
     `order` puts trace i at place `order[i]`; traces in neighbouring places share a tile.
@@ -143,7 +140,7 @@ _NO_WINDOWS = np.zeros(0, np.int64)
 _NO_VERDICTS = np.zeros((0, LANES), np.int8)
 _NO_OUT = np.zeros((0, LANES), np.float32)
 _NEVER = np.zeros(1, np.int64)
-Flag = npt.NDArray[np.int64]
+Flag = Ints
 """One number. What is being trained or polished ends soon after a thread sets it to anything but 0."""
 
 
@@ -169,9 +166,9 @@ def _go(
     value: Floats = _NONE,
     grad: Floats = _NONE,
     learn: Floats = _NONE,
-    out: npt.NDArray[np.float32] = _NO_OUT,
+    out: Floats32 = _NO_OUT,
     verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
-    movable: npt.NDArray[np.int64] = _NO_WINDOWS,
+    movable: Ints = _NO_WINDOWS,
     stop: Flag = _NEVER,
 ) -> float:
     whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
@@ -209,7 +206,7 @@ def loss_and_gradient(
     return _go(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
 
 
-def outputs(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> npt.NDArray[np.float32]:
+def outputs(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> Floats32:
     """The network's output for every trace, `[tile, lane]`."""
     out = np.zeros(batch.ends.shape, np.float32)
     _go(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
@@ -230,7 +227,7 @@ def polish_weights(
     batch: TileBatch,
     levels: Levels,
     value: Floats,
-    movable: npt.NDArray[np.int64],
+    movable: Ints,
     plan: Plan,
     stop: Flag = _NEVER,
 ) -> float:
@@ -243,7 +240,7 @@ def regress_weights(
     wiring: TemplateNetwork,
     at: RestartWeights,
     batch: TileBatch,
-    movable: npt.NDArray[np.int64],
+    movable: Ints,
     plan: Plan,
     stop: Flag = _NEVER,
 ) -> float:

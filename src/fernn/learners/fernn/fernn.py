@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...data.splits import blocks
 from ...engines import Local, Where
 from ...errors import EngineError, FernnError, UnsupportedError
@@ -65,7 +65,6 @@ STAGE = 8
 """Rounds after which other sums of channels are tried."""
 REAL_FLOOR = 1e-4
 """Mean absolute error, as a share of the mean size of the labels, that counts as none."""
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Floats, Floats32
 from .compiled_network import Plan, explore_weights, judge_traces, outputs, polish_weights, regress_weights
 from .prepared_data import PreparedData
 from .quantised_kernels import ABSOLUTE, MARGIN, RestartWeights
@@ -18,7 +18,6 @@ from .template_network import NetworkState
 STEPS, RATE, HEAT, WIDTH = 20, 0.02, 0.3, 0.1
 """Gradient steps of a restart, their learning rate, the noise at the start, the margin asked for (share of a range)."""
 TILES_PER_STEP, SWEEPS = 4, 6
-Floats = npt.NDArray[np.float64]
 
 
 class Judgement(NamedTuple):
@@ -75,7 +74,7 @@ class ClassificationObjective:
         margin = float(robust.min()) if robust.size else 0.0
         return Judgement(wrong.astype(np.float64), margin, _hash_behaviour(np.packbits(good).tobytes()))
 
-    def distances(self, state: NetworkState) -> npt.NDArray[np.float32]:
+    def distances(self, state: NetworkState) -> Floats32:
         """|robustness| of every trace, in shares of the ranges."""
         ground = self.ground
         at = RestartWeights(state.winners, weights_for_scaled(state, ground), state.spans, True)
@@ -136,7 +135,7 @@ def _train(branch: Branch, state: NetworkState, seed: int, ground: PreparedData,
     take_thresholds(branch, state, theta, ground)
 
 
-def take_thresholds(branch: Branch, state: NetworkState, theta: npt.NDArray[np.float32], ground: PreparedData) -> None:
+def take_thresholds(branch: Branch, state: NetworkState, theta: Floats32, ground: PreparedData) -> None:
     """Thresholds in the units of the data, from weights for scaled traces; fixed ones stay."""
     wiring = state.wiring
     for block, options in enumerate(wiring.hole_options):
@@ -148,7 +147,7 @@ def take_thresholds(branch: Branch, state: NetworkState, theta: npt.NDArray[np.f
         state.value[base : base + count] = -sides * bias * ground.scales[channels] + ground.lows[channels]
 
 
-def weights_for_scaled(state: NetworkState, ground: PreparedData) -> npt.NDArray[np.float32]:
+def weights_for_scaled(state: NetworkState, ground: PreparedData) -> Floats32:
     """Weights for scaled traces."""
     theta = _constants(state)
     for block, options in enumerate(state.wiring.hole_options):
@@ -160,7 +159,7 @@ def weights_for_scaled(state: NetworkState, ground: PreparedData) -> npt.NDArray
     return theta
 
 
-def weights_for_ranked(state: NetworkState, ground: PreparedData) -> npt.NDArray[np.float32]:
+def weights_for_ranked(state: NetworkState, ground: PreparedData) -> Floats32:
     """Weights for ranked traces: `side * rank + bias` is positive exactly where the atom holds."""
     theta = _constants(state)
     for block, options in enumerate(state.wiring.hole_options):
@@ -174,7 +173,7 @@ def weights_for_ranked(state: NetworkState, ground: PreparedData) -> npt.NDArray
     return theta
 
 
-def _constants(state: NetworkState) -> npt.NDArray[np.float32]:
+def _constants(state: NetworkState) -> Floats32:
     """Room for the weights, with those of true and false in place."""
     theta = np.zeros(state.wiring.size, np.float32)
     theta[state.wiring.learned :] = state.wiring.constants

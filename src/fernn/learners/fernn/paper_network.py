@@ -8,9 +8,9 @@ from math import nan
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats, Floats32
 from ...errors import UnsupportedError, suppress_warnings
 from ...formula import Atom, Constant, Formula, direction, length, walk
 from ...formula.measures import map_nodes, orient
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..paper import PaperFernn
 
 
-Floats = npt.NDArray[np.float64]
 Scaling = Literal["unit", "range"]
 
 
@@ -122,7 +121,7 @@ class TorchBackend:
             loss.backward()
         return loss.item(), flat_gradients(self.network)
 
-    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:
+    def robustness(self, theta: Floats) -> Floats32:
         """What the network computes for every trace."""
         import torch
 
@@ -130,7 +129,7 @@ class TorchBackend:
 
         set_flat_parameters(self.network, theta)
         with torch.no_grad():
-            found: npt.NDArray[np.float32] = self._output(torch.arange(len(self._X))).numpy()
+            found: Floats32 = self._output(torch.arange(len(self._X))).numpy()
         return found
 
     def formula(self, theta: Floats) -> Formula:
@@ -152,7 +151,7 @@ class FormulaBackend(TrainingBackend, Protocol):
 
     def formula(self, theta: Floats) -> Formula: ...
 
-    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]: ...
+    def robustness(self, theta: Floats) -> Floats32: ...
 
 
 class PaperNetwork:
@@ -254,7 +253,7 @@ class PaperNetwork:
                     return replace(node, threshold=fixed.threshold)
         return node
 
-    def margin(self, formula: Formula, right: npt.NDArray[np.bool_]) -> float:
+    def margin(self, formula: Formula, right: Bools) -> float:
         """The least |robustness| of a rightly judged trace, every channel divided by its range."""
         if not right.any():
             return 0.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats, Ints
 from ...data.dataset import check_dataset
 from ...formula import Atom, Formula
 from ...formula.measures import map_nodes
@@ -21,7 +21,6 @@ from .compiled_network import Flag, Tiles, tile_traces
 from .polish_kernels import Levels
 from .quantised_kernels import TileBatch
 
-Floats = npt.NDArray[np.float64]
 Sum = tuple[tuple[str, float], ...]
 
 
@@ -222,7 +221,7 @@ def prepare_data(
     )
 
 
-def _stratify(high: npt.NDArray[np.bool_], seed: int) -> npt.NDArray[np.int64]:
+def _stratify(high: Bools, seed: int) -> Ints:
     """Places for the traces, at random, but with the high ones evenly through."""
     rng = np.random.default_rng(seed)
     share = np.empty(len(high))

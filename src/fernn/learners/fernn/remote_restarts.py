@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...engines import Answer, Engine, Failures, Unit, UnitQueue
 from ...formula import channels
 from ...formula.json_fields import as_int, as_objects
-from ..base import Floats
 from ..learner_registry import learner_from_dict, learner_to_dict
 from .archive import Specimen
 from .quantised_kernels import PIECES

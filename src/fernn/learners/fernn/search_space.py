@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from math import inf, prod
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Ints
 from ...formula import And, Atom, Formula, Historically, Interval, Once, Or, Since, atom, direction, length, mirror
 from ...formula.nodes import AnyOf, Not, OpenInterval, Relation, children, replace_children, walk
 from ...formula.templates import MOST_SHAPES, Way, merge_options, merge_template, options_up_to
@@ -44,7 +44,7 @@ class Branch:
         return self._opened[0]
 
     @cached_property
-    def movable(self) -> npt.NDArray[np.int64]:
+    def movable(self) -> Ints:
         """How many pieces each window may have; then of each atom how many negations it stands under, EVEN, ODD or
         MIXED. 0 is for what is fixed."""
         wiring, kept = self._opened
@@ -71,7 +71,7 @@ class Branch:
         return bool(self.movable[len(self.wiring.windows) + hole] != 0)
 
     @property
-    def open_windows(self) -> npt.NDArray[np.int64]:
+    def open_windows(self) -> Ints:
         return np.flatnonzero(self.movable[: len(self.wiring.windows)])
 
 

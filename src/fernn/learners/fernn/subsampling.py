@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import copysign, floor, log10, nan
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Bools, Floats, Ints
 from ...formula import Atom, Formula, thresholds, walk, with_thresholds
 from ..enumerative.candidates import round_significant
 from .objectives import ClassificationObjective, TrainingObjective
@@ -35,7 +35,7 @@ class SubsampledState:
     spread: float
 
 
-def random_halves(blocks: npt.NDArray[np.int64], seed: int, count: int = HALVES) -> npt.NDArray[np.bool_]:
+def random_halves(blocks: Ints, seed: int, count: int = HALVES) -> Bools:
     """`[count, trace]`: random halves that cut no block; every half comes with its complement."""
     rng = np.random.default_rng([seed, 77])
     names = np.unique(blocks)
@@ -75,9 +75,9 @@ class Refits:
 
     def __init__(self, task: TrainingObjective, branch: Branch, state: NetworkState) -> None:
         self.task, self.branch, self.state = task, branch, state
-        self._made: list[tuple[NetworkState, npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
+        self._made: list[tuple[NetworkState, Floats, Bools]] = []
 
-    def fit(self, sides: npt.NDArray[np.bool_]) -> None:
+    def fit(self, sides: Bools) -> None:
         """On these halves too."""
         weights = self.task.ground.weights
         for side in sides:

@@ -18,8 +18,8 @@ from math import inf
 from typing import Any, assert_never
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Floats, Floats32, Ints
 from ...errors import FernnError, FormulaError, UnsupportedError
 from ...formula import Formula, Interval, direction, interval, mirror
 from ...formula.grammar import FLIPPED
@@ -48,8 +48,6 @@ from ...formula.nodes import (
     walk,
 )
 from . import quantised_kernels as cell
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class TemplateNetwork:
     hole_options: tuple[AtomOptions, ...]
     cells: tuple[Formula, ...]
     """The part of the template that each node stands for."""
-    constants: npt.NDArray[np.float32]
+    constants: Floats32
     learned: int
     """How many weights are learned; `constants` follow them."""
 
@@ -381,7 +379,7 @@ def decode(wiring: TemplateNetwork, winners: Any, spans: Any, samples: int, fact
     return part(len(wiring.nodes) - 1, 1.0)
 
 
-def decode_window(pieces: npt.NDArray[np.int64], samples: int) -> Interval:
+def decode_window(pieces: Ints, samples: int) -> Interval:
     """The pieces up to the first that is not there."""
     spans = []
     for first, last in pieces:
@@ -465,9 +463,9 @@ class NetworkState:
     """
 
     wiring: TemplateNetwork
-    winners: npt.NDArray[np.int64]
-    value: npt.NDArray[np.float64]
-    spans: npt.NDArray[np.int64]
+    winners: Ints
+    value: Floats
+    spans: Ints
 
     def copy(self) -> NetworkState:
         return NetworkState(self.wiring, self.winners.copy(), self.value.copy(), self.spans.copy())

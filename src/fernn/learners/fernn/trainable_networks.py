@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...data.arrays import Bools, Floats, Floats32, Ints
 from ...errors import FormulaError, UnsupportedError
 from ...formula import Formula, Interval, Since, Trigger, WeakSince
 from ...formula.measures import orient
@@ -68,7 +69,7 @@ def mask_spans(weights: Any, allowed: Any, pieces: int, spans: Any) -> None:
         spans[piece, 0], spans[piece, 1] = first[low + 2 * piece], last[low + 2 * piece]
 
 
-def offsets_allowed(over: OpenInterval, width: int) -> npt.NDArray[np.bool_]:
+def offsets_allowed(over: OpenInterval, width: int) -> Bools:
     """Which offsets 0 to `width` - 1 an open window may hold; refuses what the compiled loops cannot run over."""
     if width <= over.start:
         raise FormulaError(f"a mask of width {width} has no offset within {over}")
@@ -84,9 +85,6 @@ def interval_of(weights: npt.ArrayLike, over: OpenInterval) -> Interval:
     mask_spans(values, offsets_allowed(over, values.size), over.pieces, spans)
     return Interval(tuple((int(a), int(b)) for a, b in spans if a >= 0))
 
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 BATCHES = 4
 """In an epoch."""
@@ -247,17 +245,17 @@ class QuantisedBackend:
             self._last = number, self.traces.batch(self.deal.cases(number))
         return self._last[1]
 
-    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:
+    def robustness(self, theta: Floats) -> Floats32:
         """What the network computes for every trace."""
         batch = self.traces.batch(np.arange(len(self.traces)))
-        out: npt.NDArray[np.float32] = outputs(self.network.wiring, self.network.at(theta), batch)
+        out: Floats32 = outputs(self.network.wiring, self.network.at(theta), batch)
         return out.reshape(-1)[: len(self.traces)]
 
     def formula(self, theta: Floats) -> Formula:
         return self.network.formula(theta)
 
 
-def _options(wiring: TemplateNetwork) -> npt.NDArray[np.int64]:
+def _options(wiring: TemplateNetwork) -> Ints:
     """The places of the weights of each choice, `[block, option]`; -1 where there is none: it never wins."""
     table = np.full((len(wiring.blocks), int(wiring.blocks[:, 1].max(initial=1))), -1, np.int64)
     for block, (base, count, _) in enumerate(wiring.blocks):
@@ -265,7 +263,7 @@ def _options(wiring: TemplateNetwork) -> npt.NDArray[np.int64]:
     return table
 
 
-def _sides(wiring: TemplateNetwork) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+def _sides(wiring: TemplateNetwork) -> tuple[Floats32, Floats32]:
     """(a, b): the network computes with `a theta + b |theta|`.
 
     An atom that may only bound from one side has its factors taken by their size, and its choice too; a
@@ -327,13 +325,13 @@ class MixingBackend(QuantisedBackend):
         loss, grad, _ = self._ran(theta, self.batch(number), self.loss)
         return loss, self.network.pulled(theta, grad)
 
-    def robustness(self, theta: Floats) -> npt.NDArray[np.float32]:
+    def robustness(self, theta: Floats) -> Floats32:
         """What the network computes for every trace."""
         count = len(self.traces)
         *_, out = self._ran(theta, self.traces.batch(np.arange(count)), -1)
         return out.reshape(-1)[:count]
 
-    def _ran(self, theta: Floats, batch: TileBatch, loss: int) -> tuple[float, Floats, npt.NDArray[np.float32]]:
+    def _ran(self, theta: Floats, batch: TileBatch, loss: int) -> tuple[float, Floats, Floats32]:
         grad, out = np.zeros(self.network.wiring.size), np.zeros(batch.ends.shape, np.float32)
         found = _run(self._net, self.network.at(theta).theta, batch, loss, self._rows, grad, out)
         return float(found), grad, out

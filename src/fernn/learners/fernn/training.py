@@ -17,16 +17,14 @@ from math import inf, isfinite, sqrt
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from ...data.arrays import Floats, Ints
 from ...errors import FernnError, convert_errors
 from ...formula.json_fields import as_int, as_number, as_object, as_text
 
 TRAINING_SCHEMA = 1
 SPREAD = 0.05
 """Standard deviation of initial weights."""
-
-Floats = npt.NDArray[np.float64]
 
 
 class TrainingBackend(Protocol):
@@ -169,7 +167,6 @@ def _number(value: float | str) -> float:
 
 
 RESTARTS_SCHEMA = 1
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,10 @@ from math import exp, inf
 
 import numpy as np
 
+from ...data.arrays import Bools, Floats
 from .structures import (
     END,
     DelayedAtom,
-    Floats,
-    Mask,
     PartParameters,
     ReactiveStructure,
     Valuation,
@@ -145,7 +144,7 @@ def sweep_part(
     return valuation, least
 
 
-def _critical(heights: Floats, with_it: Mask, without: Mask, causes: bool) -> Floats:
+def _critical(heights: Floats, with_it: Bools, without: Bools, causes: bool) -> Floats:
     """`[window, case]`: levels above it turn the verdict, to bad for an effect and to good for a cause."""
     if causes:
         made: Floats = np.where(without & ~with_it, heights, inf).min(axis=1)

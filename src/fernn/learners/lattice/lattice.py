@@ -15,10 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ...data import Dataset
+from ...data.arrays import Floats
 from ...engines import Where
 from ...errors import UnsupportedError, short_repr
 from ...formula import length
-from ..base import Entry, Fit, Floats, Front, Watch, check_two_classes, silent, unavoidable_error
+from ..base import Entry, Fit, Front, Watch, check_two_classes, silent, unavoidable_error
 from ..cross_validation import check_folds
 from ..enumerative.threshold_margins import center_thresholds
 from ..learner_registry import ENGINE_FIELD

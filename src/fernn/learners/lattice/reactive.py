@@ -7,9 +7,9 @@ from math import inf
 from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats
 from ...errors import FormulaError, short_repr
 from ...formula import Always, And, Atom, Eventually, Formula, Implies, Not, Or, simplify, walk
 from ...formula.nodes import (
@@ -29,21 +29,19 @@ from ...formula.nodes import (
 )
 from ...semantics import satisfied
 
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Forecast:
     """What came of the causes that were seen, `[case]` each."""
 
-    cause: Mask
+    cause: Bools
     """Whether a cause was seen at some time."""
-    kept: Mask
+    kept: Bools
     """Whether the effect followed each of them."""
 
     __repr__ = short_repr
 
-    def share(self, which: Mask) -> float:
+    def share(self, which: Bools) -> float:
         """Of these traces, where a cause was seen: how often the effect followed. NaN where none was."""
         seen = self.cause & which
         return float((self.kept & seen).sum() / seen.sum()) if seen.any() else float("nan")
@@ -97,7 +95,7 @@ class Reactive:
         seen = Eventually(self.cause, self.when)
         return Forecast(np.asarray(satisfied(seen, data)), np.asarray(satisfied(kept, data)))
 
-    def expects(self, prefix: npt.NDArray[np.float64], channels: tuple[str, ...]) -> bool | None:
+    def expects(self, prefix: Floats, channels: tuple[str, ...]) -> bool | None:
         """From the first samples of a trace: whether the effect is to be expected; None while the cause is open."""
         if prefix.shape[1] <= self.cause_known:
             return None

@@ -10,14 +10,13 @@ from math import inf
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
+from ...data.arrays import Bools, Floats, Ints
 from ...formula import Always, And, Eventually, Formula, Implies, Or, atom
 from ...formula.nodes import AnyAtom, Interval, OpenInterval, Relation, interval
 from ..enumerative.candidates import between
 
-Mask = npt.NDArray[np.bool_]
 NOW = interval(0, 0)
 Side = Literal["cause", "effect"]
 Join = type[And] | type[Or]
@@ -53,7 +52,7 @@ class Clause:
             made = join(made, part)
         return made
 
-    def holds(self, truths: Sequence[Mask]) -> Mask:
+    def holds(self, truths: Sequence[Bools]) -> Bools:
         """Where it does, from where its parts do."""
         made = truths[0]
         for join, truth in zip(self.joins, truths[1:], strict=True):
@@ -120,9 +119,6 @@ def weaker(node: ReactiveStructure, parts: Sequence[DelayedAtom]) -> Iterator[Re
         yield node.grown("cause", And, part)
 
 
-Floats = npt.NDArray[np.float64]
-
-
 class WindowExtremes:
     """Of signals `[case, time]`: `over(starts, ends)` is the highest value from each start to each end, both in."""
 
@@ -132,7 +128,7 @@ class WindowExtremes:
             last, step = self.levels[-1], 2 ** (len(self.levels) - 1)
             self.levels.append(np.maximum(last[:-step], last[step:]))
 
-    def over(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> Floats:
+    def over(self, starts: Ints, ends: Ints) -> Floats:
         """`[..., case]` for arrays of starts and ends of one shape."""
         made = np.empty((*starts.shape, self.levels[0].shape[1]))
         level = np.frexp((ends - starts + 1).astype(float))[1] - 1  # the largest power of two that fits
@@ -216,7 +212,7 @@ class WindowedData:
         return int(self.data.lengths.max() if self.endless else self.data.lengths.min())
 
     @cached_property
-    def good(self) -> Mask:
+    def good(self) -> Bools:
         return self.data.positive
 
     @cached_property
@@ -234,36 +230,36 @@ class WindowedData:
         }
         return {name: float(high.max() + low.max()) or 1.0 for name, (high, low) in tops.items()}
 
-    def heights(self, part: DelayedAtom, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> Floats:
+    def heights(self, part: DelayedAtom, starts: Ints, ends: Ints) -> Floats:
         """`[..., case]`: the part holds over a window up to this level."""
         sign = 1 if part.relation == ">=" else -1
         if part.always:  # the lowest is minus the highest of minus
             return -self._tables[part.channel, -sign].over(starts, ends)
         return self._tables[part.channel, sign].over(starts, ends)
 
-    def times(self, when: Window) -> npt.NDArray[np.int64]:
+    def times(self, when: Window) -> Ints:
         return np.arange(when[0], min(when[1], self.samples - 1) + 1)
 
-    def ends(self, last: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def ends(self, last: Ints) -> Ints:
         """Windows that go on to the end end there."""
         return np.minimum(last, self.samples - 1)
 
-    def truth(self, part: DelayedAtom, place: PartParameters, times: npt.NDArray[np.int64]) -> Mask:
+    def truth(self, part: DelayedAtom, place: PartParameters, times: Ints) -> Bools:
         """`[time, case]`: where the part holds."""
         return self.heights(part, times + place.window[0], self.ends(times + place.window[1])) >= place.level
 
-    def body(self, structure: ReactiveStructure, truths: list[Mask]) -> Mask:
+    def body(self, structure: ReactiveStructure, truths: list[Bools]) -> Bools:
         """`[time, case]`: where `cause -> effect` holds, from where the parts do."""
         many = len(structure.cause.parts)
         return ~structure.cause.holds(truths[:many]) | structure.effect.holds(truths[many:])
 
-    def verdicts(self, structure: ReactiveStructure, valuation: Valuation) -> Mask:
+    def verdicts(self, structure: ReactiveStructure, valuation: Valuation) -> Bools:
         """`[case]`"""
         times = self.times(valuation.when)
         pairs = zip(structure.parts, valuation.places, strict=True)
         return np.asarray(self.body(structure, [self.truth(part, place, times) for part, place in pairs]).any(axis=0))
 
-    def errors(self, verdicts: Mask) -> tuple[float, float]:
+    def errors(self, verdicts: Bools) -> tuple[float, float]:
         """Weight of good traces judged bad, and of bad ones judged good."""
         weights, good = self.weights, self.good
         return float(weights[good & ~verdicts].sum()), float(weights[verdicts & ~good].sum())

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassifierMixin, OutlierMixin
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...data import Dataset
-from ...data.dataset import Floats
+from ...data.arrays import Array, Floats, Ints
 from ...data.frames import warn_of_lookalikes
 from ...engines import Where
 from ...formula import Formula
@@ -62,7 +61,7 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
     """
 
     rules_: Any
-    classes_: npt.NDArray[Any]
+    classes_: Array
     _way: ClassVar[Any]
 
     def __init__(
@@ -106,7 +105,7 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
         self.fit_, self.rules_ = fit, fit.rules  # type: ignore[assignment]
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The label of each case."""
         check_is_fitted(self, "rules_")
         found = check_channels(X, self)
@@ -160,7 +159,7 @@ class RankedClassifier(ClassRulesEstimator):
         return tags
 
 
-def _names(classes: npt.NDArray[Any]) -> tuple[str, ...]:
+def _names(classes: Array) -> tuple[str, ...]:
     """The labels as text; numbers where texts would not tell them apart."""
     texts = tuple(" ".join(str(label).split()) for label in classes.tolist())
     fine = len(set(texts)) == len(texts) and all(text and text.isprintable() for text in texts)
@@ -242,7 +241,7 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
         """The same: the offset is 0."""
         return self.score_samples(X)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """1 for what satisfies the formula, -1 for outliers."""
         check_is_fitted(self, "rules_")
         return 2 * self.rules_.classify(check_channels(X, self), self.channels_) - 1

@@ -9,14 +9,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...data import Dataset
-from ...data.dataset import Floats
+from ...data.arrays import Array, Floats
 from ...data.frames import warn_of_lookalikes
 from ...formula import Formula, parse
 from ...semantics import robustness, satisfied
@@ -123,7 +122,7 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
         """The fit to go on from."""
         return getattr(self, "fit_", None) if self.warm_start else None
 
-    def _taken(self, X: Any, y: Any, *, numeric: bool) -> tuple[Traces, npt.NDArray[Any]]:
+    def _taken(self, X: Any, y: Any, *, numeric: bool) -> tuple[Traces, Array]:
         """Traces and labels to learn from; sets `n_features_in_` and `channels_`, or on a warm start checks them."""
         X, names = split_names(X, self.channels)
         found, flat = traces(X, self)
@@ -136,7 +135,7 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
         return found, y
 
     def _search(
-        self, found: Traces, labels: npt.NDArray[Any], weights: Floats, classes: tuple[str, ...] = (), **settings: Any
+        self, found: Traces, labels: Array, weights: Floats, classes: tuple[str, ...] = (), **settings: Any
     ) -> Self:
         """Fit the learner and keep what it finds."""
         check_rule(self.model_selection)
@@ -197,7 +196,7 @@ LIMITS = np.finfo(np.float64)
 class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignore[misc]
     """Two classes of traces told apart by a formula that holds of the last one."""
 
-    classes_: npt.NDArray[Any]
+    classes_: Array
     class_weight: Literal["balanced"] | Mapping[Any, float] | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -218,7 +217,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
         labels = (y == classes[1]).astype(np.int64)
         return self._search(found, labels, weights, names, class_weight=self._class_weight(names))
 
-    def predict(self, X: Any, index: int | None = None) -> npt.NDArray[Any]:
+    def predict(self, X: Any, index: int | None = None) -> Array:
         """The label of each case, by the picked formula or that of entry `index` of the front."""
         rule, found = self._rule(index), check_channels(X, self)
         return self.classes_[satisfied(rule, found, self.channels_).astype(np.intp)]  # type: ignore[no-any-return]
@@ -246,7 +245,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
                 raise ValueError(f"class_weight names the label {label!r}, but the classes are {self.classes_}.")
         return {name: float(given.get(label, 1.0)) for name, label in zip(names, self.classes_.tolist(), strict=True)}
 
-    def _check_two(self, classes: npt.NDArray[Any]) -> None:
+    def _check_two(self, classes: Array) -> None:
         name = type(self).__name__
         if len(classes) < 2:
             raise ValueError(f"{name} tells two classes apart, but the labels hold only one class: {classes[0]!r}.")
@@ -262,7 +261,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
         return tags
 
 
-def class_names(classes: npt.NDArray[Any]) -> tuple[str, str]:
+def class_names(classes: Array) -> tuple[str, str]:
     """The labels as text; 0 and 1 where texts would not tell them apart."""
     bad, good = (" ".join(str(label).split()) for label in classes.tolist())
     fine = bad != good and all(name and name.isprintable() for name in (bad, good))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...data.dataset import Floats
+from ...data.arrays import Array, Floats
 from ...engines import Where
 from ...formula import Formula, parse
 from ...formula import channels as channels_of
@@ -434,12 +434,12 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self._columns(found[:1])
         return self
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """`[case, formula]`"""
         check_is_fitted(self, "formulas_")
         return self._columns(check_channels(X, self, FLOATS))
 
-    def _columns(self, found: Traces) -> npt.NDArray[Any]:
+    def _columns(self, found: Traces) -> Array:
         columns = [robustness(formula, found, self.channels_) for formula in self.formulas_]
         return np.stack(columns, axis=1) if columns else np.empty((len(found), 0))
 

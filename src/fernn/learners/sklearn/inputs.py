@@ -20,7 +20,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ...data import Dataset
-from ...data.dataset import Floats, drop_mask, to_floats
+from ...data.arrays import Array, Floats
+from ...data.dataset import drop_mask, to_floats
 from ...data.frames import default_channels, frame_traces, is_frame
 
 Traces: TypeAlias = Floats | tuple[Floats, ...]
@@ -112,9 +113,7 @@ def case_weights(given: Any, count: int) -> Floats:
     """`sample_weight` as one number a case; a weight of 2 counts as two cases."""
     if given is None or isinstance(given, Real):
         given = np.full(count, 1.0 if given is None else given)
-    weights: npt.NDArray[np.float64] = check_array(
-        given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="sample_weight"
-    )
+    weights: Floats = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="sample_weight")
     if weights.shape != (count,):
         raise ValueError(f"sample_weight must hold one number for each of {count} cases, found shape {weights.shape}.")
     if (weights < 0).any():
@@ -124,7 +123,7 @@ def case_weights(given: Any, count: int) -> Floats:
     return weights
 
 
-def merge_duplicates(found: Traces, labels: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+def merge_duplicates(found: Traces, labels: Array, weights: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     """Where each distinct case stands, and its weight; alike are cases of the same samples and label.
 
     Cases of no weight are left out. The order depends on nothing but the cases themselves, so data that

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset, Problem, data_card
-from ...data.dataset import Ints
+from ...data.arrays import Bools, Ints
 from ...data.splits import blocks
 from ...errors import FernnError
 from ...evaluation import Detection, evaluate_outcome, evaluate_rules
@@ -31,7 +31,7 @@ from ..downsample import select_cases, spread_out, subset_reading, subset_traces
 from ..reach import axis_for
 from ..view import classes, lanes, reading, sensitivity, traces
 from ..view.class_view import RuleChoice, choices
-from ..view.encoding import Bools, collect_warnings
+from ..view.encoding import collect_warnings
 from ..view.trace_view import bands
 from .symbols import symbols
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data import Dataset
+from ...data.arrays import Ints
 from ...data.atomic_write import atomic_write
-from ...data.dataset import Ints
 from ...errors import UnsupportedError, suppress_warnings
 from ...formula import Formula, thresholds, with_thresholds
 from ...semantics import satisfied

@@ -8,10 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
-from ...data.dataset import Floats
+from ...data.arrays import Bools, Floats
 from ...errors import suppress_warnings
 from ...formula import Formula, direction, walk
 from ...formula.measures import channels as channels_of
@@ -92,14 +91,14 @@ class Lane:
         half = self.clock.step / 2
         return self.clock.at(first) - half, self.clock.at(last) + half
 
-    def _fill(self, x: Floats, y: Floats, where: npt.NDArray[np.bool_], **look: Any) -> None:
+    def _fill(self, x: Floats, y: Floats, where: Bools, **look: Any) -> None:
         if len(x) == 1:  # a single sample is as wide as a sample
             x, y, where = np.array(self._ends(0, 0)), np.repeat(y, 2), np.repeat(where, 2)
         if where.any():
             self.axes.fill_between(x, 0, y, where=where.tolist(), interpolate=True, zorder=1, **look)
 
 
-def _runs(mask: npt.NDArray[np.bool_]) -> list[SampleRange]:
+def _runs(mask: Bools) -> list[SampleRange]:
     """First and last place of each stretch that is true."""
     turns = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(first, last - 1) for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True)]

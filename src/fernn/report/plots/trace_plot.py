@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...data import Dataset
-from ...data.dataset import Floats, Ints
+from ...data.arrays import Bools, Floats, Ints
 from ...errors import UnsupportedError
 from ...formula import Atom, Formula, walk
 from ...formula.measures import channels as channels_of
@@ -74,7 +73,7 @@ class TraceGroup:
         return self.colours[place] if self.colours else self.colour
 
 
-def groups(data: Dataset, holds: npt.NDArray[np.bool_] | None, off: Floats | None, most: int) -> list[TraceGroup]:
+def groups(data: Dataset, holds: Bools | None, off: Floats | None, most: int) -> list[TraceGroup]:
     """Of two classes (bad, good) the misjudged are lifted out; of traces without labels those that violate the rule;
     of traces with real labels the few that the rule is farthest `off`.
 
@@ -120,7 +119,7 @@ def _plain(name: str) -> str:
     return name.replace("{", "{{").replace("}", "}}")
 
 
-def _at(mask: npt.NDArray[np.bool_]) -> Ints:
+def _at(mask: Bools) -> Ints:
     return np.flatnonzero(mask)
 
 
@@ -174,7 +173,7 @@ class PlottedRule:
     name: str
     formula: Formula
     text: str
-    holds: npt.NDArray[np.bool_]
+    holds: Bools
     off: Floats | None
     """With real labels, how far its robustness is from them."""
     look: dict[str, Any]

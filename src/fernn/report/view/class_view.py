@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset, one_vs_rest
+from ...data.arrays import Bools
 from ...formula import Formula, length, to_sentence
 from ...formula.printer import format_number
 from ...learners.classes import Decides
 from ...learners.classes.class_rules import labels_among
 from ...semantics import satisfied
-from .encoding import Bools, collect_warnings, round_digits
+from .encoding import collect_warnings, round_digits
 from .trace_view import traces
 
 INSIDE = ("outside", "recorded")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
+from ...data.arrays import Array, Bools
 
 
 def bits(values: Bools) -> str:
@@ -23,7 +21,7 @@ def round_digits(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if isfinite(value) else None
 
 
-def round_all(values: npt.NDArray[Any], digits: int = 4) -> list[float | None]:
+def round_all(values: Array, digits: int = 4) -> list[float | None]:
     """Each of them rounded."""
     return [round_digits(value, digits) for value in values.tolist()]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset
-from ...data.dataset import Floats
+from ...data.arrays import Bools, Floats
 from ...errors import FernnError
 from ...evaluation.equivalence import sufficient_samples
 from ...evaluation.rashomon import (
@@ -23,7 +23,7 @@ from ...formula import Formula, length
 from ...mining import Query
 from ...runs import Run
 from ...runs.rivals import candidates
-from .encoding import Bools, bits, collect_warnings, round_digits
+from .encoding import bits, collect_warnings, round_digits
 from .rule_view import lanes
 
 MOST_GROUPS, MOST_EACH, MOST_SHARED, MOST_DISPUTED = 24, 12, 12, 60

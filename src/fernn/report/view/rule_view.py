@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset
-from ...data.dataset import Floats, Ints
+from ...data.arrays import Bools, Floats, Ints
 from ...evaluation.vacuity import ThresholdVerdicts, atom_range, bracket, last_equal_threshold, select_traces
 from ...formula import Atom, Formula, channels, direction, length, parse, thresholds, to_sentence, walk, with_thresholds
 from ...formula.export import to_latex
@@ -18,7 +18,7 @@ from ...semantics.running_metrics import score_verdicts
 from ..downsample import decimate
 from ..reach import axis_for, merge_ranges, reach, sums
 from ..witness_matrix import find_witnesses
-from .encoding import Bools, bits, collect_warnings, round_all, round_digits
+from .encoding import bits, collect_warnings, round_all, round_digits
 
 PARTS = ("train", "test", "all")
 

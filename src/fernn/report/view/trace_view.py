@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...data import Dataset
-from ...data.dataset import Floats, Ints
+from ...data.arrays import Bools, Floats, Ints
 from ..downsample import quantiles, spread_out
 from ..reach import time_axis
-from .encoding import Bools, bits, round_all, round_digits
+from .encoding import bits, round_all, round_digits
 
 BINS = (360, 180, 90, 45, 20, 8, 3)
 FINE = (4096, 1440, 720)  # for a page that may be looked at closely, where they take half the budget at most

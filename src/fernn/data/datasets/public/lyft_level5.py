@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ....errors import DataError
-from ...dataset import Dataset, Floats
+from ...arrays import Array, Floats
+from ...dataset import Dataset
 from ...problems import quote_names
 from ..paper_recordings import first_differences
 from ..synthetic import require_integer
@@ -39,7 +39,7 @@ class ZarrTable:
     dtype: np.dtype[Any]
     codec: Any
 
-    def rows(self, first: int, last: int) -> npt.NDArray[Any]:
+    def rows(self, first: int, last: int) -> Array:
         """Rows `first` to `last`, without the last; only their chunks are read."""
         if not 0 <= first <= last <= self.length:
             raise DataError(
@@ -52,7 +52,7 @@ class ZarrTable:
         skip = first - first // self.chunk * self.chunk
         return np.concatenate(whole)[skip : skip + last - first]
 
-    def _chunk(self, number: int) -> npt.NDArray[Any]:
+    def _chunk(self, number: int) -> Array:
         file = self.folder / str(number)
         if not file.is_file():  # zarr would take it for a chunk of fill values; in a data set it is a broken download
             raise DataError(f"there is no chunk {self.folder.name}/{number}. Fetch the data set again.")
@@ -221,7 +221,7 @@ def _numbers(scenes: Sequence[int] | None, there: int) -> list[int]:
     return numbers
 
 
-def _scene(data: Scenes, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _scene(data: Scenes, number: int) -> tuple[Array, Array]:
     """The frames of a scene and its agents, whose intervals then count from its first agent."""
     first, last = data.scenes.rows(number, number + 1)["frame_index_interval"][0].tolist()
     frames = data.frames.rows(first, last).copy()
@@ -240,9 +240,7 @@ def _scene(data: Scenes, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     return frames, agents
 
 
-def _windows(
-    frames: npt.NDArray[Any], agents: npt.NDArray[Any], samples: int, stride: int
-) -> Iterator[tuple[int, int, npt.NDArray[Any]]]:
+def _windows(frames: Array, agents: Array, samples: int, stride: int) -> Iterator[tuple[int, int, Array]]:
     """Each car's number, the first frame of a window, and the car in its frames."""
     if not len(agents):
         return
@@ -260,7 +258,7 @@ def _windows(
                 yield int(track), int(seen[first]), agents[rows[first : first + samples]]
 
 
-def _relative(window: npt.NDArray[Any]) -> Floats:
+def _relative(window: Array) -> Floats:
     """`[x and y, time]` from where the car is first, ahead of it and to its left."""
     yaw = float(window["yaw"][0])
     turn = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ....errors import DataError
-from ...dataset import Dataset, Floats
+from ...arrays import Floats
+from ...dataset import Dataset
 from ...problems import did_you_mean, quote_names
 from ..paper_recordings import first_differences
 from ..synthetic import require_integer

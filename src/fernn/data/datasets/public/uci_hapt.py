@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from ....errors import DataError
-from ...dataset import Dataset, Floats, Ints
+from ...arrays import Floats, Ints
+from ...dataset import Dataset
 from ...problems import did_you_mean, quote_names
 from ...readers.text_cells import parse_number
 from ..synthetic import require_integer

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ....data.arrays import Floats
 from ....errors import FormulaError, SignalError
 from ....formula.measures import direction as direction_of
 from ....formula.nodes import Formula, Once, interval
@@ -20,10 +21,8 @@ from .decoding import Units, decode_network
 from .operators import SPREAD, Ahead, reverse_time
 from .template_cells import Atoms, SinceCell, holes, steps
 
-Vector = npt.NDArray[np.float64]
 
-
-def flat_parameters(network: Any) -> Vector:
+def flat_parameters(network: Any) -> Floats:
     """All weights of the network."""
     return _concatenate([weights.detach() for weights in _in_order(network)])
 
@@ -41,7 +40,7 @@ def set_flat_parameters(network: Any, values: npt.ArrayLike) -> None:
             at += weights.numel()
 
 
-def flat_gradients(network: Any) -> Vector:
+def flat_gradients(network: Any) -> Floats:
     """The gradients that a backward pass left, in the same order; 0 where it left none."""
     return _concatenate([torch.zeros_like(w) if w.grad is None else w.grad for w in _in_order(network)])
 
@@ -66,7 +65,7 @@ def _in_order(network: Any) -> Iterator[nn.Parameter]:
         yield mask.weights
 
 
-def _concatenate(parts: list[torch.Tensor]) -> Vector:
+def _concatenate(parts: list[torch.Tensor]) -> Floats:
     return np.concatenate([np.empty(0), *(part.reshape(-1).double().cpu().numpy() for part in parts)])
 
 
