@@ -15,7 +15,6 @@ PACKAGES = {
     "fernn.asking": fernn.mining,
     "fernn.belief": fernn.evaluation,
     "fernn.causes": fernn.mining,
-    "fernn.planted": fernn.mining,
     "fernn.regions": fernn.mining,
 }
 

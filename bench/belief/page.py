@@ -53,7 +53,7 @@ def _sections(store: Store) -> Iterator[str]:
     yield from heading("Are the promises kept?", "bench-belief", store, aims(store))
     yield "## Rivals of planted formulas"
     yield (
-        f"{len(rivals.SEEDS)} formulas planted by `mining.plant_formula`, FERNN with {rivals.LIMIT:g} s each; where its"
+        f"{len(rivals.SEEDS)} formulas planted by `bench.planted`, FERNN with {rivals.LIMIT:g} s each; where its"
         f" best rule still errs in training, {rivals.MORE} other seeds (`fernn rivals --seeds`). `data`: "
         "some rival judges all training traces as the planted formula does. `apart`: on how many of 2000 fresh "
         "traces the nearest rival differs from it."

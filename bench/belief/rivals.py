@@ -13,12 +13,12 @@ from fernn.evaluation import rashomon_set
 from fernn.formula import direction
 from fernn.learners import Fernn
 from fernn.learners.learner_registry import learner_to_dict
-from fernn.mining import plant_formula
 from fernn.runs import Run, plan
 from fernn.runs.job import Job
 from fernn.runs.rivals import candidates, try_seeds
 from fernn.semantics import satisfied
 
+from ..planted import plant_formula
 from ..store import Found
 
 SEEDS = range(30)

@@ -26,7 +26,7 @@ BENCH = Bench(
         "paper": paper,
         "compiling": compiling,
     },
-    rooms=("formula", "data", "semantics", "torch", "learners", "mining/planted.py"),
+    rooms=("formula", "data", "semantics", "learners"),
     packages=("numpy", "numba", "torch"),
     page=page,
     name="fernn",

@@ -96,7 +96,7 @@ def _planted(store: Store) -> Iterator[str]:
         return
     yield "## Planted formulas"
     yield (
-        "`mining.plant_formula(seed)`: a random formula of length 3 to 6 labels 500 random traces; with *flipped*, a "
+        "`bench.planted`: a random formula of length 3 to 6 labels 500 random traces; with *flipped*, a "
         "tenth of these labels is then turned over. The learner is told which way the formula looks and whether it has "
         f"windows. Recovered is an error of at most {RECOVERED:g} against the clean labels of 2000 fresh traces, by "
         "the formula of least validation error on the front, or by the picked one."

@@ -7,9 +7,9 @@ from time import perf_counter
 
 from fernn.formula import direction, length
 from fernn.learners import Fernn
-from fernn.mining import plant_formula
 from fernn.semantics import score
 
+from ..planted import plant_formula
 from ..store import Found
 
 SEEDS = range(30)

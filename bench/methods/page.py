@@ -110,7 +110,7 @@ def _planted(store: Store) -> Iterator[str]:
         return
     yield "## Planted formulas"
     yield (
-        f"`mining.plant_formula(seed)`, {len(SEEDS)} seeds: a random formula of length 3 to 6 labels 500 random traces;"
+        f"`bench.planted`, {len(SEEDS)} seeds: a random formula of length 3 to 6 labels 500 random traces;"
         f" with *flipped*, a tenth of the labels is turned over. A fit may take {LIMIT:g} s. The error is against the "
         f"clean labels of 2000 fresh traces; recovered is one of at most {RECOVERED:g}. The exact search goes up to "
         "length 4 here; the lattice method, which looks ahead, gets past tasks reversed."

@@ -10,10 +10,10 @@ import numpy as np
 from fernn.data import Dataset
 from fernn.formula import direction, length
 from fernn.learners import Enumerative, Fernn, Lattice, Learner, Tree
-from fernn.mining import PlantedProblem, plant_formula
 from fernn.semantics import score
 
 from ..fernn.planted import FLIPS, RECOVERED
+from ..planted import PlantedProblem, plant_formula
 from ..store import Found
 from .compared import accurate
 

@@ -41,7 +41,7 @@ def network(size: Size) -> Any:
 @lru_cache(maxsize=8)
 def planted(traces: int, samples: int, channels: int) -> Any:
     """Traces labelled by a formula of length 3, a tenth of them wrongly."""
-    from fernn.mining import plant_formula
+    from ..planted import plant_formula
 
     return plant_formula(7, traces, samples, channels, length=3, intervals=False, flip=0.1, way="future").train
 

@@ -113,7 +113,6 @@ _RENAMED = {
     "fernn.compare": "fernn.evaluation",
     "fernn.compare.own": "fernn.evaluation.comparison",
     "fernn.engine": "fernn.engines",
-    "fernn.planted": "fernn.mining",
     "fernn.regions": "fernn.mining",
 }
 

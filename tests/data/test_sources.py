@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bench.planted import plant_formula
 
 from fernn.data import SOURCES, data_card, is_named, load, paper_split, save
 from fernn.errors import DataError, UnsupportedError
-from fernn.mining import plant_formula
 
 
 def errors(data, threshold):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bench.planted import plant_formula
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ import fernn
 from brute import noisy
 from fernn.data import from_arrays
 from fernn.errors import DataError, UnsupportedError
-from fernn.mining import QueryAnswer, QuerySession, ask, plant_formula
+from fernn.mining import QueryAnswer, QuerySession, ask
 from fernn.mining.queries import ChannelValues, differing_samples, separate
 from strategies import FUTURE, PAST, formulas
 

@@ -3,7 +3,6 @@
 queries      which of several rules that fit equally well is meant: `ask` a person about traces that tell them apart
 root causes  which past behaviour precedes a fault, from recordings with a label at every sample: `Cause().fit(marks)`
 parameters   all values of a formula's open numbers that keep false alarms and misses within limits: `parameter_set`
-planted      problems whose answer is known: `plant_formula` draws a formula and traces that it labels
 
     made = mark_faults(X, faulty)           # or read_fault_marks("plant.csv", "fault")
     print(Cause().fit(made).told())
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from .parametric_formula import Parameter as Parameter
     from .parametric_formula import ParametricFormula as ParametricFormula
     from .parametric_formula import parse_parametric as parse_parametric
-    from .planted import PlantedProblem as PlantedProblem
-    from .planted import plant_formula as plant_formula
     from .queries import Query as Query
     from .queries import QueryAnswer as QueryAnswer
     from .queries import QueryResult as QueryResult
@@ -60,7 +57,6 @@ _NAMES = {
     "parameter_search": ("SearchProgress",),
     "parameter_synthesis": ("ParameterSet", "Point", "Profile", "parameter_set"),
     "parametric_formula": ("Parameter", "ParametricFormula", "parse_parametric"),
-    "planted": ("PlantedProblem", "plant_formula"),
     "queries": ("Query", "QueryAnswer", "QueryResult", "QuerySession", "ask"),
     "root_causes": ("Cause", "CauseFit"),
 }
@@ -74,7 +70,6 @@ FORMER_NAMES = {
     "Asked": "QueryResult",
     "CAUSE": "TANK_CAUSE",
     "Marked": "FaultMarks",
-    "Planted": "PlantedProblem",
     "Progress": "SearchProgress",
     "Question": "Query",
     "Range": "ValueRange",
@@ -86,7 +81,6 @@ FORMER_NAMES = {
     "marked": "mark_faults",
     "read_marked": "read_fault_marks",
     "structure": "parse_parametric",
-    "task": "plant_formula",
 }
 """What was called otherwise in `fernn.asking`, `fernn.causes`, `fernn.planted` and `fernn.regions`."""
 

@@ -107,7 +107,7 @@ def wander(cases: int = 1000, seed: int = 0, samples: int = 50, channels: int = 
     periods of 6 to 60 samples, or a level that jumps one to four times; shifted as a whole, with noise on top.
 
     Know before use: there is nothing to learn here. The channels are independent of each other, and so are
-    the traces. `fernn.mining.planted` draws a formula and labels such traces with it.
+    the traces.
     """
     cases, samples = require_integer("wander", "cases", cases), require_integer("wander", "samples", samples, SHORTEST)
     channels, seed = require_integer("wander", "channels", channels), require_integer("wander", "seed", seed, 0)

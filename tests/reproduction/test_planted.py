@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from bench.planted import has_window, plant_formula, shorter, wider
 
 import oracle
 from fernn.data import load
 from fernn.errors import DataError, FernnError
 from fernn.formula import FALSE, direction, length, parse, simplify, walk
-from fernn.mining import plant_formula
-from fernn.mining.planted import has_window, shorter, wider
 from fernn.semantics import satisfied, score
 
 SEEDS = range(30)

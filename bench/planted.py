@@ -16,9 +16,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..data import Dataset
-from ..data.arrays import Bools
-from ..data.datasets.synthetic import (
+from fernn.data import Dataset
+from fernn.data.arrays import Bools
+from fernn.data.datasets.synthetic import (
     NAMES,
     SHORTEST,
     add_noise,
@@ -28,8 +28,8 @@ from ..data.datasets.synthetic import (
     require_integer,
     wander_signals,
 )
-from ..errors import FernnError, short_repr
-from ..formula import (
+from fernn.errors import FernnError, short_repr
+from fernn.formula import (
     ALL_TIME,
     AnyAtom,
     AnyOf,
@@ -42,9 +42,9 @@ from ..formula import (
     interval,
     simplify,
 )
-from ..formula import length as length_of
-from ..formula.nodes import children, replace_children
-from ..semantics import robustness, satisfied
+from fernn.formula import length as length_of
+from fernn.formula.nodes import children, replace_children
+from fernn.semantics import robustness, satisfied
 
 RARE = 0.02
 """Thresholds come from the values of a channel, without this share at both ends."""
