@@ -45,7 +45,7 @@ def slow(monkeypatch):
 
     def sets(**settings):
         method = type("Set", (Method,), {"defaults": Method(Slow, "").defaults | settings})
-        monkeypatch.setitem(METHODS, "fernn", method(Slow, "", compiled=BUILT_IN["fernn"].compiled))
+        monkeypatch.setitem(METHODS, "fernn", method(Slow, "", kernel=BUILT_IN["fernn"].kernel))
 
     sets(pause=0)
     return sets
@@ -287,11 +287,11 @@ def test_no_progress_is_drawn_for_files_and_none_at_all_when_quiet(fernn, slow):
 
 
 def test_the_first_run_says_that_it_compiles(fernn, slow, monkeypatch):
-    from fernn.learners.fernn import compiled_network as engine
+    from fernn.semantics import jit_cache
 
-    monkeypatch.setattr(engine, "is_compiled", lambda: False)
+    monkeypatch.setattr(jit_cache, "is_compiled", lambda kernel: False)
     assert "compiling (first run only" in fernn("learn", "cruise.csv").err
-    monkeypatch.setattr(engine, "is_compiled", lambda: True)
+    monkeypatch.setattr(jit_cache, "is_compiled", lambda kernel: True)
     assert "compiling" not in fernn("learn", "cruise.csv").err
 
 

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 import fernn
+from fernn.formula.plugins import import_object
+from fernn.learners.learner_registry import BUILT_IN
+from fernn.semantics.jit_cache import is_compiled
 
 LOOPS = """
 from typing import NamedTuple
-from fernn.semantics.jit_cache import njit_on_disk, is_cached
+from fernn.semantics.jit_cache import njit_on_disk, is_compiled
 from pack import called
 
 class Pair(NamedTuple):
@@ -31,7 +34,7 @@ from numba import njit
 def doubled(a):
     return 2 * a
 """
-CALL = "from pack import loops; print(loops.is_cached(loops.total), loops.total(loops.{}(1.0, 2.0)))"
+CALL = "from pack import loops; print(loops.is_compiled(loops.total), loops.total(loops.{}(1.0, 2.0)))"
 
 
 def _called(folder, name="Pair"):
@@ -64,6 +67,13 @@ def test_an_upgrade_in_place_that_renames_a_class_does_not_stumble_over_the_old_
     assert _called(tmp_path) == ["False", "4.0"]
     _written(tmp_path, LOOPS.replace("Pair", "Both"))
     assert _called(tmp_path, "Both") == ["False", "4.0"]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_learner_names_a_function_that_is_kept_on_disk(name):
+    kernel = import_object(BUILT_IN[name].kernel)
+    assert re.search(r"_[0-9a-f]{16}$", kernel.py_func.__qualname__)
+    assert BUILT_IN[name].is_compiled == is_compiled(kernel)
 
 
 def test_all_that_is_kept_on_disk_is_named_after_its_code():

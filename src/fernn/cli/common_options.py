@@ -204,9 +204,10 @@ def warn_of_windows(rules: Iterable[Formula], data: Dataset) -> None:
 
 def warn_of_compiling() -> None:
     """Says so where the kernels are not compiled yet."""
-    from ..semantics.interpreter import is_interpreter_compiled
+    from ..semantics.interpreter import run_bytecode
+    from ..semantics.jit_cache import is_compiled
 
-    if not is_interpreter_compiled():
+    if not is_compiled(run_bytecode):
         complain("compiling the kernels for this machine, once: some ten seconds")
 
 

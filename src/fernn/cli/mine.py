@@ -242,8 +242,9 @@ def cause(
     """
     from ..errors import UnsupportedError
     from ..mining import Cause, report_faults
-    from ..mining.bit_kernels_jit import is_compiled
+    from ..mining.bit_kernels_jit import cheapest_rules
     from ..runs.run import check_vacant, make_folder, remove_created
+    from ..semantics.jit_cache import is_compiled
 
     if test is not None and not 0 <= test < 1:
         raise UnsupportedError(f"--test is a share of the traces, from 0 up to 1; found {test}")
@@ -267,7 +268,7 @@ def cause(
     try:
         from .terminal import show_progress
 
-        with show_progress(quiet, is_compiled()) as watch:
+        with show_progress(quiet, is_compiled(cheapest_rules)) as watch:
             fit = settings.fit(train, watch)
     except BaseException:
         if out is not None:

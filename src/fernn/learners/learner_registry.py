@@ -52,9 +52,9 @@ SETTINGS = {
     "time_limit": "Seconds after which the search ends with the best rule so far.",
 }
 """What a setting means wherever a learner has it and does not say otherwise in the docstring of its field."""
-_JUDGE = "fernn.semantics.interpreter:is_interpreter_compiled"
-_EXACT = "fernn.learners.enumerative.scoring:is_compiled"
-_NETWORK = "fernn.learners.fernn.compiled_network:is_compiled"
+_JUDGE = "fernn.semantics.interpreter:run_bytecode"
+_EXACT = "fernn.learners.enumerative.scoring:score_word_pairs"
+_NETWORK = "fernn.learners.fernn.compiled_network:run_network"
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Method:
     """The class, or where it is: `module:Class`, imported when it is first needed."""
     line: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-    compiled: str = _JUDGE
-    """The function that says whether what the learner runs on is compiled for this machine already."""
+    kernel: str = _JUDGE
+    """Where the compiled function is that takes longest to compile of those it runs on: `module:function`."""
 
     __repr__ = short_repr
 
@@ -91,7 +91,10 @@ class Method:
 
     @property
     def is_compiled(self) -> bool:
-        return bool(import_object(self.compiled)())
+        """Whether its kernel is compiled for this machine already."""
+        from ..semantics.jit_cache import is_compiled
+
+        return is_compiled(import_object(self.kernel))
 
 
 def _field_docstrings(kind: type[Any]) -> dict[str, str]:
@@ -111,17 +114,17 @@ def _field_docstrings(kind: type[Any]) -> dict[str, str]:
 BUILT_IN = {
     "fernn": Method(
         ".fernn.fernn:Fernn", "The default. Searches by training small networks; also predicts numbers.",
-        compiled=_NETWORK,
+        kernel=_NETWORK,
     ),
     "enumerative": Method(
         ".enumerative.enumerative:Enumerative", "every formula of a space, with a certificate that none errs less",
-        compiled=_EXACT,
+        kernel=_EXACT,
     ),
     "lattice": Method(
         ".lattice.lattice:Lattice", "reactive rules, F (cause -> effect), along their order; can predict the effect"
     ),
     "tree": Method(
-        ".tree:Tree", "a decision tree of short formulas, read as one formula; several trees can vote", compiled=_EXACT
+        ".tree:Tree", "a decision tree of short formulas, read as one formula; several trees can vote", kernel=_EXACT
     ),
     "maxsat": Method(
         ".maxsat:MaxSat", "the smallest formula for traces of 0 and 1, by a solver (needs fernn[verify])"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..learners.enumerative import word_vectors as lanes
-from ..semantics.jit_cache import is_cached, njit_on_disk
+from ..semantics.jit_cache import njit_on_disk
 from . import bit_kernels as counting
 
 
@@ -36,7 +36,3 @@ def _loops() -> tuple[Any, ...]:
 
 
 gather_bits, count_samples, cheapest_rules, collect_rules, cheapest_pair = _loops()
-
-
-def is_compiled() -> bool:
-    return is_cached(cheapest_rules)

@@ -26,7 +26,7 @@ from ..data.arrays import Ints
 from ..formula.measures import direction
 from ..formula.program import Instruction, Op, Operand, Program
 from . import kernels, simd
-from .jit_cache import is_cached, njit_on_disk
+from .jit_cache import njit_on_disk
 from .kernels import dispatch
 from .threads import PARALLEL_WORK, parallel_for
 
@@ -250,10 +250,6 @@ def _make_interpreter() -> Any:
 
 
 run_bytecode = _make_interpreter()
-
-
-def is_interpreter_compiled() -> bool:
-    return is_cached(run_bytecode)
 
 
 def run_parallel(plan: Bytecode, traces: Any, starts: Any, out: Any, count: int, samples: int) -> int:

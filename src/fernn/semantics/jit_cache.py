@@ -33,7 +33,7 @@ def njit_on_disk(*modules: ModuleType, **options: Any) -> Callable[[Any], Any]:
     return compile_function
 
 
-def is_cached(function: Any) -> bool:
+def is_compiled(kernel: Any) -> bool:
     """Whether an earlier run left compiled code of this version on disk, so that the first call will be quick."""
-    digest = str(function.py_func.__qualname__).rpartition("_")[2]
-    return any(Path(function._cache.cache_path).glob(f"*_{digest}-*.nbi"))
+    digest = str(kernel.py_func.__qualname__).rpartition("_")[2]
+    return any(Path(kernel._cache.cache_path).glob(f"*_{digest}-*.nbi"))

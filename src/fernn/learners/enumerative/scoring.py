@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ...semantics.jit_cache import is_cached, njit_on_disk
+from ...semantics.jit_cache import njit_on_disk
 from . import word_operators as operators
 from . import word_vectors as l
 from .word_operators import (
@@ -359,11 +359,6 @@ def score_singles(
                     made[0], made[1], made[2] = arounds[j, 0], arounds[j, 1], op
                     made[3], made[5] = ids[k], inners[i, 1]
                     _accept(verdict, error, length, gaps[ids[k]], made, bounds, tighten, hits)
-
-
-def is_compiled() -> bool:
-    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return is_cached(score_word_pairs)
 
 
 @compiled

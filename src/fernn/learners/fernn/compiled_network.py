@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...data.arrays import Floats, Floats32, Ints
 from ...formula import parse
 from ...semantics import simd as lanes
-from ...semantics.jit_cache import is_cached, njit_on_disk
+from ...semantics.jit_cache import njit_on_disk
 from . import polish_kernels, quantised_kernels
 from .polish_kernels import Levels
 from .quantised_kernels import LANES, Net, RestartWeights, TileBatch, Workspace, explore
@@ -126,14 +126,7 @@ def _engine() -> Any:
     return njit_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
 
 
-_run = _engine()
-
-
-def is_compiled() -> bool:
-    """Whether an earlier run left compiled code on disk, so that the first call will be quick."""
-    return is_cached(_run)
-
-
+run_network = _engine()
 _NO_LEVELS = Levels(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
 _NONE = np.zeros(0)
 _NO_WINDOWS = np.zeros(0, np.int64)
@@ -174,13 +167,13 @@ def _go(
     whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
     desk = _desk(wiring, batch)
     return float(
-        _run(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable, stop)
+        run_network(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable, stop)
     )
 
 
 def warm_up() -> None:
     """Loads the compiled code, or compiles it, which takes some twenty seconds, once."""
-    if not _run.signatures:
+    if not run_network.signatures:
         wiring = compile_template(parse("H (x >= 0)"), ("x",))
         tiles = tile_traces(np.zeros((1, 1, 1)), reverse=False)
         weights = tiles.spread(np.ones(1))
