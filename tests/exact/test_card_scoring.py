@@ -111,7 +111,9 @@ def test_what_is_found_is_the_same(kernels, samples, count, space, weights, more
     assert_same(*(explored(data, space, device, weighed, **more) for device in ("cpu", "cuda")))
 
 
-@pytest.mark.parametrize("template", ["G (?p -> F ?q)", "{?p; G ?p} & F ?q", "(?p U ?q) | ?r", "!(?p U ?q)"])
+@pytest.mark.parametrize(
+    "template", ["G (?p -> F ?q)", "{?p; G ?p} & F ?q", "(?p U ?q) | ?r", "!(?p U ?q)", "?p ?{W, R} ?q"]
+)
 def test_so_it_is_for_templates(kernels, template):
     data = noisy(6, 30, 5)
     space = ExactSpace(max_length=0, template=mirror(parse(template)), grid=2, every=True)

@@ -152,6 +152,20 @@ def test_templates_are_searched_whole(template):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "template", ["?p B ?q", "?p T ?q", "H (?p B ?q)", "O (?p T ?q)", "O[1,3] (?p B ?q)", "H[2,2] (?p T ?q)"]
+)
+@pytest.mark.parametrize("future", [False, True])
+def test_weak_operators_are_searched_whole_on_traces_of_unequal_length(template, future):
+    shape = parse(template)
+    for seed in range(4):
+        data = noisy(seed, 30, 12, ragged=True)
+        found = explored(data, ExactSpace(max_length=0, template=shape, grid=2, every=True), future=future)
+        atoms = explored(data, ExactSpace(max_length=1, grid=2, every=True), future=future).atoms
+        every = fillings(mirror(shape) if future else shape, tuple(atoms))
+        assert found.best == errors(least(every, data, np.ones(len(data)), future))
+
+
 def test_open_windows_are_searched():
     data = noisy(7, 30, 5)
     shape = parse("F[?w] ?p | G[?v] ?q")

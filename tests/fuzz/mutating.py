@@ -14,6 +14,7 @@ Kind = Literal["text", "json", "zip", "bytes"]
 WORDS: tuple[bytes, ...] = tuple(
     word.encode("utf-8", "surrogatepass")
     for word in (
+        *("W", "R", "B", "T"),
         *("G", "F", "U", "S", "O", "H", "!", "&", "|", "->", "true", "false", "?", "?p", "{", "}", ";", "(", ")"),
         *("[", "]", "[0,5]", "[?w]", "[?*2]", "u[7,9]", ",inf)", ">=", "<=", "=", "*", "-", '"', '"a b"', "\\u0000"),
         *("1e400", "-1e400", "1e308", "1e-400", "nan", "inf", "NaN", "Infinity", "-0.0", "99999999999", "9" * 5000),

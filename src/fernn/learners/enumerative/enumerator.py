@@ -273,6 +273,15 @@ class Enumerator:
             if window in (NOW, EVER):
                 good &= see(*sides[1], ANY, EVER).missed <= most_missed
             keep = [np.ones(len(left), bool), good]
+        elif op == TRIGGER:  # a T b needs b, somewhere and everywhere; and b all the time is enough
+            good = see(*sides[1], mode, window).missed <= most_missed
+            if window in (NOW, EVER):
+                good &= see(*sides[1], ALL, EVER).passed <= most_passed
+            keep = [np.ones(len(left), bool), good]
+        elif op == WEAK_SINCE:  # b is enough for a B b, somewhere and everywhere; and so is a all the time
+            keep = [np.ones(len(left), bool), see(*sides[1], mode, window).passed <= most_passed]
+            if window in (NOW, EVER):
+                keep[0] = see(*sides[0], ALL, EVER).passed <= most_passed
         else:
             return left, right
         if left is right and op in SYMMETRIC:
