@@ -22,7 +22,7 @@ from fernn.data.datasets.synthetic import (
     NAMES,
     SHORTEST,
     add_noise,
-    check_channels,
+    check_channel_count,
     check_noise,
     choose_flips,
     require_integer,
@@ -189,7 +189,7 @@ def plant_formula(
         require_integer("a task", "channels", channels),
     )
     seed = require_integer("a task", "seed", seed, 0)
-    check_channels(channels)
+    check_channel_count(channels)
     signals, draws, flips, blurs = (np.random.default_rng([seed, stream]) for stream in range(4))
     clean = wander_signals(signals, cases, samples, channels)
     train, unseen = (

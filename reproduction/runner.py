@@ -10,7 +10,8 @@ from pathlib import Path
 from fernn.data.atomic_write import write_text
 from fernn.errors import short_repr
 from fernn.evaluation.comparison import DEPENDENCIES, describe_environment, source_hash
-from fernn.evaluation.trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials, silent
+from fernn.evaluation.trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials
+from fernn.learners import silent
 from reproduction.drawing import draw_figures
 from reproduction.experiments import EXPERIMENTS, plan_trials
 from reproduction.page import page

@@ -17,10 +17,11 @@ from ..data import Dataset, load, save
 from ..data.atomic_write import remove_link, write_text
 from ..engines.processes import cores
 from ..errors import DataError, RunError, UnsupportedError, short_repr
+from ..learners.base import silent
 from ..learners.baselines import BASELINES
 from ..learners.learner_registry import METHODS as LEARNERS
 from ..runs.run import remove_created, writable
-from .trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials, silent
+from .trial_runs import MEASURED_SOURCE, TrialLog, TrialProgress, run_trials
 from .trials import METHODS, Trial, TrialResult, irreducible_error, missing_settings
 from .trials import name_with_settings as with_settings
 

@@ -31,7 +31,7 @@ from ..formula import Formula, length, parse, up_to_length
 from ..formula.json_fields import as_int, as_text, read_json
 from ..formula.templates import expand_template, merge_template
 from ..learners import Entry, Enumerative, Front, PaperFernn
-from ..learners.base import is_real, select_entry
+from ..learners.base import is_real, select_entry, silent
 from ..learners.baselines import BASELINES
 from ..learners.enumerative.enumerative import ExactFit
 from ..learners.paper import output
@@ -394,10 +394,6 @@ class TrialsOutcome:
     """How many units were made, and how long all of that took."""
 
     __repr__ = short_repr
-
-
-def silent(step: TrialProgress) -> None:
-    """Watches nothing."""
 
 
 def run_trials(

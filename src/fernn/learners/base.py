@@ -343,7 +343,7 @@ Watch = Callable[[Progress], None]
 """Told of progress; raising KeyboardInterrupt in it, or in the fit, ends the fit with the best so far."""
 
 
-def silent(progress: Progress) -> None:
+def silent(progress: object) -> None:
     """Watches nothing."""
 
 

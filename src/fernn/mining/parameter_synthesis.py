@@ -22,6 +22,7 @@ from ..data.problems import unknown_channel
 from ..errors import DataError, FormulaError, convert_errors, short_repr
 from ..formula import Formula, channels, parse
 from ..formula.json_fields import as_bool, as_fields, as_finite, as_int, as_number, as_object, as_objects, as_text
+from ..learners.base import silent
 from ..learners.enumerative.candidates import between
 from ..semantics import score
 from .parameter_grid import Axis, Box, Cells, Grid, ValueRange, evenly_spaced, grid, hull
@@ -320,10 +321,6 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
 
 NEAREST_SECONDS = 5.0
 """Seconds for what to say of an empty set."""
-
-
-def silent(progress: SearchProgress) -> None:
-    """Watches, and says nothing."""
 
 
 def parameter_set(

@@ -18,7 +18,7 @@ from ..learners.time_limit import FitClock
 from .bit_matrix import BitMatrix
 from .fault_costs import FaultCosts, FaultReport, disjunction, fault_costs, report_faults
 from .fault_marks import FaultMarks
-from .rule_forms import check_channels, explore_atoms, rule_forms, rule_templates
+from .rule_forms import check_templates, explore_atoms, rule_forms, rule_templates
 from .set_cover import Cover, CoverSearch, Key, Refinement
 
 CAUSE_SCHEMA = 1
@@ -300,7 +300,7 @@ class Cause:
         check_folds(self.folds)
         if self.max_false_alarms is not None and not 0 <= self.max_false_alarms <= 1:
             raise UnsupportedError(f"max_false_alarms is a share, from 0 to 1; got {self.max_false_alarms}")
-        check_channels(self.space(), marked)
+        check_templates(self.space(), marked)
         if not self.judge(marked).faults:
             raise UnsupportedError(f"with a tolerance of {self.tolerance} no faulty sample counts; take a smaller one")
         if not self.judge(marked).total > 0:

@@ -63,7 +63,8 @@ def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | s
     return read
 
 
-def check_channels(given: Sequence[Formula], marked: FaultMarks) -> None:
+def check_templates(given: Sequence[Formula], marked: FaultMarks) -> None:
+    """Whether the channels that the templates read are there."""
     for template in given:
         for name in channels(template):
             if name not in marked.data.channels:

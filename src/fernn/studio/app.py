@@ -398,7 +398,7 @@ def _about_runs(app: FastAPI, studio: Studio) -> None:
                 raise Refused(problem or "the data are not there any more.", 409)
             data = studio.datasets.data(word).data
             assert data is not None
-            return stored_runs.rivals(run, data, near)
+            return stored_runs.describe_rivals(run, data, near)
 
         return json_response(await run_in_thread(work))
 

@@ -194,7 +194,7 @@ def draw_quietly(work: Callable[..., Any], *given: Any) -> Any:
     return draw_alone(quietly_done)
 
 
-def rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str, Any]:
+def describe_rivals(run: Run, data: Dataset, tolerance: float | None = None) -> dict[str, Any]:
     """Formulas as good as the picked one on what was learned from: how they behave, and what they mean."""
     if "learner" not in run.settings or "split" not in run.settings:
         raise RunError(f"{run.folder.name} was not made by fernn learn: what its formulas competed for is not known.")

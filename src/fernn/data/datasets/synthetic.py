@@ -111,12 +111,12 @@ def wander(cases: int = 1000, seed: int = 0, samples: int = 50, channels: int = 
     """
     cases, samples = require_integer("wander", "cases", cases), require_integer("wander", "samples", samples, SHORTEST)
     channels, seed = require_integer("wander", "channels", channels), require_integer("wander", "seed", seed, 0)
-    check_channels(channels)
+    check_channel_count(channels)
     rng = np.random.default_rng(seed)
     return Dataset(wander_signals(rng, cases, samples, channels), channels=tuple(NAMES[:channels]), name="wander")
 
 
-def check_channels(channels: int) -> None:
+def check_channel_count(channels: int) -> None:
     if channels > len(NAMES):
         raise DataError(f"there are 1 to {len(NAMES)} channels, got {channels}.")
 

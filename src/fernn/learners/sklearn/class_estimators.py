@@ -25,12 +25,12 @@ from .estimators import FernnClassifier
 from .inputs import (
     case_weights,
     channel_names,
-    check_channels,
     heads,
     merge_duplicates,
     split_names,
     take_cases,
     traces,
+    validate_traces,
     width,
 )
 
@@ -108,7 +108,7 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
     def predict(self, X: Any) -> Array:
         """The label of each case."""
         check_is_fitted(self, "rules_")
-        found = check_channels(X, self)
+        found = validate_traces(X, self)
         return self.classes_[self.rules_.classify(found, self.channels_)]  # type: ignore[no-any-return]
 
     def _repr_html_(self) -> str:
@@ -128,7 +128,7 @@ class OnePerClassClassifier(ClassRulesEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Scaled robustness, `[case, class]`; of two classes, that of the last one less that of the first."""
         check_is_fitted(self, "rules_")
-        found = check_channels(X, self)
+        found = validate_traces(X, self)
         scores = np.full((len(found), len(self.classes_)), -1e300)
         order = [self.rules_.classes.index(rule.name) for rule in self.rules_.rules]
         scores[:, order] = self.rules_.scores(found, self.channels_)
@@ -235,7 +235,7 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Floats:
         """The robustness of each case, above 0 exactly where it satisfies the formula."""
         check_is_fitted(self, "rules_")
-        return self.rules_.scores(check_channels(X, self), self.channels_)
+        return self.rules_.scores(validate_traces(X, self), self.channels_)
 
     def decision_function(self, X: Any) -> Floats:
         """The same: the offset is 0."""
@@ -244,7 +244,7 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Ints:
         """1 for what satisfies the formula, -1 for outliers."""
         check_is_fitted(self, "rules_")
-        return 2 * self.rules_.classify(check_channels(X, self), self.channels_) - 1
+        return 2 * self.rules_.classify(validate_traces(X, self), self.channels_) - 1
 
     def _repr_html_(self) -> str:
         shown = self.rules_._repr_html_() if hasattr(self, "rules_") else ""

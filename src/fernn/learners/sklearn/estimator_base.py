@@ -24,12 +24,12 @@ from .inputs import (
     Traces,
     case_weights,
     channel_names,
-    check_channels,
     heads,
     merge_duplicates,
     split_names,
     take_cases,
     traces,
+    validate_traces,
     width,
 )
 
@@ -219,7 +219,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
 
     def predict(self, X: Any, index: int | None = None) -> Array:
         """The label of each case, by the picked formula or that of entry `index` of the front."""
-        rule, found = self._rule(index), check_channels(X, self)
+        rule, found = self._rule(index), validate_traces(X, self)
         return self.classes_[satisfied(rule, found, self.channels_).astype(np.intp)]  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, index: int | None = None) -> Floats:
@@ -227,7 +227,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
 
         A zero that satisfies the formula becomes the smallest positive number, an infinity the largest.
         """
-        rule, found = self._rule(index), check_channels(X, self)
+        rule, found = self._rule(index), validate_traces(X, self)
         values = np.clip(robustness(rule, found, self.channels_), LIMITS.min, LIMITS.max)
         holds = satisfied(rule, found, self.channels_)
         signed: Floats = np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, 0.0))

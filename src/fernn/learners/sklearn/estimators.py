@@ -24,7 +24,7 @@ from ..lattice.lattice import Lattice, LatticeFit
 from ..maxsat import MaxSat, MaxSatFit
 from ..tree import Tree
 from .estimator_base import BinaryFormulaClassifier, FormulaEstimator, set_params_from
-from .inputs import Traces, case_weights, channel_names, check_channels, heads, split_names, traces, width
+from .inputs import Traces, case_weights, channel_names, heads, split_names, traces, validate_traces, width
 
 
 class FernnEstimator(FormulaEstimator):
@@ -152,7 +152,7 @@ class FernnRegressor(RegressorMixin, FernnEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any, index: int | None = None) -> Floats:
         """The robustness of each case, of the picked formula or that of entry `index` of the front."""
-        rule, found = self._rule(index), check_channels(X, self)
+        rule, found = self._rule(index), validate_traces(X, self)
         return robustness(rule, found, self.channels_)  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
@@ -437,7 +437,7 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
     def transform(self, X: Any) -> Array:
         """`[case, formula]`"""
         check_is_fitted(self, "formulas_")
-        return self._columns(check_channels(X, self, FLOATS))
+        return self._columns(validate_traces(X, self, FLOATS))
 
     def _columns(self, found: Traces) -> Array:
         columns = [robustness(formula, found, self.channels_) for formula in self.formulas_]

@@ -74,7 +74,7 @@ def _unequal_traces(found: Sequence[Floats]) -> tuple[Floats, ...]:
     return tuple(found)
 
 
-def check_channels(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
+def validate_traces(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
     """Finite traces of the channels that the estimator was fitted on; tables also have as many samples."""
     if is_frame(X) and hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, reset=False, skip_check_array=True)
