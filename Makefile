@@ -124,10 +124,10 @@ $(VENV)/aeon/.done: pyproject.toml
 	$(VENV)/aeon/bin/pip install -q -e '.[aeon]' pytest
 	@touch $@
 
-# Without tests/ on the path, where the folder torch would pass for torch itself.
+# By themselves: nothing else of tests/ is on the path.
 aeon: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m pytest --noconftest --import-mode=importlib \
-		tests/integrations/test_aeon.py tests/integrations/test_demos.py tests/learners/test_baselines.py
+		tests/learners/adapters/test_aeon.py tests/learners/adapters/test_demos.py tests/learners/test_baselines.py
 
 bench-classes: $(VENV)/aeon/.done
 	NUMBA_CACHE_DIR=$(VENV)/aeon/numba $(VENV)/aeon/bin/python -m bench.classes $(ARGS)
@@ -137,7 +137,7 @@ fuzz: $(VENV)/.test
 	cd tests && POLARS_MAX_THREADS=1 NUMBA_NUM_THREADS=1 ../$(BIN)/python -m fuzz $(ARGS)
 
 forge: $(VENV)/.test
-	FERNN_FORGERIES=10000 $(BIN)/python -m pytest -s tests/exact/test_forged_certificates.py
+	FERNN_FORGERIES=10000 $(BIN)/python -m pytest -s tests/learners/enumerative/test_forged_certificates.py
 
 # Two environments of their own, without what is optional but for polars.
 BOUNDED := tests/formula/test_text.py tests/data tests/semantics/test_robustness.py tests/runs/test_run.py \
