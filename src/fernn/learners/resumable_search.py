@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import inf, nan
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import Floats
+from ..engines import Where
 from ..errors import FernnError, UnsupportedError
 from ..formula import Formula, length
 from .base import (
@@ -25,6 +26,7 @@ from .base import (
     Progress,
     Watch,
     check_schema,
+    check_two_classes,
     check_weights,
     losses,
     make_front,
@@ -35,9 +37,10 @@ from .base import (
     silent,
     trim_to_traces,
 )
-from .cross_validation import Validation, cross_validate, remote_folds
+from .cross_validation import Validation, check_folds, cross_validate, remote_folds
 from .enumerative.candidates import columns
 from .enumerative.threshold_margins import margin
+from .learner_registry import ENGINE_FIELD
 from .time_limit import FitClock, TimeLimitReached
 
 
@@ -133,9 +136,14 @@ class ResumableSearch(ABC):
 
 
 class IncrementalSearch(ResumableSearch):
-    """The settings are a learner's, with `max_length`, `folds`, `seed`, weights of errors and a `time_limit`."""
+    """A search that judges one formula after the other; its settings are those of an `IncrementalLearner`, and more."""
 
     tried = 0
+
+    @property
+    def has_any(self) -> bool:
+        return self.tried > 0
+
     with_constants = False
     """Whether `true` and `false` are formulas of the space, which a proof is about."""
 
@@ -232,3 +240,33 @@ class IncrementalSearch(ResumableSearch):
 
     def restore(self, state: dict[str, Any]) -> None:
         self.tried = int(state["tried"])
+
+
+@dataclass(frozen=True)
+class IncrementalLearner:
+    """A learner by an incremental search, with the settings that such a search asks for; inherit, and add others."""
+
+    search: ClassVar[type[IncrementalSearch]]
+    max_length: int | None = None
+    class_weight: Literal["balanced"] | dict[str, float] | None = None
+    miss_cost: float = 1.0
+    false_alarm_cost: float = 1.0
+    folds: int = 5
+    seed: int = 0
+    time_limit: float | None = None
+    engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
+
+    def fit(
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
+    ) -> Fit:
+        """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
+
+        `weights` says how much each trace counts. Ctrl-C ends it with the best so far.
+        """
+        check_two_classes(data, type(self).__name__)
+        check_folds(self.folds)
+        return self.search.prepare(self, data, watch, resume, weights).finish(resume)
+
+    def fit_part(self, data: Dataset, weights: Floats) -> Front:
+        """What is found on a part of the traces, as validation asks."""
+        return self.search.fit_part(self, data, weights)
