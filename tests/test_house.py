@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from bench.modules import HELP, LEARN, loaded_modules, of_fernn
 
 from fernn.errors import UnsupportedError
 from fernn.formula import export_formula, grammar, laws, measures, mirror, nodes, parse
@@ -117,6 +118,21 @@ def test_the_docs_tell_of_every_temporal_operator(node):
     assert f"| {written} | `{long}" in (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
     assert f"{word}[i,j]" in (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")
     assert f"`{word}`" in (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+
+
+def test_learning_from_a_file_loads_what_it_needs():
+    """Counted, not timed: `python -m bench.modules` measures."""
+    learning = of_fernn(loaded_modules(LEARN))
+    assert len(learning) <= 180
+    unused = (
+        "fernn.studio", "fernn.report.plots", "fernn.learners.lattice", "fernn.learners.tree", "fernn.learners.sklearn",
+        "fernn.learners.maxsat", "fernn.learners.paper", "fernn.engines.ray", "fernn.formula.export.c",
+    )  # fmt: skip
+    assert [name for name in learning if name.startswith(unused)] == []
+    asking = loaded_modules(HELP)
+    assert len(of_fernn(asking)) <= 25
+    assert not {"numpy", "numba", "sklearn", "scipy", "rich"} & set(asking)
+    assert len(of_fernn(loaded_modules("import fernn"))) <= 3
 
 
 def test_the_index_of_files_is_current():

@@ -1,19 +1,8 @@
 """The language: formulas as values, and what can be said of them without a trace."""
 
-from .export import (
-    FORMATS,
-    TARGETS,
-    Target,
-    export_formula,
-    from_json,
-    register_target,
-    to_breach,
-    to_c,
-    to_json,
-    to_latex,
-    to_python,
-    to_rtamt,
-)
+from typing import TYPE_CHECKING, Any
+
+from .export import FORMATS, TARGETS, Target, export_formula, register_target
 from .laws import negation_normal_form
 from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
 from .nodes import (
@@ -63,6 +52,15 @@ from .templates import (
     up_to_length,
     windows_open,
 )
+
+if TYPE_CHECKING:  # imported when they are first asked for
+    from .export import from_json as from_json
+    from .export import to_breach as to_breach
+    from .export import to_c as to_c
+    from .export import to_json as to_json
+    from .export import to_latex as to_latex
+    from .export import to_python as to_python
+    from .export import to_rtamt as to_rtamt
 
 expanded, filled, merged, renamed = expand_template, fill_template, merge_template, rename_channels
 """The names that these had before."""
@@ -137,3 +135,12 @@ __all__ = [
     "windows_open",
     "with_thresholds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import export
+
+    found = globals()[name] = getattr(export, name)
+    return found

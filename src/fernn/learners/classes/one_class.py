@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, floor, inf
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -36,11 +36,13 @@ from ...errors import DataError, UnsupportedError
 from ...formula import Always, And, Atom, Formula, Historically, atom, length, thresholds, walk, with_thresholds
 from ...semantics import satisfied
 from ..base import Ended, Fit, Progress, Watch, silent
-from ..enumerative.enumerative import Enumerative
 from ..enumerative.threshold_margins import FAR, critical_values
 from ..time_limit import FitClock
 from .class_rules import LIMITS, Envelope, Tight, select_tight
 from .multiple_fits import RulesFit
+
+if TYPE_CHECKING:
+    from ..enumerative.enumerative import Enumerative
 
 Random = np.random.Generator
 MAX_PIECES = 6
@@ -331,6 +333,8 @@ class Tightest:
 
     def _search(self, count: int, allowed: int) -> Enumerative:
         """All false alarms together cost less than to let one made trace pass."""
+        from ..enumerative.enumerative import Enumerative
+
         share = (allowed + 0.5) / count if allowed else 0.0  # half a trace more, for the last digit of a share
         return Enumerative(
             max_length=self.max_length, direction=self.direction, since=self.since, intervals=self.intervals,
