@@ -58,6 +58,16 @@ def test_causes_of_every_usual_form_are_found(cause):
     assert length(fit.formula) <= length(parse(cause))
 
 
+@pytest.mark.parametrize("cause", ["a <= 0 B b >= 2", "a >= 2 T b <= 1"])
+def test_causes_with_weak_operators_are_found_where_a_template_names_them(cause):
+    rng = np.random.default_rng(7)
+    X = [rng.integers(0, 3, (2, n)).astype(float) for n in (40, 25, 60, 31, 50, 12)]
+    there = fernn.satisfied(cause, X, ["a", "b"], at="all")
+    fit = Cause(templates=("?p B ?q", "?p T ?q"), folds=0).fit(mark_faults(X, there, channels=["a", "b"]))
+    assert fit.front.picked.train == 0
+    assert (fernn.satisfied(fit.formula, X, ["a", "b"], at="all")[0] == there[0]).all()
+
+
 def test_templates_say_what_is_tried_and_what_is_fixed_stays():
     made = tank(cases=8)
     fit = Cause(templates=("O[?w] (valve <= 12)", "H[0,2] ?p{pump}"), folds=0).fit(made)
