@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fernn.cli.progress import duration_text, truncate
+from fernn.cli.output import table, truncate
+from fernn.cli.progress import duration_text
 from fernn.data import from_arrays, load, split, write_csv
 from fernn.learners import Front
 from fernn.learners.learner_registry import BUILT_IN
@@ -300,6 +301,14 @@ def test_times_are_short_and_lines_are_cut_to_the_columns_they_take():
     assert truncate("abcdef", 6) == "abcdef"
     assert truncate("abcdef", 5) == "abcd…"
     assert truncate("速度速度", 5) == "速…"
+
+
+def test_columns_of_a_table_line_up_where_letters_are_wide_or_accents_stand_alone():
+    cells = pytest.importorskip("rich.cells", reason="rich is not installed")
+    rows = [["速度", 1.5, "|"], ["vitesse", -20, "|"], ["de\u0301bit", 300, "|"], ["ﾊﾝｶｸ 全角", None, "|"]]
+    lines = table(["channel", "値", "|"], rows).splitlines()
+    assert len({cells.cell_len(line) for line in lines}) == 1
+    assert all(line.endswith("  |") for line in lines)
 
 
 def test_an_exact_search_leaves_a_certificate_that_can_be_checked(fernn):

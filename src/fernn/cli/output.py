@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 INTERRUPTED = 130
 """The exit code of a command that was ended by Ctrl-C."""
@@ -102,16 +103,35 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Columns of text: the first one flush left, numbers flush right."""
     cells = [[_cell(value) for value in row] for row in rows]
     columns = list(zip(titles, *cells, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(map(text_width, column)) for column in columns]
     numeric = [all(_is_number(cell) for cell in column[1:]) for column in columns]
     lines = []
     for row in [list(titles), *cells]:
         parts = [
-            cell.rjust(width) if right else cell.ljust(width)
+            " " * (width - text_width(cell)) + cell if right else cell + " " * (width - text_width(cell))
             for cell, width, right in zip(row, widths, numeric, strict=True)
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
+
+
+def text_width(text: str) -> int:
+    """The columns of a terminal that a text takes: wide letters take two, accents on their own none."""
+    return len(text) if text.isascii() else sum(map(_letter_width, text))
+
+
+def truncate(text: str, width: int) -> str:
+    """The text, cut to this many columns of a terminal."""
+    at = 0
+    for i, letter in enumerate(text):
+        at += _letter_width(letter)
+        if at > width:
+            return text[: max(i - 1, 0)] + "…"
+    return text
+
+
+def _letter_width(letter: str) -> int:
+    return 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
 
 
 def _cell(value: object) -> str:

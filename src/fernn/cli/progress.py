@@ -8,9 +8,8 @@ from math import inf, isfinite, isnan
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
-from .output import complain, count_of
+from .output import complain, count_of, truncate
 
 if TYPE_CHECKING:
     from ..learners import Entry, Progress
@@ -165,16 +164,6 @@ def duration_text(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole // 60 % 60} min"
-
-
-def truncate(text: str, width: int) -> str:
-    """The text, cut to this many columns of a terminal."""
-    at = 0
-    for i, letter in enumerate(text):
-        at += 2 if east_asian_width(letter) in "WF" else 1
-        if at > width:
-            return text[: max(i - 1, 0)] + "…"
-    return text
 
 
 def _columns() -> int:
