@@ -22,11 +22,11 @@ def wanted(which: str) -> list[str]:
     named = [*project["dependencies"], *(each for extra in EXTRAS for each in project["optional-dependencies"][extra])]
     found = []
     for requirement in named:
-        matched = re.fullmatch(r"([\w.-]+)>=([\d.]+)", requirement)
+        matched = re.fullmatch(r"([\w.-]+)>=([\d.]+)(; .+)?", requirement)
         if matched is None:
             raise SystemExit(f"{requirement}: a bound is written NAME>=VERSION, so that it can be tested")
-        name, lowest = matched.groups()
-        found.append(f"{name}=={lowest}.*" if which == "lowest" else name)
+        name, lowest, where = matched.groups(default="")
+        found.append((f"{name}=={lowest}.*" if which == "lowest" else name) + where)
     return [*found, *BESIDE]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import pairwise
 from math import inf, isnan, nan
 
@@ -14,6 +15,7 @@ from fernn.errors import DataError, RunError
 from fernn.formula import parse
 from fernn.learners import Entry, Enumerative, Front, Progress
 from fernn.runs import Run, error, fit_in_run, new_folder, parts, run, run_folders
+from fernn.runs.run import LOCK
 
 DATA = load("cruise", cases=10)
 
@@ -171,6 +173,16 @@ def test_one_process_at_a_time_writes_a_run(tmp_path):
         Run.open(tmp_path / "a").resume()
     one.finish(fit_in_run(Slow(pause=0), DATA, one))
     Run.open(tmp_path / "a").resume()
+
+
+def test_where_folders_cannot_be_locked_a_file_in_them_is(tmp_path, monkeypatch):
+    """As on Windows: `fcntl` is not there."""
+    pytest.importorskip("filelock", reason="filelock is not installed")
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    test_one_process_at_a_time_writes_a_run(tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / LOCK).touch()  # left by a process that was killed
+    made(tmp_path / "b")
 
 
 def test_a_run_that_found_nothing_can_be_discarded(tmp_path):

@@ -136,30 +136,54 @@ def _check_vacant(folder: Path) -> None:
         raise RunError(f"{folder} is a folder with other files in it. Name a new or an empty one with --out.")
 
 
+LOCK = ".lock.tmp"
+"""The file that is locked where folders cannot be; as every temporary file, no part of a run."""
+
+
 class FolderLock:
     """Held on a folder until `release`, or until the process ends, however it ends."""
 
     def __init__(self, folder: Path) -> None:
         self._handle: int | None = None
+        self._file: Any = None
         try:
             import fcntl
-        except ImportError:  # a system without it: nothing is held
+        except ImportError:
+            self._lock_file(folder)
             return
         self._handle = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.release()
-            raise RunError(f"{folder} is being written by another process. Wait for it, or stop it.") from None
+            raise _being_written(folder) from None
         except OSError:  # a file system without locks
             self.release()
+
+    def _lock_file(self, folder: Path) -> None:
+        """Windows locks files, not folders."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(folder / LOCK)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise _being_written(folder) from None
+        self._file = lock
 
     def release(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+        if self._file is not None:
+            self._file.release()
+            self._file = None
 
     __del__ = release
+
+
+def _being_written(folder: Path) -> RunError:
+    return RunError(f"{folder} is being written by another process. Wait for it, or stop it.")
 
 
 SCHEMA = 1
