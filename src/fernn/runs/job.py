@@ -290,6 +290,7 @@ def run_job(job: Job, watch: Watch = silent, broken: Broken | None = None) -> Ou
     """
     train, held = job.parts
     fit = fit_in_run(job.learner, train, job.run, watch, broken)
+    fit = replace(fit, seconds=round(fit.seconds, 3))  # as a run keeps them, so that its report says the same
     if isinstance(fit, RulesFit):
         rules = read_rules(fit.rules.to_json())  # what is tested is what is kept
         outcome = RulesOutcome(
