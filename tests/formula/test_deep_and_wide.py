@@ -50,7 +50,7 @@ FORMULAS = {
     **{which: nested(290 if which != "mixed" else 210, which) for which in ("windows", "left", "right", "mixed")},
 }
 READINGS = {
-    **{name: getattr(exports, name) for name in sorted(dir(exports)) if name.startswith("to_")},
+    **{name: getattr(exports, name) for name in exports.__all__ if name.startswith("to_")},
     "str": str,
     "simplify": fernn.simplify,
     "mirror": fernn.mirror,
