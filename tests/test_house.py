@@ -53,6 +53,14 @@ def test_a_class_is_defined_once():
     assert len([name for name, count in classes.items() if count > 1 and not name.startswith("_")]) <= 5
 
 
+@pytest.mark.parametrize("room", ["", ".formula", ".formula.export", ".learners", ".mining", ".report"])
+def test_what_is_imported_when_it_is_used_is_listed(room):
+    """In a new process, where nothing was used yet; so that editors and notebooks complete the names."""
+    code = f"import fernn{room} as room; print(sorted(set(room.__all__) - set(dir(room))))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_array_types_are_named_in_one_file():
     alias = re.compile(r"^\w+(: TypeAlias)? = npt\.NDArray\[", re.MULTILINE)
     assert [path.stem for path in FILES if alias.search(path.read_text(encoding="utf-8"))] == ["arrays"]

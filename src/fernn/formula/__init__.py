@@ -144,3 +144,7 @@ def __getattr__(name: str) -> Any:
 
     found = globals()[name] = getattr(export, name)
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__

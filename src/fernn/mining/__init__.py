@@ -90,3 +90,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__

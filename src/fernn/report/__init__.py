@@ -29,3 +29,7 @@ def __getattr__(name: str) -> Any:
 
     found = globals()[name] = getattr(plots, name)
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__

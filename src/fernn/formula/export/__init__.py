@@ -35,3 +35,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = import_object(_SOURCES[name], __name__)
     return found
+
+
+def __dir__() -> list[str]:
+    return __all__
