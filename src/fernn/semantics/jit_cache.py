@@ -4,7 +4,8 @@ numba keeps the code of a function in a file named after the function and its li
 that it calls. It reads the whole index of that file before it sees that the index is old, and fails where a class
 that is named in it is gone. So each function here is named after all the code that it depends on: the file of an older
 version, of fernn or of numba, is never opened. Such a function must not close over compiled functions: those are new
-values in every process.
+values in every process. And no two functions that it calls may share a qualified name: what is kept is linked by names,
+which a number tells apart that counts anew in every process (tests/semantics/test_compiled_names.py).
 """
 
 from __future__ import annotations

@@ -139,8 +139,22 @@ def best(
     simd.store(poison, 0, total)
 
 
+def _jit_named(ahead: bool) -> Any:
+    """As `jit`, under a name that says which way it looks.
+
+    Numba links compiled code by its name and a number that starts anew in every process: two functions of one name are
+    taken for each other where a process loads what two others have compiled.
+    """
+
+    def compile_function(function: Any) -> Any:
+        function.__qualname__ += "_ahead" if ahead else "_back"
+        return jit(function)
+
+    return compile_function
+
+
 def _make_run(scan: Any, outermost: Any, ahead: bool) -> Any:
-    @jit
+    @_jit_named(ahead)
     def part(
         a: int, fa: int, wa: Any, ba: Any, raw_a: Any, b: int, fb: int, wb: Any, bb: Any, raw_b: Any, join: int,
         y: int, wy: Any, i: int, s: int, e: int, before: Any, beside: int, least: Any, total: Any,
@@ -199,11 +213,11 @@ def _make_run(scan: Any, outermost: Any, ahead: bool) -> Any:
             y += dy
         simd.store(poison, 0, simd.plus(total, other))
 
-    return jit(step)
+    return _jit_named(ahead)(step)
 
 
 def _make_hold(scan: Any, outermost: Any, ahead: bool) -> Any:
-    @jit
+    @_jit_named(ahead)
     def part(
         a: int, fa: int, wa: Any, ba: Any, raw_a: Any, b: int, fb: int, wb: Any, bb: Any, raw_b: Any,
         y: int, wy: Any, i: int, s: int, e: int, before: Any, least: Any, total: Any,
@@ -248,7 +262,7 @@ def _make_hold(scan: Any, outermost: Any, ahead: bool) -> Any:
             y += dy
         simd.store(poison, 0, total)
 
-    return jit(step)
+    return _jit_named(ahead)(step)
 
 
 run_back, run_ahead = _make_run(simd.running, simd.last, False), _make_run(simd.running_ahead, simd.first, True)
@@ -308,7 +322,7 @@ def _make_narrow(by_1: Any, by_2: Any, by_4: Any, by_8: Any, ahead: bool) -> Any
             y += dy
         simd.store(poison, 0, total)
 
-    return jit(step)
+    return _jit_named(ahead)(step)
 
 
 def _make_wide(run: Any, run_other_way: Any, ahead: bool) -> Any:
@@ -335,7 +349,7 @@ def _make_wide(run: Any, run_other_way: Any, ahead: bool) -> Any:
                 a += da
                 y += dy
 
-    return jit(step)
+    return _jit_named(ahead)(step)
 
 
 narrow_back = _make_narrow(simd.back_1, simd.back_2, simd.back_4, simd.back_8, False)
