@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
-from math import inf
+from fractions import Fraction
+from math import copysign, fsum, inf, sqrt
 
+from fernn.formula.expressions import Sum
 from fernn.formula.nodes import (
     Always,
     And,
@@ -51,6 +53,73 @@ def remembered(judge):
     return asked
 
 
+class Sampled(dict):
+    """A trace whose samples are `step` seconds apart."""
+
+    step = None
+
+
+def term_value(term, trace, t):
+    """A channel, or a function of channels, which is computed in double precision and then rounded to their type."""
+    if isinstance(term, str):
+        return trace[term][t]
+    return type(next(iter(trace.values()))[t])(call_value(term, trace, t))
+
+
+def sum_value(part, trace, t):
+    total = 0.0
+    for term, weight in part.weights:
+        total += weight * (float(trace[term][t]) if isinstance(term, str) else call_value(term, trace, t))
+    return total + part.constant
+
+
+def call_value(call, trace, t):
+    """What a function gives at sample t: docs/semantics.md, word for word."""
+    inside = [(lambda u, part=part: sum_value(part, trace, u)) for part in call.arguments if isinstance(part, Sum)]
+    step = getattr(trace, "step", None)
+    seconds = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
+    k = 1
+    if call.lag is not None:
+        k = int(call.lag.amount) if call.lag.unit is None else round(call.lag.amount * seconds[call.lag.unit] / step)
+    trailing = range(max(0, t - k + 1), t + 1)
+    match call.function:
+        case "*":
+            return inside[0](t) * inside[1](t)
+        case "/":
+            above, below = inside[0](t), inside[1](t)
+            return above / below if below else copysign(inf, above) if above else 0.0
+        case "abs":
+            return abs(inside[0](t))
+        case "min":
+            return min(each(t) for each in inside)
+        case "max":
+            return max(each(t) for each in inside)
+        case "norm":
+            return sqrt(sum(each(t) ** 2 for each in inside))
+        case "diff":
+            return inside[0](t) - inside[0](max(0, t - k))
+        case "rate":
+            return (inside[0](t) - inside[0](max(0, t - 1))) / step
+        case "mean":
+            return fsum(inside[0](u) for u in trailing) / len(trailing)
+        case "std":
+            exact = [Fraction(inside[0](u)) for u in trailing]
+            mean = sum(exact) / len(exact)
+            return sqrt(sum((each - mean) ** 2 for each in exact) / len(exact))
+        case "lowest":
+            return min(inside[0](u) for u in trailing)
+        case "highest":
+            return max(inside[0](u) for u in trailing)
+        case "integral":
+            return fsum(inside[0](u) for u in range(t)) * step
+        case "since":
+            return min((t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)), default=inf)
+        case "count":
+            held = [holds(call.arguments[0], trace, u) for u in range(t + 1)]
+            return float(sum(held[u] and (u == 0 or not held[u - 1]) for u in trailing))
+    raise TypeError(call)
+
+
 @remembered
 def rho(formula, trace, t):
     size = size_of(trace)
@@ -60,7 +129,8 @@ def rho(formula, trace, t):
         case Atom(weights, relation, threshold):
             total = None
             for name, weight in weights:
-                term = type(trace[name][t])(weight) * trace[name][t]
+                value = term_value(name, trace, t)
+                term = type(value)(weight) * value
                 total = term if total is None else total + term
             threshold = type(total)(threshold)
             return total - threshold if relation in (">=", ">") else threshold - total
@@ -120,7 +190,8 @@ def holds(formula, trace, t):
         case Atom(weights, relation, threshold):
             total = None
             for name, weight in weights:
-                term = type(trace[name][t])(weight) * trace[name][t]
+                value = term_value(name, trace, t)
+                term = type(value)(weight) * value
                 total = term if total is None else total + term
             threshold = type(total)(threshold)
             return bool(

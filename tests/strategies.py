@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
+from fernn.formula.expressions import FUNCTIONS, Call, Lag, Signature, Sum
 from fernn.formula.nodes import (
     ALL_TIME,
     Always,
@@ -55,6 +56,41 @@ def atoms(draw):
     names = draw(st.lists(st.sampled_from(CHANNELS), min_size=1, max_size=2, unique=True))
     terms = tuple((name, draw(weights)) for name in names)
     return Atom(terms, draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
+
+
+@st.composite
+def expressions(draw, depth=2):
+    """A sum of channels and of functions of sums; with few distinct numbers."""
+    terms = []
+    for _ in range(draw(st.integers(1, 2))):
+        term = calls(depth - 1, True) if depth and draw(st.booleans()) else st.sampled_from(CHANNELS)
+        terms.append((draw(term), draw(weights)))
+    return Sum(tuple(terms), draw(st.sampled_from([0.0, 0.0, 1.0, -0.5])))
+
+
+@st.composite
+def calls(draw, depth=2, inner=False):
+    """Any function of the language, of anything that it may be of; what can be infinite stands outermost."""
+    name = draw(st.sampled_from([each for each in (*FUNCTIONS, "*", "/") if not (inner and each in ("since", "/"))]))
+    known = FUNCTIONS.get(name, Signature(2, 2))
+    count = draw(st.integers(known.least, known.most or known.least + 1))
+    lag = Lag(draw(st.integers(1, 6))) if known.lag == "must" or (known.lag == "may" and draw(st.booleans())) else None
+    if lag is not None and draw(st.booleans()):
+        lag = Lag(lag.amount / 2, "s")  # samples are half a second apart
+    if known.of_formula:
+        inside = (draw(formulas(leaves=3)),)
+    else:
+        inside = tuple(draw(expressions(depth).filter(lambda part: part.weights)) for _ in range(count))
+    if name in ("*", "/"):
+        ((term, _), *_) = inside[0].weights
+        inside = (Sum(((term, 1.0),)), inside[1])  # as they are read: a factor of the left stands before the call
+    return Call(name, inside, lag)
+
+
+@st.composite
+def function_atoms(draw):
+    terms = [(draw(calls(1)), draw(weights)), *([("x", draw(weights))] if draw(st.booleans()) else [])]
+    return Atom(tuple(terms), draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
 
 
 PAST = ([Once, Historically], [Since, WeakSince, Trigger])

@@ -293,3 +293,12 @@ def test_warnings_about_the_data_are_in_the_report(tmp_path):
     values[5] = values[4]
     told = facts_of(write_report(run_of(Dataset(values, data.labels, data.classes, data.channels), tmp_path / "run")))
     assert any(each["kind"] and "cop" in each["what"] for each in told["problems"])
+
+
+def test_rules_with_functions_are_reported_without_lines_of_thresholds_on_channels(tmp_path):
+    rules = ("G (mean(v, 3) <= 3)", "F (abs(v - w) >= 2 & since(v > 1) <= 3)")
+    told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run", rules=rules)))
+    assert [rule["formula"] for rule in told["rules"]] == list(rules)
+    assert all(mark["channel"] is None for rule in told["rules"] for mark in rule["thresholds"])
+    assert all(not rule["marks"] for rule in told["rules"])
+    assert ["name", "mean(v, 3)"] in told["rules"][0]["symbols"]

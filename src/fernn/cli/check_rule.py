@@ -304,8 +304,8 @@ def _question_text(question: Query, session: QuerySession, data: Dataset) -> str
     read: dict[str, list[float]] = {}
     for formula in left:
         for node in walk(formula):
-            if isinstance(node, Atom) and len(node.weights) == 1:
-                read.setdefault(node.weights[0][0], []).append(node.threshold / node.weights[0][1])
+            if isinstance(node, Atom) and len(node.weights) == 1 and not node.calls:
+                read.setdefault(node.plain[0][0], []).append(node.threshold / node.weights[0][1])
     moved = [data.channels[channel] for channel, _ in question.changed]
     for name in list(dict.fromkeys([*moved, *(read or data.channels)]))[:2]:
         row = data.channels.index(name)

@@ -28,8 +28,8 @@ def picture(formula: Formula, data: Dataset, width: int = 80, height: int = 12) 
     """
     limits: dict[tuple[tuple[str, float], ...], list[Atom]] = {}
     for node in walk(formula):
-        if isinstance(node, Atom):
-            limits.setdefault(node.weights, []).append(node)
+        if isinstance(node, Atom) and not node.calls:
+            limits.setdefault(node.plain, []).append(node)
     drawn = [_one(weights, atoms, data, width, height) for weights, atoms in list(limits.items())[:MOST]]
     return "\n\n".join(drawn)
 

@@ -38,6 +38,7 @@ from ..formula import (
 from ..formula.nodes import children, replace_children
 from ..formula.printer import format_number
 from ..semantics import robustness, satisfied
+from ..semantics.packed_traces import time_step
 
 NodePath = tuple[int, ...]
 """Which child, from the formula down."""
@@ -189,7 +190,7 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
 
             def judge(to: float, cases: Ints, k: int = k) -> Bools:
                 moved = with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
-                return np.asarray(satisfied(moved, select_traces(data, cases), data.channels))
+                return np.asarray(satisfied(moved, select_traces(data, cases), data.channels, step=time_step(data)))
 
             ends = bracket(np.array(sorted([*atom_range(atom, data), atom.threshold])))
             found.append(Slack(atom, *(last_equal_threshold(judge, atom.threshold, end, len(data)) for end in ends)))
@@ -240,12 +241,12 @@ def select_traces(data: Dataset, cases: Ints) -> Any:
 
 def atom_range(atom: Atom, data: Dataset) -> tuple[float, float]:
     """The least and the greatest of what the atom compares, over all samples of all traces."""
-    if len(atom.weights) == 1:
+    if atom.is_single_channel:
         low, high = data.ranges[atom.channels[0]]
         ends = [atom.weights[0][1] * low, atom.weights[0][1] * high]
         return min(ends), max(ends)
-    places = [(data.channels.index(name), weight) for name, weight in atom.weights]
-    rows = [sum((weight * trace[place] for place, weight in places), np.zeros(1)) for trace in data.values]
+    rows = [row[np.isfinite(row)] for row in robustness(Atom(atom.weights, ">=", 0.0), data, at="all")]
+    rows = [row for row in rows if row.size] or [np.zeros(1)]  # `since` is infinite before its first
     return float(min(row.min() for row in rows)), float(max(row.max() for row in rows))
 
 

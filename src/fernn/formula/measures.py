@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from typing import Literal, assert_never
 
-from ..errors import FormulaError
+from ..errors import FormulaError, UnsupportedError
+from .expressions import Call, Sum, Term, looks_back, reach
 from .nodes import (
     FUTURE,
     PAST,
@@ -58,11 +59,18 @@ def length(formula: Formula) -> int:
 def node_count(formula: Formula) -> int:
     """As `length`, with every operator counted."""
     match formula:
-        case Not(Atom() | AnyAtom()):
+        case Not(Atom() as atom) | (Atom() as atom):
+            return 1 + sum(map(_call_count, atom.calls))
+        case Not(AnyAtom()):
             return 1
         case AnyOf():
             return _template_length(formula, {})
     return 1 + sum(node_count(child) for child in children(formula))
+
+
+def _call_count(call: Call) -> int:
+    """A function counts as one, with the formula that it is of."""
+    return 1 + sum(node_count(part) for part in call.arguments if not isinstance(part, Sum))
 
 
 def _template_length(formula: Formula, known: dict[int, int]) -> int:
@@ -70,8 +78,8 @@ def _template_length(formula: Formula, known: dict[int, int]) -> int:
     if id(formula) not in known:
         inside = (_template_length(child, known) for child in children(formula))
         match formula:
-            case Not(Atom() | AnyAtom()):
-                known[id(formula)] = 1
+            case Not(Atom() | AnyAtom()) | Atom():
+                known[id(formula)] = node_count(formula)
             case AnyOf():
                 known[id(formula)] = max(inside)
             case _:
@@ -104,6 +112,11 @@ def channels(formula: Formula) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for names in named for name in names))
 
 
+def has_calls(formula: Formula) -> bool:
+    """Whether an atom reads a function, not channels only."""
+    return any(isinstance(node, Atom) and any(isinstance(t, Call) for t, _ in node.weights) for node in walk(formula))
+
+
 def horizon(formula: Formula) -> tuple[float, float]:
     """How many samples back and ahead of the judged one its value can depend on."""
     inside = [horizon(child) for child in children(formula)]
@@ -118,7 +131,9 @@ def horizon(formula: Formula) -> tuple[float, float]:
             return back + over.end, ahead
         case Until(_, _, over) | WeakUntil(_, _, over) | Release(_, _, over):
             return back, ahead + over.end
-        case Constant() | Atom() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
+        case Atom():
+            return max((reach(call, None) for call in formula.calls), default=0.0), 0.0
+        case Constant() | Not() | And() | Or() | Implies() | AnyAtom() | AnyOf():
             return back, ahead
         case _ as never:
             assert_never(never)
@@ -154,6 +169,15 @@ def map_nodes(
 
 def mirror(formula: Formula) -> Formula:
     """Past and future exchanged: the mirror on a trace is the formula on the trace reversed."""
+    for node in walk(formula):
+        for call in node.calls if isinstance(node, Atom) else ():
+            if looks_back(call):
+                raise UnsupportedError(f"{call} looks back, and nothing in the language looks ahead in its place")
+    return mirror_operators(formula)
+
+
+def mirror_operators(formula: Formula) -> Formula:
+    """As `mirror`, whatever the atoms read: for laws, which hold of any atoms, and are applied to their mirrors."""
 
     def change(node: Formula) -> Formula:
         match node:
@@ -193,6 +217,18 @@ def orient(past: Formula, future: bool) -> Formula:
     return Once(past, _NOW) if direction(past) == "now" else past
 
 
+def _rename(term: Term, names: Mapping[str, str]) -> Term:
+    if isinstance(term, str):
+        return names.get(term, term)
+
+    def changed(part: Sum | Formula) -> Sum | Formula:
+        if isinstance(part, Sum):
+            return Sum(tuple((_rename(each, names), weight) for each, weight in part.weights), part.constant)
+        return rename_channels(part, {name: new for name, new in names.items() if name in channels(part)})
+
+    return Call(term.function, tuple(map(changed, term.arguments)), term.lag)
+
+
 def rename_channels(formula: Formula, names: Mapping[str, str]) -> Formula:
     """Channels under new names; unknown old names are an error, unmentioned channels stay."""
     unknown = [name for name in names if name not in channels(formula)]
@@ -202,7 +238,7 @@ def rename_channels(formula: Formula, names: Mapping[str, str]) -> Formula:
     def change(node: Formula) -> Formula:
         match node:
             case Atom(weights, relation, threshold):
-                return Atom(tuple((names.get(n, n), w) for n, w in weights), relation, threshold)
+                return Atom(tuple((_rename(term, names), w) for term, w in weights), relation, threshold)
             case AnyAtom(name, channels, relations):
                 return AnyAtom(name, tuple(names.get(n, n) for n in channels), relations)
         return node

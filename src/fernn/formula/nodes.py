@@ -1,7 +1,7 @@
 """The abstract syntax: every formula is one of these values.
 
     true  false                       constants
-    x >= 3.2   2*x - y < 1            atoms, linear in the channels
+    x >= 3.2   2*x - diff(y) < 1      atoms: sums of channels and of functions of them
     !a   a & b   a | b   a -> b       Boolean operators
     O a   H a   a S b                 past: Once, Historically, Since
     a B b   a T b                     past: WeakSince, Trigger
@@ -20,7 +20,8 @@ from dataclasses import dataclass, fields
 from math import inf, isfinite, isinf
 from typing import Any, Literal, assert_never, get_args
 
-from ..errors import FormulaError
+from ..errors import FormulaError, UnsupportedError
+from .expressions import Call, Weights, calls_of, channels_of_weights, merge_weights
 
 Span = tuple[int, float]
 """First and last sample, both included; the last may be `inf`."""
@@ -181,25 +182,20 @@ TRUE, FALSE = Constant(True), Constant(False)
 
 @dataclass(frozen=True, slots=True)
 class Atom(FormulaNode):
-    """`2*x - y <= 1`: a weighted sum of channels against a threshold, at one sample.
+    """`2*x - diff(y) <= 1`: a weighted sum of channels and functions against a threshold, at one sample.
 
     Its robustness is the distance on the satisfied side: `sum - threshold` for `>=` and `>`,
     `threshold - sum` for `<=` and `<`.
     """
 
-    weights: tuple[tuple[str, float], ...]
+    weights: Weights
     relation: Relation
     threshold: float
 
     def __post_init__(self) -> None:
         if self.relation not in get_args(Relation):
             raise FormulaError(f"an atom compares with >=, >, <= or <, found {self.relation!r}")
-        merged: dict[str, float] = {}
-        for name, weight in self.weights:
-            if not isinstance(name, str) or not name:
-                raise FormulaError(f"a channel name is a non-empty text, found {name!r}")
-            merged[name] = merged.get(name, 0.0) + float(weight)
-        kept = tuple((name, weight) for name, weight in merged.items() if weight != 0)
+        kept = merge_weights(self.weights)
         if not kept:
             raise FormulaError("an atom needs at least one channel; write true or false for a constant")
         if not all(isfinite(w) for _, w in kept) or not isfinite(self.threshold):
@@ -209,7 +205,25 @@ class Atom(FormulaNode):
 
     @property
     def channels(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
+        return channels_of_weights(self.weights)
+
+    @property
+    def plain(self) -> tuple[tuple[str, float], ...]:
+        """The weights where all terms are channels; an error that names the function where one is not."""
+        for term, _ in self.weights:
+            if isinstance(term, Call):
+                raise UnsupportedError(f"{term} is a function of channels, and only channels can be read here: {self}")
+        return self.weights  # type: ignore[return-value]
+
+    @property
+    def is_single_channel(self) -> bool:
+        """Whether it compares one channel, perhaps weighted: no sum, and no function."""
+        return len(self.weights) == 1 and isinstance(self.weights[0][0], str)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The functions that it reads, inner ones first."""
+        return tuple(dict.fromkeys(calls_of(self.weights)))
 
     @property
     def is_strict(self) -> bool:

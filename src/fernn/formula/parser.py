@@ -6,7 +6,8 @@ prefix, infix := word [window] | '?{' word [window] {, word [window]} '}' [windo
 atom     :=  side relation side [relation side]       0 <= x <= 5 is two atoms
           |  hole ['{' {channel | relation} '}']
 side     :=  sum | hole                               v <= ?c is an open threshold
-sum      :=  [-] term {(+|-) term},  term := number | [number *] channel
+sum      :=  term {(+|-) term},  term := factor {(*|/) factor}
+factor   :=  number | channel | - factor | '(' sum ')' | function '(' {sum | formula} [, number [unit]] ')'
 window   :=  span {u span} | '[' hole ['*' pieces] [limits {u limits}] ']'
 span     :=  '[' from [, to] ']',  with ')' for one sample less
 
@@ -17,15 +18,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
 from math import inf, isinf
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 from ..errors import FormulaError, excerpt
+from .expressions import FUNCTIONS, Call, Lag, Sum, divide, multiply
 from .grammar import (
     ANY_INFIX,
     CONSTANTS,
@@ -59,6 +61,7 @@ from .nodes import (
     children,
 )
 
+Inside = TypeVar("Inside")
 TokenKind = Literal["number", "name", "quoted", "hole", "sign", "end"]
 """A hole is `?` with the name that touches it, if one does; its text has no quotes."""
 
@@ -314,15 +317,7 @@ def _parse_number(stream: TokenStream) -> float:
     return value
 
 
-@dataclass
-class _Sum:
-    """A weighted sum of channels and a constant, as it is being read."""
-
-    weights: list[tuple[str, float]] = field(default_factory=list)
-    constant: float = 0.0
-
-
-_Side = _Sum | Token
+_Side = Sum | Token
 
 
 def _parse_comparison(stream: TokenStream) -> Formula:
@@ -357,7 +352,7 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
         return _make_open_threshold(stream, left, relation, right)
     if not left.weights and right.weights:  # 3 <= x  is  x >= 3
         left, relation, right = right, FLIPPED[relation], left
-    weights = (*left.weights, *((name, -weight) for name, weight in right.weights))
+    weights = (*left.weights, *((term, -weight) for term, weight in right.weights))
     try:
         return Atom(weights, relation, right.constant - left.constant)
     except FormulaError as error:
@@ -365,9 +360,11 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
 
 
 def _make_open_threshold(stream: TokenStream, bounded: _Side, relation: Relation, hole: Token) -> AnyAtom:
-    if isinstance(bounded, Token) or bounded.constant != 0 or [weight for _, weight in bounded.weights] != [1.0]:
-        stream.fail("an open threshold bounds one channel, as in v <= ?c", hole.at)
-    return stream.open_atom(hole, (bounded.weights[0][0],), (relation,))
+    if isinstance(bounded, Sum) and not bounded.constant and len(bounded.weights) == 1:
+        term, weight = bounded.weights[0]
+        if isinstance(term, str) and weight == 1:
+            return stream.open_atom(hole, (term,), (relation,))
+    stream.fail("an open threshold bounds one channel, as in v <= ?c", hole.at)
 
 
 def _parse_open_atom(stream: TokenStream) -> AnyAtom:
@@ -396,29 +393,118 @@ def _parse_open_atom(stream: TokenStream) -> AnyAtom:
         stream.fail(error.message, opening.at)
 
 
-def _parse_sum(stream: TokenStream, wanted: str) -> _Sum:
-    total = _Sum()
-    sign = -1.0 if stream.sees("-") and stream.take() else 1.0
-    while True:
-        _parse_term(stream, total, sign, wanted)
-        if not stream.sees("+", "-"):
-            return total
-        sign = -1.0 if stream.take().text == "-" else 1.0
+def _parse_sum(stream: TokenStream, wanted: str) -> Sum:
+    total = _parse_product(stream, wanted)
+    while stream.sees("+", "-"):
+        sign = 1.0 if stream.take().text == "+" else -1.0
+        total = total.plus(_parse_product(stream, wanted), sign)
+    return total
 
 
-def _parse_term(stream: TokenStream, total: _Sum, sign: float, wanted: str) -> None:
+def _parse_product(stream: TokenStream, wanted: str) -> Sum:
+    start = stream.next.at
+    total = _parse_factor(stream, wanted)
+    while stream.sees("*", "/"):
+        operator = stream.take().text
+        try:
+            total = (multiply if operator == "*" else divide)(total, _parse_factor(stream, "a channel"))
+        except FormulaError as error:
+            if error.text is not None:
+                raise
+            stream.fail(error.message, start)
+    return total
+
+
+def _parse_factor(stream: TokenStream, wanted: str) -> Sum:
+    if stream.sees("-"):
+        stream.take()
+        return _parse_factor(stream, wanted).times(-1.0)
     if stream.next.kind == "number":
-        value = sign * _parse_number(stream)
-        if stream.sees("*"):
-            stream.take()
-            total.weights.append((_parse_channel(stream, "a channel"), value))
+        return Sum((), _parse_number(stream))
+    if stream.sees("("):
+        opening = stream.take()
+        inner = _nested(stream, lambda: _parse_sum(stream, "an expression"))
+        _close_call(stream, opening, "an operator such as +, or ')'")
+        return inner
+    if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream):
+        return Sum(((_parse_call(stream), 1.0),))
+    return Sum(((_parse_channel(stream, wanted), 1.0),))
+
+
+def _is_call(stream: TokenStream) -> bool:
+    """Whether the word before a parenthesis is a function, or was meant as one: what follows compares or computes."""
+    if stream.next.text in FUNCTIONS:
+        return True
+    return not is_reserved(stream.next.text) and _opens_expression(stream, 1)
+
+
+def _parse_call(stream: TokenStream) -> Call:
+    name, opening = stream.take(), stream.take()
+    known = FUNCTIONS.get(name.text)
+    if known is None:
+        close = get_close_matches(name.text.lower(), FUNCTIONS, 1, 0.6)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FUNCTIONS)}"
+        stream.fail(f"there is no function {excerpt(name.text)!r}", name.at, hint)
+    inside: list[Sum | Formula] = []
+    lag = None
+    while True:
+        if inside and known.lag != "none" and stream.next.kind == "number":
+            lag = _parse_lag(stream)
+        elif known.of_formula and not inside:
+            inside.append(_nested(stream, lambda: _parse_formula(stream)))
         else:
-            total.constant += value
-    else:
-        name = _parse_channel(stream, wanted)
-        if stream.sees("*"):
-            stream.fail("an atom is linear: a number times a channel, as in 2*x")
-        total.weights.append((name, sign))
+            inside.append(_nested(stream, lambda: _parse_sum(stream, "an expression")))
+        if not stream.sees(",") or lag is not None:
+            break
+        stream.take()
+    _close_call(stream, opening, "',' or ')'")
+    try:
+        return Call(name.text, tuple(inside), lag)
+    except FormulaError as error:
+        if error.text is not None:
+            raise
+        stream.fail(error.message, name.at)
+
+
+def _parse_lag(stream: TokenStream) -> Lag:
+    token = stream.next
+    amount = _parse_number(stream)
+    unit = stream.take().text if stream.next.kind == "name" else None
+    try:
+        return Lag(amount, unit)
+    except FormulaError as error:
+        stream.fail(error.message, token.at)
+
+
+def _close_call(stream: TokenStream, opening: Token, wanted: str) -> None:
+    if not stream.sees(")"):
+        if stream.next.kind == "end":
+            stream.fail(f"this '{opening.text}' is not closed", opening.at)
+        stream.unexpected(wanted)
+    stream.take()
+
+
+def _nested(stream: TokenStream, read: Callable[[], Inside]) -> Inside:
+    """What is read one level deeper, as far as that goes."""
+    stream.depth += 1
+    if stream.depth > DEEPEST:
+        stream.fail(f"more than {DEEPEST} levels of nesting", hint="split the formula into several")
+    found = read()
+    stream.depth -= 1
+    return found
+
+
+def _opens_expression(stream: TokenStream, beyond: int = 0) -> bool:
+    """Whether the parenthesis here encloses an expression: what follows it compares or computes."""
+    depth = 0
+    for place in range(stream.place + beyond, len(stream.tokens)):
+        token = stream.tokens[place]
+        if token.kind == "sign":
+            depth += (token.text in "([{") - (token.text in ")]}")
+            if depth == 0:
+                after = stream.tokens[place + 1]
+                return after.kind == "sign" and (after.text in RELATIONS or after.text in "+-*/")
+    return False
 
 
 def _parse_channel(stream: TokenStream, wanted: str) -> str:
@@ -505,15 +591,19 @@ def _parse_formula(stream: TokenStream, level: int = 0) -> Formula:
 
 
 def _parse_operand(stream: TokenStream) -> Formula:
-    if _starts_operator(stream, PREFIX):
+    if _starts_operator(stream, PREFIX) and not _starts_call(stream):
         return _parse_operators(stream, PREFIX).around(_parse_formula(stream, TIGHTEST))
     if stream.among(CONSTANTS):
         return Constant(CONSTANTS[stream.take().text])
-    if stream.sees("("):
+    if stream.sees("(") and not _opens_expression(stream):
         return _parse_enclosed(stream, ")")[0]
     if stream.sees("{"):
         return AnyOf(_parse_enclosed(stream, "}"))
     return _parse_comparison(stream)
+
+
+def _starts_call(stream: TokenStream) -> bool:
+    return stream.among(FUNCTIONS) and stream.sees("(", beyond=1)
 
 
 def _parse_enclosed(stream: TokenStream, closing: str) -> tuple[Formula, ...]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from math import isinf
 from typing import assert_never
 
+from .expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Weights
 from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
 from .nodes import (
     ALL_TIME,
@@ -122,15 +123,44 @@ def _show_operator_choice(choice: AnyOf, dt: float | None) -> str | None:
     return f"?{{{', '.join(each)}}}{shared}"
 
 
-def format_sum(weights: tuple[tuple[str, float], ...]) -> str:
-    """`2*x - y`."""
+def format_sum(weights: Weights) -> str:
+    """`2*x - diff(y)`."""
     terms = []
-    for name, weight in weights:
+    for term, weight in weights:
         sign = "-" if weight < 0 else "+"
         size = "" if abs(weight) == 1 else f"{format_number(abs(weight))}*"
-        terms.append(f"{sign} {size}{quote_name(name)}")
+        terms.append(f"{sign} {size}{format_term(term)}")
     text = " ".join(terms)
     return text[2:] if text.startswith("+ ") else "-" + text[2:]
+
+
+def format_expression(expression: Sum) -> str:
+    """`2*x - y + 1`."""
+    if not expression.weights:
+        return format_number(expression.constant)
+    text, constant = format_sum(expression.weights), expression.constant
+    return text if not constant else f"{text} {'-' if constant < 0 else '+'} {format_number(abs(constant))}"
+
+
+def format_term(term: Term) -> str:
+    """A channel, or `mean(x - y, 2 s)`."""
+    if isinstance(term, str):
+        return quote_name(term)
+    if term.function in (PRODUCT, QUOTIENT):
+        left, right = term.sums
+        return f"{_format_factor(left, False)}{term.function}{_format_factor(right, True)}"
+    inside = [format_expression(each) if isinstance(each, Sum) else show(each) for each in term.arguments]
+    return f"{term.function}({', '.join([*inside, *([] if term.lag is None else [str(term.lag)])])})"
+
+
+def _format_factor(expression: Sum, is_right: bool) -> str:
+    """In parentheses where it would otherwise be read differently."""
+    text = format_expression(expression)
+    if len(expression.weights) == 1 and not expression.constant and expression.weights[0][1] == 1:
+        (term, _) = expression.weights[0]
+        is_product = isinstance(term, Call) and term.function in (PRODUCT, QUOTIENT)
+        return f"({text})" if is_right and is_product else text
+    return text if not expression.weights and expression.constant >= 0 else f"({text})"
 
 
 def quote_name(name: str) -> str:

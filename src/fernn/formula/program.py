@@ -24,6 +24,7 @@ from functools import lru_cache
 from math import inf
 from typing import assert_never
 
+from .expressions import Term
 from .measures import channels, expand_definition
 from .nodes import (
     Always,
@@ -75,7 +76,7 @@ class Operand:
     `strict` marks an atom that is not satisfied at exactly zero.
     """
 
-    channel: str | None = None
+    channel: Term | None = None
     step: int = -1
     weight: float = 1.0
     bias: float = 0.0

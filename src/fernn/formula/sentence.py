@@ -6,6 +6,7 @@ from html import escape
 from math import inf
 from typing import assert_never
 
+from .expressions import Call, Sum, Weights
 from .laws import negate
 from .measures import direction
 from .nodes import (
@@ -30,7 +31,7 @@ from .nodes import (
     WeakSince,
     WeakUntil,
 )
-from .printer import format_duration, format_number, format_sum
+from .printer import format_duration, format_expression, format_number, format_sum, format_term
 from .templates import is_template, require_closed
 
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
@@ -112,13 +113,55 @@ def _cause_and_effect(formula: Formula) -> tuple[Formula, Formula] | None:
     return None
 
 
+def _say_sum(weights: Weights, clock: _Clock) -> str:
+    """A channel by its name, a function in words; a sum as it is written."""
+    if len(weights) > 1 or weights[0][1] != 1:
+        return format_sum(weights)
+    term = weights[0][0]
+    return term if isinstance(term, str) else _say_call(term, clock)
+
+
+def _say_call(call: Call, clock: _Clock) -> str:
+    inside = [_say_part(part, clock) for part in call.arguments]
+    far = "" if call.lag is None else str(call.lag) if call.lag.unit else clock.amount(call.lag.amount)
+    match call.function:
+        case "abs":
+            return f"the size of {inside[0]}"
+        case "min" | "max":
+            return f"the {'smallest' if call.function == 'min' else 'largest'} of {', '.join(inside)}"
+        case "norm":
+            return f"the length of the vector ({', '.join(inside)})"
+        case "diff":
+            return f"the change of {inside[0]} {f'within {far}' if far else 'from sample to sample'}"
+        case "rate":
+            return f"the change of {inside[0]} a second"
+        case "mean":
+            return f"the mean of {inside[0]} over {far}"
+        case "std":
+            return f"the standard deviation of {inside[0]} over {far}"
+        case "lowest" | "highest":
+            return f"the {call.function} value of {inside[0]} over {far}"
+        case "integral":
+            return f"the integral of {inside[0]}"
+        case "since":
+            return f"the number of samples since {inside[0]}"
+        case "count":
+            return f"how often within {far} it begins that {inside[0]}"
+    return format_term(call)
+
+
+def _say_part(part: Sum | Formula, clock: _Clock) -> str:
+    if not isinstance(part, Sum):
+        return _say(part, clock)
+    return _say_sum(part.weights, clock) if part.weights and not part.constant else format_expression(part)
+
+
 def _say(formula: Formula, clock: _Clock) -> str:
     match formula:
         case Constant(value):
             return "anything goes" if value else "the impossible happens"
         case Atom(weights, relation, threshold):
-            names = weights[0][0] if len(weights) == 1 and weights[0][1] == 1 else format_sum(weights)
-            return f"{names} {_SAYS[relation]} {format_number(threshold)}"
+            return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}"
         case Not(a):
             inner = negate(a)
             if not isinstance(inner, Not):

@@ -15,7 +15,7 @@ from math import inf
 from typing import assert_never
 
 from .laws import OPERATOR_LAWS, TREND_LAWS, Law, push_negations
-from .measures import direction, expand_definition, mirror
+from .measures import direction, expand_definition, mirror_operators
 from .nodes import (
     FALSE,
     TRUE,
@@ -93,7 +93,7 @@ def rewrite_until_stable(formula: Formula, simplest: Callable[[Formula], Formula
     while True:
         simpler = simplest(push_negations(formula))
         if direction(simpler) in ("past", "mixed"):
-            simpler = mirror(simplest(mirror(simpler)))
+            simpler = mirror_operators(simplest(mirror_operators(simpler)))
         if simpler == formula:
             return formula
         formula = simpler

@@ -183,7 +183,7 @@ def violations(formula: Formula, prior: Prior) -> Iterator[str]:
                 if not set(node.relations) & set(prior.relations(name, sign)):
                     yield f"?{node.name} may bound {name} the wrong way only, where {prior.monotone[name]}"
             continue
-        for name, weight in node.weights:
+        for name, weight in node.plain:
             up = node.relation if weight > 0 else {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[node.relation]
             if up not in prior.relations(name, sign):
                 yield f"{node} bounds {name} the wrong way, where {prior.monotone[name]}"
@@ -466,8 +466,8 @@ class _ConstrainedScorer:
         """With what must hold, and thresholds that rounding moved past an end of their range brought back."""
 
         def inside(node: Formula) -> Formula:
-            if isinstance(node, Atom) and len(node.weights) == 1 and node.weights[0][0] in self.prior.ranges:
-                name, weight = node.weights[0]
+            if isinstance(node, Atom) and len(node.weights) == 1 and node.plain[0][0] in self.prior.ranges:
+                name, weight = node.plain[0]
                 within = self.prior.ranges[name]
                 threshold = min(max(node.threshold / weight, within.low), within.high)
                 if threshold == node.threshold / weight:

@@ -187,7 +187,7 @@ def grid(structure: ParametricFormula, data: Dataset) -> Grid:
 
 
 def _atom_sum(atom: Atom, data: Dataset, samples: Floats) -> Floats:
-    parts = [weight * samples[data.channels.index(name)] for name, weight in atom.weights]
+    parts = [weight * samples[data.channels.index(name)] for name, weight in atom.plain]
     total = np.asarray(sum(parts[1:], parts[0]))
     if not np.isfinite(total).all():
         raise DataError(f"{data.name}: a weighted sum of {', '.join(atom.channels)} overflows. Scale the channels.")

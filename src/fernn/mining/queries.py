@@ -151,12 +151,14 @@ def _move_sample(trace: Floats, formula: Formula, want: bool, ways: ChannelValue
     if found is None:
         return None
     atom, at = found.atom, found.sample
+    if atom.calls:
+        return None
     rows = {name: ways.channels.index(name) for name in atom.channels}
-    total = sum(weight * trace[rows[name], at] for name, weight in atom.weights)
+    total = sum(weight * trace[rows[name], at] for name, weight in atom.plain)
     own = atom.threshold - total if atom.is_upper_bound else total - atom.threshold
     upright = np.sign(own) == np.sign(found.robustness) or own == 0
     up = (want == upright) != atom.is_upper_bound
-    name, weight = max(atom.weights, key=lambda term: abs(term[1] * ways.ranges[term[0]]))
+    name, weight = max(atom.plain, key=lambda term: abs(term[1] * ways.ranges[term[0]]))
     goal = atom.threshold + (1 if up else -1) * clear * ways.ranges[name] * abs(weight)
     value = trace[rows[name], at] + (goal - total) / weight
     known = ways.levels[rows[name]]

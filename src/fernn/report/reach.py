@@ -238,7 +238,7 @@ def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None
     for samples in np.unique(clock.lengths).tolist():
         shift = clock.shift(samples)
         for atom, first, last in reach(formula, samples, at):
-            if atom.channels == (channel,):
+            if atom.is_single_channel and atom.channels == (channel,):
                 weight = atom.weights[0][1]
                 mark = atom.threshold / weight, atom.is_upper_bound == (weight > 0)
                 found.setdefault(mark, []).append((first + shift, last + shift))
@@ -246,6 +246,6 @@ def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None
 
 
 def sums(formula: Formula) -> list[str]:
-    """What the formula compares that is no channel of its own, and so has no line: `2*x - y`."""
-    atoms = (node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1)
+    """What the formula compares that is no channel of its own, and so has no line: `2*x - y`, `diff(x)`."""
+    atoms = (node for node in walk(formula) if isinstance(node, Atom) and not node.is_single_channel)
     return list(dict.fromkeys(format_sum(atom.weights) for atom in atoms))

@@ -18,6 +18,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import Array
 from ..errors import DataError, SignalError, short_repr
+from ..formula.expressions import Step
 from ..formula.measures import direction
 from ..formula.nodes import (
     Always,
@@ -45,7 +46,7 @@ from ..formula.nodes import (
 from ..formula.parser import parse
 from ..formula.printer import format_duration
 from .packed_traces import Nonfinite, Traces
-from .robustness import Values, satisfied, signals
+from .robustness import Values, robustness, satisfied, signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Explanation:
     path: tuple[tuple[Formula, int, float], ...]
     """From the formula down to the atom: each part, the sample it is read at, and its robustness there."""
     readings: Mapping[str, float]
-    """What the channels of the atom read at the deciding sample."""
+    """What the channels and the functions of the atom read at the deciding sample."""
     moment: str
     """`sample 7 (0.7 s after the start)`"""
 
@@ -116,9 +117,15 @@ def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | 
     if witness is None:
         return Explanation(rule, one.cases[0], verdict, None, (), {}, "")
     path = tuple((part, t, float(parts[part][t])) for part, t in witness.path)
-    trace = one.trace(0)
-    readings = {name: float(trace[one.channels.index(name)][witness.sample]) for name in witness.channels}
+    terms = [Atom(((term, 1.0),), ">=", 0.0) for term, _ in witness.atom.weights]
+    values = [robustness(term, one, at="all")[0][witness.sample] for term in terms]
+    readings = {_term_text(term): float(value) for term, value in zip(terms, values, strict=True)}
     return Explanation(rule, one.cases[0], verdict, witness, path, readings, _moment(witness.sample, data))
+
+
+def _term_text(term: Atom) -> str:
+    """A channel by its name, a function as it is written."""
+    return str(term.weights[0][0])
 
 
 def _place(data: Dataset, case: object) -> int:
@@ -144,11 +151,11 @@ def _short(value: float) -> str:
 
 def deciding(
     formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: int | str = "verdict", *,
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "error", step: Step | None = None,
 ) -> list[Witness | None]:  # fmt: skip
     """For each trace the deciding sample; None where an empty window or a constant decided."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    found = signals(formula, X, channels, nonfinite=nonfinite)
+    found = signals(formula, X, channels, nonfinite=nonfinite, step=step)
     count = len(next(iter(found.values())))
     return [_explain_trace(formula, _rows(found, case), at) for case in range(count)]
 

@@ -461,8 +461,8 @@ class FullHistoryMonitor:
 
     def _evaluate(self, formula: Formula, world: float | None) -> Signal:
         match formula:
-            case Atom(((name, _),), _, _):
-                return self.rows[int(name[1:])], world
+            case Atom():
+                return self.rows[int(formula.plain[0][0][1:])], world
             case Not(a):
                 row, tail = self._evaluate(a, world)
                 return [-v for v in row], None if tail is None else -tail

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Ints
+from ..formula.expressions import Term
 from ..formula.measures import direction
 from ..formula.program import Instruction, Op, Operand, Program
 from . import kernels, simd
@@ -45,7 +46,7 @@ Bytecode = Ints
 
 
 def pack_bytecode(
-    program: Program, channels: tuple[str, ...], dtype: npt.DTypeLike, *,
+    program: Program, channels: tuple[Term, ...], dtype: npt.DTypeLike, *,
     verdict: bool, closed: bool,
 ) -> Bytecode:  # fmt: skip
     """Pack a program.

@@ -23,6 +23,7 @@ from ..data.frames import is_frame
 from ..errors import SignalError, UnsupportedError
 from ..formula.export.python import update_source
 from ..formula.export.target import JUST_VIOLATED
+from ..formula.expressions import require_plain
 from ..formula.measures import channels as channels_of
 from ..formula.measures import direction
 from ..formula.nodes import Atom, Formula, walk
@@ -189,7 +190,7 @@ def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> 
             return f"channel {name!r} is not a finite number"
     for atom in (node for formula in formulas for node in walk(formula) if isinstance(node, Atom)):
         total = 0.0
-        for name, weight in atom.weights:
+        for name, weight in atom.plain:
             total += weight * numbers[name]
         if len(atom.weights) > 1 and not -inf < total < inf:
             return f"the sum in {atom} overflows; scale the channels"
@@ -220,6 +221,7 @@ class Monitor:
 
     def __init__(self, formula: Formula | str, channels: Sequence[str] | None = None) -> None:
         self.formula = parse(formula) if isinstance(formula, str) else formula
+        require_plain(self.formula, "a monitor")
         self.channels = channels_of(self.formula) if channels is None else tuple(channels)
         for name in channels_of(self.formula):
             if name not in self.channels:

@@ -8,19 +8,20 @@ other sizes become float64.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..data import Dataset
-from ..data.arrays import Array, Ints
+from ..data.arrays import Array, Floats, Ints
 from ..data.dataset import to_floats
 from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
 from ..errors import DataError, SignalError
+from ..formula.expressions import SECONDS, Call, Step, Term
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
 from .interpreter import UNIFORM
@@ -37,7 +38,12 @@ class PackedTraces:
     starts: Ints
     length: int
     count: int
-    channels: tuple[str, ...]
+    channels: tuple[Term, ...]
+    """Names; or the functions that are computed from them, where a formula reads some."""
+    step: Step | None = None
+    """The time between samples, where it is known."""
+    computed: dict[Call, Floats] = field(default_factory=dict)
+    """Functions of the channels that were computed before, of all traces end to end."""
 
     @property
     def samples(self) -> int:
@@ -56,6 +62,30 @@ class PackedTraces:
         edges = self.starts // len(self.channels)
         return [flat[a:b] for a, b in pairwise(edges)]
 
+    def row(self, term: Term) -> Array:
+        """The values of one channel, of all traces end to end."""
+        place = self.channels.index(term)
+        if not self.starts.size:
+            return self.traces[:, place].reshape(-1)
+        return np.concatenate([self.trace(case)[place] for case in range(self.count)])
+
+    @property
+    def first_samples(self) -> Ints:
+        """Of each trace in a row, and where the last one ends."""
+        if self.starts.size:
+            return self.starts // len(self.channels)
+        return np.arange(self.count + 1, dtype=np.int64) * self.length
+
+    def with_rows(self, rows: Mapping[Term, Array]) -> PackedTraces:
+        """The same traces with these channels instead."""
+        values = np.stack([np.asarray(row, self.flat.dtype) for row in rows.values()])
+        edges = self.first_samples
+        if not self.starts.size:
+            flat = np.ascontiguousarray(values.reshape(len(rows), self.count, self.length).swapaxes(0, 1)).reshape(-1)
+            return PackedTraces(flat, UNIFORM, self.length, self.count, tuple(rows), self.step)
+        flat = np.concatenate([values[:, a:b].reshape(-1) for a, b in pairwise(edges)])
+        return PackedTraces(flat, edges * len(rows), self.length, self.count, tuple(rows), self.step)
+
     def trace(self, case: int) -> Array:
         """One trace, `[channel, time]`."""
         if self.starts.size:
@@ -64,12 +94,21 @@ class PackedTraces:
         return self.flat[case * size : (case + 1) * size].reshape(len(self.channels), self.length)
 
 
+def time_step(data: Dataset) -> Step | None:
+    """The time between samples, where it and its unit are known."""
+    if data.dt is None or data.time_unit is None or data.time_unit not in SECONDS:
+        return None
+    return Step(data.dt, data.time_unit)
+
+
 def pack_traces(
-    formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite: Nonfinite = "error"
-) -> PackedTraces:
+    formula: Formula, X: Traces, channels: Sequence[str] | None, nonfinite: Nonfinite = "error",
+    step: Step | None = None,
+) -> PackedTraces:  # fmt: skip
     """The traces, with a name for every channel that the formula reads."""
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
+        step = time_step(X) if step is None else step
         X = X.values
     if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
@@ -84,7 +123,7 @@ def pack_traces(
     names = _name_channels(formula, tuple(channels) if channels is not None else None, width)
     if flat.size == 0 or (starts.size and (starts[1:] == starts[:-1]).any()):
         raise SignalError("there is nothing to judge: no traces, or a trace without samples")
-    made = PackedTraces(flat, starts, length, count, names)
+    made = PackedTraces(flat, starts, length, count, names, step)
     if nonfinite != "error":
         _repair(made, nonfinite)
     return made
@@ -146,6 +185,8 @@ def raise_nonfinite(made: PackedTraces, formula: Formula) -> None:
     for case in range(made.count):
         trace = made.trace(case)
         for name in channels_of(formula):
+            if name not in made.channels:
+                continue  # read by a function, and looked at before that was computed
             row = trace[made.channels.index(name)]
             wrong = np.flatnonzero(~np.isfinite(row))
             if wrong.size:
@@ -156,8 +197,8 @@ def raise_nonfinite(made: PackedTraces, formula: Formula) -> None:
                 )
         for atom in sums:
             with np.errstate(all="ignore"):
-                total = sum(row.dtype.type(w) * trace[made.channels.index(name)] for name, w in atom.weights)
-            wrong = np.flatnonzero(~np.isfinite(total))
+                total = sum(trace.dtype.type(w) * trace[made.channels.index(term)] for term, w in atom.weights)
+            wrong = np.flatnonzero(np.isnan(total) if atom.calls else ~np.isfinite(total))  # `since` may be infinite
             if wrong.size:
                 raise SignalError(
                     f"case {case}, sample {wrong[0]}: {atom} overflows {made.flat.dtype}. Scale the channels."

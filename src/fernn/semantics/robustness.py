@@ -21,12 +21,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..data.arrays import Array, Bools
+from ..data.arrays import Array, Bools, Floats
 from ..errors import FernnWarning, SignalError
-from ..formula.measures import direction
-from ..formula.nodes import FUTURE, PAST, Formula, walk
+from ..formula.expressions import Call, Step, Term
+from ..formula.measures import direction, has_calls
+from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
+from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
 
@@ -76,27 +78,28 @@ Values = Array | list[Array]
 
 def robustness(
     formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: At = "verdict", *,
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "error", step: Step | None = None,
 ) -> Any:  # fmt: skip
     """The robustness of each trace, `[case]`; positive means satisfied, negative violated.
 
     `at`: "verdict" (the last sample for past formulas, the first for others), "all" samples
     (`[case, time]`), "first", "last", or the number of a sample (negative from the end).
     `nonfinite`: what to do with NaN and infinity in the channels that are read: "error", "hold"
-    (repeat the last value) or "interpolate".
+    (repeat the last value) or "interpolate". `step`: the time between samples, for functions over times; a `Dataset`
+    knows it.
     """
-    return _evaluate(formula, X, channels, at, nonfinite, False)
+    return _evaluate(formula, X, channels, at, nonfinite, False, step)
 
 
 def satisfied(
     formula: Formula | str, X: Traces, channels: Sequence[str] | None = None, at: At = "verdict", *,
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "error", step: Step | None = None,
 ) -> Any:  # fmt: skip
     """Whether each trace satisfies the formula; arguments and shapes as for `robustness`.
 
     Exact also where the robustness is zero: `x >= c` holds at c, `x > c` does not.
     """
-    values = _evaluate(formula, X, channels, at, nonfinite, True)
+    values = _evaluate(formula, X, channels, at, nonfinite, True, step)
     return [row >= 0 for row in values] if isinstance(values, list) else values >= 0
 
 
@@ -106,10 +109,11 @@ def signals(
     channels: Sequence[str] | None = None,
     *,
     nonfinite: Nonfinite = "error",
+    step: Step | None = None,
 ) -> dict[Formula, Values]:
     """The robustness at every sample of the formula and of each formula inside it, outermost first."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    made = pack_traces(formula, X, channels, nonfinite)
+    made = pack_traces(formula, X, channels, nonfinite, step)
     return {part: _at_all_samples(part, made, False) for part in dict.fromkeys(walk(formula))}
 
 
@@ -120,6 +124,7 @@ def _evaluate(
     at: At,
     nonfinite: Nonfinite,
     closed: bool,
+    step: Step | None = None,
 ) -> Any:
     names = None if channels is None else tuple(channels)
     wanted: Wanted | None = at if at in ("verdict", "all") else None
@@ -129,9 +134,9 @@ def _evaluate(
         if found is not None:
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
-    made = pack_traces(rule, X, names, nonfinite)
-    if wanted and is_array:
-        packed = _bytecode(rule, made, wanted == "verdict", closed)
+    made = pack_traces(rule, X, names, nonfinite, step)
+    if wanted and is_array and not has_calls(rule):
+        packed, _ = _prepare(rule, made, wanted == "verdict", closed)
         _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
     if wanted == "verdict":
         return _verdicts(rule, made, closed)
@@ -160,29 +165,51 @@ def _select_sample(values: Values, at: At) -> Array:
         raise SignalError(f"there is no sample {place} in some trace") from None
 
 
+def _function_terms(formula: Formula) -> tuple[Term, ...] | None:
+    """What its atoms read, where a function is among that; None where they read channels only."""
+    atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    terms = tuple(dict.fromkeys(term for atom in atoms for term, _ in atom.weights))
+    return terms if any(isinstance(term, Call) for term in terms) else None
+
+
+def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTraces) -> PackedTraces:
+    """The traces with these terms as channels: functions are computed."""
+    for name in dict.fromkeys(name for term in terms if isinstance(term, Call) for name in term.channels):
+        if not np.isfinite(made.row(name)).all():
+            raise_nonfinite(made, formula)
+
+    def holds(inner: Formula) -> Floats:
+        return (_at_all_samples_flat(inner, made, True) >= 0).astype(np.float64)
+
+    def doubles(name: str) -> Floats:
+        return made.row(name).astype(np.float64)
+
+    starts = made.first_samples
+    rows: dict[Term, Array] = {}
+    for term in terms:
+        if isinstance(term, str):
+            rows[term] = made.row(term)
+        else:
+            rows[term] = call_values(term, doubles, holds, starts, made.step, made.computed)
+            wrong = np.flatnonzero(np.isnan(rows[term]))
+            if wrong.size:
+                raise SignalError(f"{term} is not a number at {wrong.size} of {rows[term].size} samples: it overflows")
+    return made.with_rows(rows)
+
+
 def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> Array:
+    packed, made = _prepare(formula, made, True, closed)
     out = np.empty((made.count, 1), made.flat.dtype)
-    met = run_parallel(
-        _bytecode(formula, made, True, closed), made.traces, made.starts, out, made.count, made.samples // made.count
-    )
+    met = run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
     if met & (NONFINITE | INFINITE * warns):
         _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
     return out[:, 0]
 
 
 def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> Array:
+    packed, made = _prepare(formula, made, False, closed)
     out = np.empty((1, made.samples), made.flat.dtype)
-    if (
-        run_parallel(
-            _bytecode(formula, made, False, closed),
-            made.traces,
-            made.starts,
-            out,
-            made.count,
-            made.samples // made.count,
-        )
-        & NONFINITE
-    ):
+    if run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count) & NONFINITE:
         raise_nonfinite(made, formula)
     return out.reshape(-1)
 
@@ -220,22 +247,27 @@ def _calling_module() -> tuple[str, int]:
     return str(frame.f_globals.get("__name__", "")), level
 
 
-_BYTECODE_CACHE: dict[tuple[int, tuple[str, ...], str, bool, bool], tuple[Formula, Bytecode]] = {}
-"""Packed programs, under the formula's identity."""
+_BYTECODE_CACHE: dict[
+    tuple[int, tuple[Term, ...], str, bool, bool], tuple[Formula, Bytecode, tuple[Term, ...] | None]
+] = {}
+"""Packed programs, under the formula's identity, with the terms that they read in the place of channels, if any."""
 
 
-def _bytecode(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) -> Bytecode:
+def _prepare(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) -> tuple[Bytecode, PackedTraces]:
+    """The program of a formula, and the traces as it reads them."""
     key = (id(formula), made.channels, made.flat.dtype.char, verdict, closed)
     kept = _BYTECODE_CACHE.get(key)
-    if kept is not None:
-        return kept[1]
-    if verdict and direction(formula) == "mixed":
-        raise SignalError(
-            f"{formula} looks both back and ahead, so it has no sample of its own to be judged at: "
-            "pass at='first', at='last', at='all' or the number of a sample"
-        )
-    if len(_BYTECODE_CACHE) >= CACHE_SIZE:
-        _BYTECODE_CACHE.clear()
-    packed = pack_bytecode(compile_program(formula), made.channels, made.flat.dtype, verdict=verdict, closed=closed)
-    _BYTECODE_CACHE[key] = (formula, packed)
-    return packed
+    if kept is None:
+        if verdict and direction(formula) == "mixed":
+            raise SignalError(
+                f"{formula} looks both back and ahead, so it has no sample of its own to be judged at: "
+                "pass at='first', at='last', at='all' or the number of a sample"
+            )
+        if len(_BYTECODE_CACHE) >= CACHE_SIZE:
+            _BYTECODE_CACHE.clear()
+        terms = _function_terms(formula)
+        channels = made.channels if terms is None else terms
+        packed = pack_bytecode(compile_program(formula), channels, made.flat.dtype, verdict=verdict, closed=closed)
+        kept = _BYTECODE_CACHE[key] = (formula, packed, terms)
+    _, packed, terms = kept
+    return packed, made if terms is None else _with_functions(formula, terms, made)

@@ -39,7 +39,7 @@ def critical_values(formula: Formula, k: int, lot: TraceBatch) -> Floats:
     """`[case]`: a trace satisfies up to this value of threshold k, which is seen as that of `x >= c` or `-x >= -c`."""
     columns = []
     for j, atom in enumerate(_atoms(formula)):
-        total = sum(weight * _column(lot, name) for name, weight in atom.weights)
+        total = sum(weight * _column(lot, name) for name, weight in atom.plain)
         side = 1.0 if atom.relation in (">=", ">") else -1.0
         distance = side * (total - atom.threshold)
         holds = distance > 0 if atom.is_strict else distance >= 0
@@ -105,7 +105,7 @@ def empty_profile(formula: Formula, k: int, lot: TraceBatch) -> ThresholdProfile
     values = np.unique(critical_values(formula, k, lot))
     values = values[np.abs(values) < CERTAIN]
     if len(values):
-        values = _refine_grid(values, float(np.ptp(_column(lot, atom.weights[0][0]))))
+        values = _refine_grid(values, float(np.ptp(_column(lot, atom.plain[0][0]))))
     own = atom.threshold if atom.relation in (">=", ">") else -atom.threshold
     return ThresholdProfile(formula, k, np.unique(np.append(values, own)))
 

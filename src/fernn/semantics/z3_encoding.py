@@ -161,7 +161,7 @@ class _Encoder:
 
 def encode_sums(node: Atom, samples: Samples) -> list[z3.ArithRef]:
     """What the atom compares with its threshold, at every sample."""
-    terms = [[exact_number(weight) * x for x in samples[name]] for name, weight in node.weights]
+    terms = [[exact_number(weight) * x for x in samples[name]] for name, weight in node.plain]
     return [z3.Sum(*column) for column in zip(*terms, strict=True)]
 
 

@@ -40,7 +40,7 @@ class SolverTimeout(Exception):
 
 def normalize_atom(atom: Atom) -> Atom:
     """The atom with its first two terms in order and its first weight above zero: both are exact in floats."""
-    weights = (*sorted(atom.weights[:2]), *atom.weights[2:])
+    weights = (*sorted(atom.plain[:2]), *atom.plain[2:])
     if weights[0][1] > 0:
         return Atom(weights, atom.relation, atom.threshold)
     return Atom(tuple((name, -weight) for name, weight in weights), FLIPPED[atom.relation], -atom.threshold)
@@ -55,7 +55,7 @@ def inexact_sums(*formulas: Formula) -> tuple[str, ...]:
     """The sums and products of these formulas, which are rounded where a channel as it is would not be."""
     atoms = [node for formula in formulas for node in walk(formula) if isinstance(node, Atom)]
     return tuple(
-        dict.fromkeys(format_sum(atom.weights) for atom in atoms if not is_single_channel(normalize_atom(atom).weights))
+        dict.fromkeys(format_sum(atom.plain) for atom in atoms if not is_single_channel(normalize_atom(atom).plain))
     )
 
 
@@ -129,7 +129,7 @@ class OrderedQuestion:
         for node in (node for formula in (self.first, self.second) for node in walk(formula)):
             if isinstance(node, Atom):
                 each = normalize_atom(node)
-                found.setdefault(each.weights, set()).add(self._round(each.threshold))
+                found.setdefault(each.plain, set()).add(self._round(each.threshold))
         return {terms: self._around(terms, sorted(thresholds)) for terms, thresholds in found.items()}
 
     def _around(self, terms: Terms, thresholds: list[float]) -> list[tuple[float, int]]:
@@ -165,11 +165,11 @@ class OrderedQuestion:
                 return node
             atom = normalize_atom(node)
             threshold = self._round(atom.threshold)
-            values = [value for value, _ in points[atom.weights]]
+            values = [value for value, _ in points[atom.plain]]
             below, up_to = (sum(v < threshold for v in values), sum(v <= threshold for v in values))
             rank = {">=": below, "<": below, ">": up_to, "<=": up_to}[atom.relation]
             relation: Any = ">=" if atom.relation in (">=", ">") else "<"
-            return Atom(((str(numbers[atom.weights]), 1.0),), relation, float(rank))
+            return Atom(((str(numbers[atom.plain]), 1.0),), relation, float(rank))
 
         return encode_formula(map_nodes(formula, rank_atom), samples, sample_index(formula, length))
 
@@ -216,11 +216,11 @@ class _Comparison:
 
     def __call__(self, node: Atom) -> list[z3.BoolRef]:
         atom = normalize_atom(node)
-        if atom.weights not in self.known:
-            self.known[atom.weights] = [self._sum(column, atom) for column in self._columns(atom)]
+        if atom.plain not in self.known:
+            self.known[atom.plain] = [self._sum(column, atom) for column in self._columns(atom)]
         threshold = z3.FPVal(atom.threshold, self.sort, ctx=self.sort.ctx)
         compare = {">=": z3.fpGEQ, ">": z3.fpGT, "<=": z3.fpLEQ, "<": z3.fpLT}[atom.relation]
-        return [compare(left, threshold, self.sort.ctx) for left in self.known[atom.weights]]
+        return [compare(left, threshold, self.sort.ctx) for left in self.known[atom.plain]]
 
     def _columns(self, atom: Atom) -> list[tuple[z3.FPRef, ...]]:
         return list(zip(*(self.samples[name] for name in atom.channels), strict=True))
@@ -229,7 +229,7 @@ class _Comparison:
         ctx = self.sort.ctx
         nearest = z3.RNE(ctx)
         terms = []
-        for x, (_, weight) in zip(column, atom.weights, strict=True):
+        for x, (_, weight) in zip(column, atom.plain, strict=True):
             sized = x if abs(weight) == 1 else z3.fpMul(nearest, z3.FPVal(abs(weight), self.sort, ctx=ctx), x, ctx)
             terms.append(z3.fpNeg(sized, ctx) if weight < 0 else sized)
         total = terms[0]

@@ -7,6 +7,7 @@ from math import inf
 from typing import assert_never
 
 from ...errors import UnsupportedError
+from ..expressions import require_plain
 from ..grammar import TIMED
 from ..nodes import (
     Always,
@@ -44,7 +45,8 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 def to_breach(formula: Formula, dt: float = 1.0) -> str:
     """`alw_[0, 2] (x[t] >= 3)`; `dt` is the time between samples."""
-    for node in walk(require_closed(formula)):
+    require_plain(require_closed(formula), "Breach")
+    for node in walk(formula):
         if isinstance(node, Since | WeakSince | Trigger):
             name = type(node).__name__
             raise UnsupportedError(f"Breach has no {name}; reverse time and export the mirror, which uses until")
@@ -62,8 +64,8 @@ def _text(formula: Formula, dt: float) -> str:
     match formula:
         case Constant(value):
             return "true" if value else "false"
-        case Atom(weights, relation, threshold):
-            return f"({_sum(weights)} {relation} {format_number(threshold)})"
+        case Atom(_, relation, threshold):
+            return f"({_sum(formula.plain)} {relation} {format_number(threshold)})"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always() | Until():
             return _operator(formula, dt)
         case Since() | WeakUntil() | Release() | WeakSince() | Trigger():

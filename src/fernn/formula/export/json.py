@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, assert_never
 
 from ...errors import MALFORMED_DATA, FormulaError, convert_errors, shorten
+from ..expressions import Call, Lag, Sum, Weights
 from ..grammar import INFIX, OPERATORS, PREFIX, TIMED
 from ..json_fields import as_number, as_object, read_json
 from ..json_fields import as_text as word
@@ -73,7 +74,7 @@ def to_data(formula: Formula) -> dict[str, Any]:
         case Constant(value):
             return {"op": "true" if value else "false"}
         case Atom(weights, relation, threshold):
-            return {"op": relation, "weights": [[n, w] for n, w in weights], "threshold": threshold}
+            return {"op": relation, "weights": _weights_data(weights), "threshold": threshold}
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
             return _operator_data(formula)
         case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
@@ -82,6 +83,35 @@ def to_data(formula: Formula) -> dict[str, Any]:
             raise TypeError(f"a template has no such text: {formula}")
         case _ as never:
             assert_never(never)
+
+
+def _weights_data(weights: Weights) -> list[list[Any]]:
+    return [[term if isinstance(term, str) else _call_data(term), weight] for term, weight in weights]
+
+
+def _call_data(call: Call) -> dict[str, Any]:
+    """`{"function": "mean", "of": [{"weights": [["x", 1]], "constant": 0}], "lag": [2, "s"]}`"""
+    inside = [
+        {"weights": _weights_data(part.weights), "constant": part.constant} if isinstance(part, Sum) else to_data(part)
+        for part in call.arguments
+    ]
+    lag = {} if call.lag is None else {"lag": [call.lag.amount, call.lag.unit]}
+    return {"function": call.function, "of": inside, **lag}
+
+
+def _read_weights(data: Any) -> Weights:
+    return tuple((_read_call(term) if isinstance(term, dict) else word(term), as_number(w)) for term, w in data)
+
+
+def _read_call(data: dict[str, Any]) -> Call:
+    inside = [
+        Sum(_read_weights(part["weights"]), as_number(part["constant"])) if "constant" in as_object(part)
+        else from_data(part)
+        for part in data["of"]
+    ]  # fmt: skip
+    lag = data.get("lag")
+    made = None if lag is None else Lag(as_number(lag[0]), None if lag[1] is None else word(lag[1]))
+    return Call(word(data["function"]), tuple(inside), made)
 
 
 def _operator_data(formula: Formula) -> dict[str, Any]:
@@ -100,8 +130,7 @@ def from_data(data: Any) -> Formula:
         if op in ("true", "false"):
             return Constant(op == "true")
         if "weights" in data:
-            weights = tuple((word(name), as_number(weight)) for name, weight in data["weights"])
-            return Atom(weights, op, as_number(data["threshold"]))  # type: ignore[arg-type]
+            return Atom(_read_weights(data["weights"]), op, as_number(data["threshold"]))  # type: ignore[arg-type]
         build: Any = OPERATORS[op]
         args: list[Any] = [from_data(arg) for arg in data["args"]]
         if len(args) != (2 if build in INFIX else 1):

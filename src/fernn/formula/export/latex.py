@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
+from ..expressions import PRODUCT, QUOTIENT, Sum, Term, Weights
 from ..grammar import INFIX, TIGHTEST, TIMED
 from ..nodes import (
     Always,
@@ -84,14 +85,35 @@ def _parenthesize(formula: Formula, level: int) -> str:
     return rf"({_text(formula)})" if (own < level and not isinstance(formula, Atom)) or alone else _text(formula)
 
 
-def _sum(weights: tuple[tuple[str, float], ...]) -> str:
+def _sum(weights: Weights) -> str:
     text = ""
-    for name, weight in weights:
+    for term, weight in weights:
         sign = "-" if weight < 0 else "+"
         size = "" if abs(weight) == 1 else _number(abs(weight)) + r" \, "
-        text += f" {sign} {size}{_name(name)}"
+        text += f" {sign} {size}{_term(term)}"
     text = text.strip()
     return text[2:] if text.startswith("+") else "-" + text[2:]
+
+
+def _term(term: Term) -> str:
+    if isinstance(term, str):
+        return _name(term)
+    inside = [_expression(part) if isinstance(part, Sum) else _text(part) for part in term.arguments]
+    if term.function == QUOTIENT:
+        return rf"\frac{{{inside[0]}}}{{{inside[1]}}}"
+    if term.function == PRODUCT:
+        return r" \cdot ".join(rf"\left({each}\right)" for each in inside)
+    if term.function == "abs":
+        return rf"\left|{inside[0]}\right|"
+    lag = [] if term.lag is None else [str(term.lag).replace(" ", r"\,")]
+    return rf"\mathrm{{{term.function}}}\left({', '.join([*inside, *lag])}\right)"
+
+
+def _expression(part: Sum) -> str:
+    if not part.weights:
+        return _number(part.constant)
+    constant = f" {'-' if part.constant < 0 else '+'} {_number(abs(part.constant))}" if part.constant else ""
+    return _sum(part.weights) + constant
 
 
 def _name(name: str) -> str:

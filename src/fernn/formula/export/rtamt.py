@@ -6,6 +6,7 @@ import re
 from typing import assert_never
 
 from ...errors import UnsupportedError
+from ..expressions import require_plain
 from ..grammar import TIMED
 from ..nodes import (
     Always,
@@ -41,6 +42,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 def to_rtamt(formula: Formula) -> str:
     """Every channel must be declared as a float variable; unions, late windows and W, R, B, T are written out."""
+    require_plain(formula, "rtamt")
     return _text(split_late_windows(formula))
 
 
@@ -48,11 +50,11 @@ def _text(formula: Formula) -> str:
     match formula:
         case Constant():
             raise UnsupportedError("rtamt has no true or false; simplify the formula first")
-        case Atom(weights, relation, threshold):
-            for name, _ in weights:
+        case Atom(_, relation, threshold):
+            for name, _ in formula.plain:
                 if not _NAME.fullmatch(name) or name in _WORD.values():
                     raise UnsupportedError(f"rtamt cannot read the name {name!r}; rename the channel first")
-            return f"({_sum(weights)} {relation} {format_number(threshold)})"
+            return f"({_sum(formula.plain)} {relation} {format_number(threshold)})"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Since() | Eventually() | Always() | Until():
             return _operator(formula)
         case WeakUntil() | Release() | WeakSince() | Trigger():

@@ -7,12 +7,13 @@ with an entry point of the group `fernn.targets` that names a `Target`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from ...errors import FormulaError, UnsupportedError, short_repr
+from ..expressions import require_plain
 from ..grammar import TIMED
 from ..measures import direction, expand_definition, map_nodes, mirror
 from ..nodes import (
@@ -216,7 +217,8 @@ JUST_VIOLATED = -5e-324
 
 def forward_program(formula: Formula, target: str) -> tuple[Program, bool]:
     """Code that looks back only, and whether the trace is to be read from its end."""
-    match direction(require_closed(formula)):
+    require_plain(require_closed(formula), target)
+    match direction(formula):
         case "mixed":
             raise UnsupportedError(
                 f"{target} cannot run a formula that looks both back and ahead: {formula}. "
@@ -227,7 +229,7 @@ def forward_program(formula: Formula, target: str) -> tuple[Program, bool]:
     return compile_program(mirror(formula)), True
 
 
-def operand_expression(operand: Operand | None, names: dict[str, str]) -> str:
+def operand_expression(operand: Operand | None, names: Mapping[Any, str]) -> str:
     """`2.0*x0 - 1.5`: the operand over variables; Python and C write it alike."""
     assert operand is not None
     signal = names[operand.channel] if operand.channel is not None else f"s{operand.step}"

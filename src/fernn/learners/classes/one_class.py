@@ -190,7 +190,7 @@ def loosen_digits(formula: Formula, good: Dataset, allowed: int) -> Formula:
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     values = list(thresholds(formula))
     for k, value in enumerate(values):
-        span = sum(abs(weight) * spans[name] for name, weight in atoms[k].weights)
+        span = sum(abs(weight) * spans[name] for name, weight in atoms[k].plain)
         up = not critical_values(formula, k, good).falls
         for digits in range(-12, 16):
             unit = 10.0**-digits

@@ -312,7 +312,7 @@ class _Check:
                 yield Not(Since(f, g)), ~_since(a, b)
 
     def _atom(self, node: Atom) -> Truth:
-        at = [(self.data.channels.index(name), weight) for name, weight in node.weights]
+        at = [(self.data.channels.index(name), weight) for name, weight in node.plain]
         compare = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}[node.relation]
         found = np.zeros((len(self.data), int(self.data.lengths.max())), bool)
         for case, trace in enumerate(self.data.values):

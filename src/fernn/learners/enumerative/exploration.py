@@ -325,7 +325,7 @@ class ExactSpace:
         holes = [AnyAtom("p")] if self.template is None else list(atoms_open(self.template))
         for hole in holes:
             for node in self.atoms(columns_for(hole, columns), hole.relations):
-                kinds.setdefault((node.weights, node.relation), set()).add(node.threshold)
+                kinds.setdefault((node.plain, node.relation), set()).add(node.threshold)
         return [
             {"sum": [list(term) for term in total], "relation": relation, "thresholds": sorted(values)}
             for (total, relation), values in kinds.items()

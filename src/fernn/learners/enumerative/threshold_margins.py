@@ -92,7 +92,7 @@ class CriticalValues:
 def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = False) -> CriticalValues:
     """Of atom number k, left to right; with `samples`, for every sample of all traces one behind the other."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    sums = [_values(node.weights, data) for node in atoms]
+    sums = [_values(node.plain, data) for node in atoms]
     rows = []
     for j, node in enumerate(atoms):
         if j == k:
@@ -276,7 +276,7 @@ def normalize_atoms(formula: Formula, columns: Sequence[Column]) -> Formula:
     def change(node: Formula) -> Formula:
         if not isinstance(node, Atom):
             return node
-        by = ranges.get(node.weights, 1.0)
+        by = ranges.get(node.plain, 1.0)
         return Atom(tuple((name, weight / by) for name, weight in node.weights), node.relation, node.threshold / by)
 
     return map_nodes(formula, change)

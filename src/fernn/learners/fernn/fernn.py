@@ -234,7 +234,7 @@ class Fernn:
     def _turned(self, search: RestartSearch, data: Dataset, given: Floats | None) -> RestartSearch:
         """The same search with other sums of channels to read: those in use, near them, and new ones."""
         found = [found.formula for size in search.archive.lengths for found in search.archive.sorted(size)]
-        used = [node.weights for formula in found for node in walk(formula) if isinstance(node, Atom)]
+        used = [node.plain for formula in found for node in walk(formula) if isinstance(node, Atom)]
         rng = np.random.default_rng([self.seed, search.rounds, 5])
         often = [total for total, _ in Counter(used).most_common()]
         columns = columns_of(data, self.template).with_(
@@ -267,7 +267,7 @@ class Fernn:
         return looks == "future" if looks != "now" else self.direction == "future"
 
     def _guessed_sums(self) -> list[Sum]:
-        return [node.weights for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
+        return [node.plain for guess in self.guesses for node in walk(guess) if isinstance(node, Atom)]
 
     def _guess(self, search: RestartSearch) -> None:
         for guess in self.guesses:

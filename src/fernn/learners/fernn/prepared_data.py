@@ -43,8 +43,8 @@ class Columns:
         sums = {total: _name(total) for total in self.sums if len(total) > 1}
 
         def change(node: Formula) -> Formula:
-            if isinstance(node, Atom) and len(node.weights) > 1 and node.weights in sums:
-                return Atom(((sums[node.weights], 1.0),), node.relation, node.threshold)
+            if isinstance(node, Atom) and len(node.weights) > 1 and node.plain in sums:
+                return Atom(((sums[node.plain], 1.0),), node.relation, node.threshold)
             return node
 
         return map_nodes(formula, change)
@@ -73,7 +73,7 @@ def columns_of(data: Dataset, template: Formula | None = None) -> Columns:
     """The channels, and a column for each fixed atom of a template that reads several or weighs its one."""
     check_dataset(data)
     plain: list[Sum] = [((name, 1.0),) for name in data.channels]
-    fixed = [node.weights for node in walk(template) if isinstance(node, Atom)] if template is not None else []
+    fixed = [node.plain for node in walk(template) if isinstance(node, Atom)] if template is not None else []
     return Columns(tuple(plain)).with_(fixed)
 
 
@@ -85,7 +85,7 @@ def with_fixed_holes(template: Formula) -> tuple[Formula, dict[str, float]]:
         if isinstance(node, Atom):
             name = f"={len(kept)}"
             kept[name] = node.threshold
-            return AnyAtom(name, (_name(node.weights),), (node.relation,))
+            return AnyAtom(name, (_name(node.plain),), (node.relation,))
         return node
 
     return map_nodes(template, change), kept

@@ -447,9 +447,9 @@ def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float])
 
     def change(node: Formula) -> Formula:
         match node:
-            case Atom(weights, relation, threshold):
-                moved = threshold + sum(w * lows[n] / ranges[n] for n, w in weights)
-                return Atom(tuple((n, w / ranges[n]) for n, w in weights), relation, moved)
+            case Atom(_, relation, threshold):
+                moved = threshold + sum(w * lows[n] / ranges[n] for n, w in node.plain)
+                return Atom(tuple((n, w / ranges[n]) for n, w in node.plain), relation, moved)
         return node
 
     return map_nodes(formula, change)
@@ -529,8 +529,8 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
     if kind == cell.NEG:
         return _match(wiring, a, formula, not up)
     match kind if up else _DUAL.get(kind, kind), formula:
-        case cell.ATOM, Atom(weights, relation, threshold) if len(weights) == 1:
-            return _match_atom(wiring, block, weights[0], (relation in (">=", ">")) == up, threshold)
+        case cell.ATOM, Atom(weights, relation, threshold) as atom if len(weights) == 1:
+            return _match_atom(wiring, block, atom.plain[0], (relation in (">=", ">")) == up, threshold)
         case cell.LINEAR, _:
             fixed = wiring.cells[n]
             return _Encoding() if formula == (fixed if up else scale_atom(fixed, -1.0)) else None

@@ -11,6 +11,7 @@ from math import inf
 from typing import assert_never
 
 from ...formula import Atom, Constant, Formula, Implies, Not
+from ...formula.expressions import Weights
 from ...formula.grammar import GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED
 from ...formula.nodes import (
     Always,
@@ -29,7 +30,7 @@ from ...formula.nodes import (
     WeakUntil,
     children,
 )
-from ...formula.printer import format_number
+from ...formula.printer import format_number, format_term
 
 Piece = tuple[str, str]
 _LOGIC = {"&": "∧", "|": "∨", "->": "→", "!": "¬"}
@@ -95,11 +96,11 @@ def _window(formula: Formula) -> Iterator[Piece]:
         yield "sub", " ∪ ".join(spans)
 
 
-def _sum(weights: tuple[tuple[str, float], ...]) -> Iterator[Piece]:
-    for k, (name, weight) in enumerate(weights):
+def _sum(weights: Weights) -> Iterator[Piece]:
+    for k, (term, weight) in enumerate(weights):
         if k or weight < 0:
             yield "rel" if k else "num", "−" if weight < 0 else "+"
         if abs(weight) != 1:
             yield "num", format_number(abs(weight))
             yield "mark", "·"
-        yield "name", name
+        yield "name", term if isinstance(term, str) else format_term(term)

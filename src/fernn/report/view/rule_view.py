@@ -14,6 +14,7 @@ from ...formula import Atom, Formula, channels, direction, length, parse, thresh
 from ...formula.export import to_latex
 from ...formula.nodes import children
 from ...semantics import deciding, robustness, satisfied, signals
+from ...semantics.packed_traces import time_step
 from ...semantics.running_metrics import score_verdicts
 from ..downsample import decimate
 from ..reach import axis_for, merge_ranges, reach, sums
@@ -92,7 +93,7 @@ def _parts(count: int, test: Bools | None) -> dict[str, Bools | None]:
 
 
 def _channel(atom: Atom, data: Dataset) -> int:
-    return data.channels.index(atom.channels[0]) if len(atom.weights) == 1 else -1
+    return data.channels.index(atom.channels[0]) if atom.is_single_channel else -1
 
 
 def _threshold(atom: Atom, data: Dataset) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def _marks(formula: Formula, data: Dataset) -> list[dict[str, Any]]:
     numbered = with_thresholds(formula, [float(k) for k in range(len(thresholds(formula)))])
     samples = axis_for(data, [formula]).samples
     for atom, first, last in reach(numbered, samples):
-        if len(atom.weights) == 1:
+        if atom.is_single_channel:
             above = atom.is_upper_bound == (atom.weights[0][1] > 0)
             found.setdefault((int(atom.threshold), above), []).append((first, last))
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
@@ -136,11 +137,11 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
     """What `Fernn.lanes` draws: the channels that are read, then the formula and all that is inside it."""
     formula = parse(formula) if isinstance(formula, str) else formula
     trace = data.trace(case)
-    one = trace[None]
+    one, step = trace[None], time_step(data)
     with collect_warnings():
-        values = {part: np.asarray(row[0]) for part, row in signals(formula, one, data.channels).items()}
-        holds = {part: np.asarray(satisfied(part, one, data.channels, at="all")[0]) for part in values}
-        decided = deciding(formula, one, data.channels)[0]
+        values = {part: np.asarray(row[0]) for part, row in signals(formula, one, data.channels, step=step).items()}
+        holds = {part: np.asarray(satisfied(part, one, data.channels, at="all", step=step)[0]) for part in values}
+        decided = deciding(formula, one, data.channels, step=step)[0]
     samples = trace.shape[1]
     judged = samples - 1 if direction(formula) == "past" else 0
     read = {name: trace[data.channels.index(name)] for name in channels(formula)}
@@ -165,7 +166,7 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
         },
         "deciding": decided and {
             "sample": decided.sample,
-            "channel": data.channels.index(decided.channels[0]) if len(decided.channels) == 1 else -1,
+            "channel": _channel(decided.atom, data),
             "atom": str(decided.atom),
         },
     }  # fmt: skip
@@ -214,7 +215,7 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
         return with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
 
     def judge(to: float, cases: Ints) -> Bools:
-        return np.asarray(satisfied(moved(to), select_traces(data, cases), data.channels))
+        return np.asarray(satisfied(moved(to), select_traces(data, cases), data.channels, step=time_step(data)))
 
     low, high = atom_range(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))

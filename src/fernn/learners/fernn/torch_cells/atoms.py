@@ -107,7 +107,7 @@ class GivenAtom(nn.Module):
             if name not in channels:
                 raise SignalError(unknown_channel(name, channels, "the channels are", f"{atom} reads"))
         side = -1.0 if atom.is_upper_bound else 1.0
-        self.terms = [(channels.index(name), side * weight) for name, weight in atom.weights]
+        self.terms = [(channels.index(name), side * weight) for name, weight in atom.plain]
         self.bias = -side * atom.threshold
 
     def forward(self, x: Tensor) -> Tensor:

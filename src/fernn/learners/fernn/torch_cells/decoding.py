@@ -80,9 +80,9 @@ class _NetworkDecoder:
         match node:
             case Constant():
                 return node
-            case Atom(weights, _, threshold):
+            case Atom(_, _, threshold):
                 side = -scale if node.is_upper_bound else scale
-                return self.atom([(name, side * w) for name, w in weights], -side * threshold, node.is_strict)
+                return self.atom([(name, side * w) for name, w in node.plain], -side * threshold, node.is_strict)
             case AnyAtom():
                 return self.open_atom(node, scale)
             case AnyOf(options):

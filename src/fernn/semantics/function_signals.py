@@ -1,0 +1,221 @@
+"""The functions of an expression on traces: one pass each over the samples, whatever the window.
+
+A function is computed in double precision, in the order of time. Sums over windows are kept as two floats each, so that
+they do not drift: what is subtracted at the end of a window is what was added at its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Floats
+from ..errors import FormulaError
+from ..formula.expressions import PRODUCT, QUOTIENT, Call, Step, Sum, Weights
+from ..formula.nodes import Formula
+from .jit_cache import njit_on_disk
+
+Rows = Callable[[str], Floats]
+"""The values of a channel, `[case, time]`."""
+Holds = Callable[[Formula], Floats]
+"""Where a formula holds, `[case, time]`, as 1 and 0."""
+
+
+def call_values(
+    call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]
+) -> Floats:
+    """What the function gives at every sample, of all traces end to end; `starts` are their first samples, and the end.
+
+    `known` has calls that are computed already, and gets this one.
+    """
+    if call not in known:
+        known[call] = _compute(call, rows, holds, starts, step, known)
+    return known[call]
+
+
+def sum_values(weights: Weights, constant: float, rows: Rows, holds: Holds, starts: Any, step: Step | None,
+               known: dict[Call, Floats]) -> Floats:  # fmt: skip
+    """A sum of terms, added in the order they are written."""
+    total: Floats | None = None
+    for term, weight in weights:
+        row = rows(term) if isinstance(term, str) else call_values(term, rows, holds, starts, step, known)
+        part = row if weight == 1 else weight * row
+        total = part if total is None else total + part
+    if total is None:
+        return np.full(int(starts[-1]), constant)
+    return total + constant if constant else total
+
+
+def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]) -> Floats:
+    def values(part: Sum) -> Floats:
+        return sum_values(part.weights, part.constant, rows, holds, starts, step, known)
+
+    def seconds() -> float:
+        if step is None:
+            raise FormulaError(f"{call} is per second, and the time between samples is not known: pass dt and its unit")
+        return float(step.seconds)
+
+    lag = 1 if call.lag is None else call.lag.samples(step)
+    if call.function in ("since", "count"):
+        (formula,) = call.arguments
+        assert not isinstance(formula, Sum)
+        return np.asarray((_since if call.function == "since" else _count)(holds(formula), starts, lag))
+    inside = [np.ascontiguousarray(values(part), np.float64) for part in call.sums]
+    with np.errstate(all="ignore"):
+        match call.function:
+            case "abs":
+                return np.abs(inside[0])
+            case "min" | "max":
+                return np.asarray((np.minimum if call.function == "min" else np.maximum).reduce(inside))
+            case "norm":
+                return np.asarray(np.sqrt(np.add.reduce([each * each for each in inside])))
+            case "diff":
+                return np.asarray(_diff(inside[0], starts, lag))
+            case "rate":
+                return np.asarray(_diff(inside[0], starts, 1)) / seconds()
+            case "mean" | "std":
+                return np.asarray(_moments(inside[0], starts, lag, call.function == "std"))
+            case "lowest" | "highest":
+                return np.asarray(_extremes(inside[0], starts, lag, 1.0 if call.function == "highest" else -1.0))
+            case "integral":
+                return np.asarray(_integral(inside[0], starts)) * seconds()
+            case _ if call.function == PRODUCT:
+                return inside[0] * inside[1]
+            case _ if call.function == QUOTIENT:
+                return np.where(
+                    inside[1] == 0, np.where(inside[0] == 0, 0.0, np.copysign(np.inf, inside[0])), inside[0] / inside[1]
+                )
+    raise FormulaError(f"there is no function {call.function!r}")
+
+
+@njit_on_disk()
+def _diff(x: Any, starts: Any, lag: Any) -> Any:
+    y = np.empty_like(x)
+    for case in range(len(starts) - 1):
+        first = starts[case]
+        for t in range(first, starts[case + 1]):
+            y[t] = x[t] - x[max(first, t - lag)]
+    return y
+
+
+@njit_on_disk()
+def _moments(x: Any, starts: Any, size: Any, spread: Any) -> Any:
+    """Mean, or standard deviation (of the window itself), by sums of values and squares in two floats each."""
+    y = np.empty_like(x)
+    for case in range(len(starts) - 1):
+        first = starts[case]
+        s = c = q = d = 0.0
+        for t in range(first, starts[case + 1]):
+            for sign in (1.0, -1.0):
+                at = t if sign > 0 else t - size
+                if at < first:
+                    continue
+                v = sign * x[at]
+                a = s + v
+                b = a - s
+                c += (s - (a - b)) + (v - b)
+                s = a + c
+                c -= s - a
+                if spread:
+                    # the square, and what rounding took from it
+                    big = 134217729.0 * x[at]
+                    high = big - (big - x[at])
+                    low = x[at] - high
+                    p = x[at] * x[at]
+                    e = ((high * high - p) + 2.0 * high * low) + low * low
+                    p, e = sign * p, sign * e
+                    a = q + p
+                    b = a - q
+                    d += (q - (a - b)) + (p - b) + e
+                    q = a + d
+                    d -= q - a
+            n = float(min(size, t - first + 1))
+            if not spread:
+                y[t] = (s + c) / n
+                continue
+            # q - s*s/n in two floats
+            big = 134217729.0 * s
+            high = big - (big - s)
+            low = s - high
+            p = s * s
+            e = ((high * high - p) + 2.0 * high * low) + low * low + 2.0 * s * c
+            r = p / n
+            big = 134217729.0 * r
+            rh = big - (big - r)
+            rl = r - rh
+            back = r * n
+            big = 134217729.0 * n
+            nh = big - (big - n)
+            nl = n - nh
+            lost = ((rh * nh - back) + rh * nl + rl * nh) + rl * nl
+            rest = ((p - back) - lost + e) / n
+            v = ((q - r) + (d - rest)) / n
+            y[t] = sqrt(v) if v > 0.0 else 0.0
+    return y
+
+
+@njit_on_disk()
+def _extremes(x: Any, starts: Any, size: Any, sign: Any) -> Any:
+    """The largest, or with sign -1 the smallest, of the last `size` samples, by a queue of those that may become it."""
+    y = np.empty_like(x)
+    longest = 1
+    for case in range(len(starts) - 1):
+        longest = max(longest, starts[case + 1] - starts[case])
+    queue = np.empty(longest, np.int64)
+    for case in range(len(starts) - 1):
+        first, head, tail = starts[case], 0, 0
+        for t in range(first, starts[case + 1]):
+            if head < tail and queue[head] <= t - size:
+                head += 1
+            while head < tail and sign * x[queue[tail - 1]] <= sign * x[t]:
+                tail -= 1
+            queue[tail] = t
+            tail += 1
+            y[t] = x[queue[head]]
+    return y
+
+
+@njit_on_disk()
+def _integral(x: Any, starts: Any) -> Any:
+    """The sum of all samples before this one, in two floats."""
+    y = np.empty_like(x)
+    for case in range(len(starts) - 1):
+        s = c = 0.0
+        for t in range(starts[case], starts[case + 1]):
+            y[t] = s + c
+            a = s + x[t]
+            b = a - s
+            c += (s - (a - b)) + (x[t] - b)
+            s = a
+    return y
+
+
+@njit_on_disk()
+def _since(holds: Any, starts: Any, lag: Any) -> Any:
+    """Samples since it last held; infinite before it ever did."""
+    y = np.empty(len(holds))
+    for case in range(len(starts) - 1):
+        last = np.inf
+        for t in range(starts[case], starts[case + 1]):
+            last = 0.0 if holds[t] else last + 1.0
+            y[t] = last
+    return y
+
+
+@njit_on_disk()
+def _count(holds: Any, starts: Any, size: Any) -> Any:
+    """How often it began to hold within the last `size` samples; at the first sample it begins if it holds."""
+    y = np.empty(len(holds))
+    for case in range(len(starts) - 1):
+        first, total = starts[case], 0.0
+        for t in range(first, starts[case + 1]):
+            if holds[t] and (t == first or not holds[t - 1]):
+                total += 1.0
+            old = t - size
+            if old >= first and holds[old] and (old == first or not holds[old - 1]):
+                total -= 1.0
+            y[t] = total
+    return y

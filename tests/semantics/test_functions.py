@@ -1,0 +1,242 @@
+"""Functions in atoms: what they give, that they read back, and who refuses them by name."""
+
+import warnings
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import fernn
+from fernn.data import Dataset
+from fernn.errors import FormulaError, SignalError, UnsupportedError
+from fernn.formula import export_formula, from_json, parse, rename_channels, simplify, to_json, to_latex, to_sentence
+from fernn.formula.expressions import FUNCTIONS, Call, Lag, Step, Sum
+from fernn.semantics.explain import explain_case
+from oracle import Sampled, as_trace, holds, rho
+from strategies import CHANNELS, MIXED, function_atoms, grown, intervals, traces
+
+STEP = 0.5
+SEEN = st.recursive(function_atoms(), lambda inner: grown(inner, MIXED, intervals), max_leaves=4)
+
+
+def sampled(trace):
+    """One trace of samples half a second apart, as the package and as the definition take it."""
+    made = Sampled(as_trace(trace, CHANNELS))
+    made.step = STEP
+    return Dataset(trace[None], channels=CHANNELS, dt=STEP, time_unit="s"), made
+
+
+@settings(max_examples=300, deadline=None)
+@given(SEEN, traces(longest=25, dtype=np.float64))
+def test_functions_are_their_definition_at_every_sample(formula, trace):
+    data, made = sampled(trace)
+    wanted = np.array([rho(formula, made, t) for t in range(trace.shape[1])], float)
+    assume(not np.isnan(wanted).any())
+    try:
+        found = fernn.robustness(formula, data, at="all")[0]
+    except SignalError:  # a sum of infinite numbers: never where the definition has a number
+        assert not np.isfinite(wanted).all()
+        return
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    sure = np.abs(wanted) > 1e-6
+    verdicts = fernn.satisfied(formula, data, at="all")[0]
+    assert (verdicts == [holds(formula, made, t) for t in range(trace.shape[1])])[sure].all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(SEEN)
+def test_what_is_printed_and_written_reads_back(formula):
+    assert parse(str(formula)) == formula
+    assert from_json(to_json(formula)) == formula
+    assert to_latex(formula)
+    assert to_sentence(formula)
+    there = {name: f"{name} there" for name in fernn.formula.channels(formula)}
+    back = {new: old for old, new in there.items()}
+    assert rename_channels(rename_channels(formula, there), back) == formula
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEN, traces(longest=15, dtype=np.float64))
+def test_a_simpler_formula_says_the_same(formula, trace):
+    data, _ = sampled(trace)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            before = fernn.satisfied(formula, data, at="all")
+            after = fernn.satisfied(simplify(formula), data, at="all")
+    except SignalError:
+        return
+    assert np.array_equal(before, after)
+
+
+@pytest.mark.parametrize(
+    ("expression", "wanted"),
+    [
+        ("diff(x)", [0, 1, 2, 3]),
+        ("diff(x, 2)", [0, 1, 3, 5]),
+        ("diff(x, 1 s)", [0, 1, 3, 5]),
+        ("rate(x)", [0, 2, 4, 6]),
+        ("mean(x, 2)", [1, 1.5, 3, 5.5]),
+        ("mean(x, 1 s)", [1, 1.5, 3, 5.5]),
+        ("mean(x, 1000 ms)", [1, 1.5, 3, 5.5]),
+        ("std(x, 2)", [0, 0.5, 1, 1.5]),
+        ("lowest(x - 5, 2)", [-4, -4, -3, -1]),
+        ("highest(abs(x - 5), 2)", [4, 4, 3, 2]),
+        ("integral(x)", [0, 0.5, 1.5, 3.5]),
+        ("since(x >= 4)", [inf, inf, 0, 1]),
+        ("count(x > 1, 2)", [0, 1, 1, 0]),
+        ("min(x, 3)", [1, 2, 3, 3]),
+        ("max(x, y)", [1, 2, 4, 7]),
+        ("norm(x, y)", [1, 2, 4, 7]),
+        ("x*x", [1, 4, 16, 49]),
+        ("x/y", [inf, inf, inf, inf]),
+        ("y/y", [0, 0, 0, 0]),
+        ("(x - 1)/2 + 1", [1, 1.5, 2.5, 4]),
+    ],
+)
+def test_what_each_function_gives(expression, wanted):
+    rows = np.array([[1.0, 2.0, 4.0, 7.0], [0.0] * 4])
+    if expression == "count(x > 1, 2)":
+        rows[0, 3] = 9.0
+    data = Dataset(rows[None], channels=("x", "y"), dt=0.5, time_unit="s")
+    data = replace(data, values=np.array([[[1.0, 2.0, 4.0, 1.0], [0.0] * 4]])) if "count" in expression else data
+    data = replace(data, values=np.array([[[1.0, 2.0, 4.0, 3.0], [0.0] * 4]])) if "since" in expression else data
+    assert fernn.robustness(f"{expression} >= 0", data, at="all")[0].tolist() == wanted
+
+
+def test_sums_over_windows_do_not_drift():
+    size, width = 1_000_000, 50
+    rng = np.random.default_rng(0)
+    x = 1e6 + rng.normal(size=size).cumsum() + 1e3 * rng.normal(size=size)
+    data = Dataset(x[None, None], channels=("x",))
+    windows = np.lib.stride_tricks.sliding_window_view(x, width)
+    for name, reduce in (("mean", np.mean), ("std", np.std)):
+        found = fernn.robustness(f"{name}(x, {width}) >= 0", data, at="all")[0][width - 1 :]
+        np.testing.assert_allclose(found, reduce(windows, axis=1), rtol=1e-9)
+
+
+def test_traces_of_unequal_length_are_windows_of_their_own():
+    rng = np.random.default_rng(0)
+    some = [rng.normal(size=(1, size)) for size in (3, 9, 5)]
+    together = fernn.robustness("G (std(x, 4) <= 2 & since(x > 0) <= 1)", some, ["x"])
+    alone = [fernn.robustness("G (std(x, 4) <= 2 & since(x > 0) <= 1)", each[None], ["x"])[0] for each in some]
+    assert together.tolist() == alone
+
+
+def test_float32_is_computed_in_double_precision_and_rounded():
+    x = np.array([[[0.1, 0.2, 0.3]]], np.float32)
+    found = fernn.robustness("mean(x, 3) >= 0", x, ["x"], at="last")
+    assert found.dtype == np.float32
+    assert found[0] == np.float32(np.mean(x.astype(np.float64)))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("meen(x, 3) <= 2", "did you mean 'mean'"),
+        ("mean(x) <= 2", r"mean needs how far to look back, as in mean\(x, 2 s\)"),
+        ("mean(x, 2.5) <= 1", "2.5 is not whole"),
+        ("mean(x, 2 weeks) <= 1", "times are in ns, us, ms, s, min, h; found 'weeks'"),
+        ("abs(x, y) <= 1", "abs takes 1 expression, found 2"),
+        ("min(x) <= 1", "min takes 2 or more expressions, found 1"),
+        ("abs(x, 2 s) <= 1", "expected"),
+        ("diff(x, 0) <= 1", "more than nothing"),
+        ("x/0 <= 1", "division by zero"),
+        ("since(x) <= 2", "expected a comparison"),
+        ("mean(x > 2, 3) <= 2", "expected"),
+        ("abs(x <= 2", "expected"),
+        ("abs(x", "is not closed"),
+        ("(x - y <= 2", "is not closed"),
+        ("abs() <= 2", "expected an expression"),
+    ],
+)
+def test_a_slip_is_shown_where_it_is(text, told):
+    with pytest.raises(FormulaError, match=told) as caught:
+        parse(text)
+    assert caught.value.at is not None
+
+
+def test_times_need_a_known_step():
+    x = np.zeros((1, 1, 4))
+    with pytest.raises(FormulaError, match="the time between samples is not known"):
+        fernn.robustness("mean(x, 2 s) <= 1", x, ["x"])
+    with pytest.raises(FormulaError, match="is per second"):
+        fernn.robustness("rate(x) <= 1", x, ["x"])
+    with pytest.raises(FormulaError, match=r"0.25 s is not a multiple of the time between samples, 0.1 s"):
+        fernn.robustness("mean(x, 0.25 s) <= 1", Dataset(x, channels=("x",), dt=0.1, time_unit="s"))
+    assert Lag(0.3, "s").samples(Step(0.1, "s")) == 3
+    assert Lag(2, "min").samples(Step(500, "ms")) == 240
+
+
+def test_parentheses_are_of_formulas_or_of_expressions():
+    assert str(parse("((x - y)*2 <= 4) & (x >= 1)")) == "2*x - 2*y <= 4 & x >= 1"
+    assert str(parse("(x + 1)*(y - 1) <= 4")) == "(x + 1)*(y - 1) <= 4"
+    assert parse("min >= 3 & count <= 2") == parse('"min" >= 3 & "count" <= 2')  # channels, not functions
+    assert fernn.length(parse("G (mean(abs(x), 5) <= 3)")) == 4
+    assert fernn.formula.channels(parse("G (mean(x - y, 5) <= z)")) == ("x", "y", "z")
+
+
+@pytest.mark.parametrize("target", ["c", "python", "rtamt", "breach"])
+def test_targets_that_cannot_say_it_refuse_with_its_name(target):
+    with pytest.raises(UnsupportedError, match=r"mean\(x, 5\)"):
+        export_formula(parse("H (mean(x, 5) <= 3)"), target)
+
+
+def test_others_that_cannot_read_it_refuse_with_its_name():
+    from fernn.evaluation import relate
+    from fernn.learners import Enumerative, Fernn
+
+    rule, data = (
+        "G (mean(x, 5) <= 3)",
+        fernn.data.from_arrays(np.random.default_rng(0).normal(size=(8, 1, 9)), [0, 1] * 4),
+    )
+    for work in (
+        lambda: fernn.Monitor(rule),
+        lambda: relate(parse(rule), parse("G (mean(x, 6) <= 3)")),
+        lambda: Enumerative(template=parse("G (mean(x, 5) <= 3) & ?p")).fit(data),
+        lambda: Fernn(template=parse("G (mean(x, 5) <= 3) & ?p"), restarts=2).fit(data),
+        lambda: Fernn(guesses=(parse(rule),), restarts=2).fit(data),
+    ):
+        with pytest.raises(UnsupportedError, match=r"mean\(x, 5\)"):
+            work()
+    with pytest.raises(UnsupportedError, match="looks back"):
+        fernn.mirror(parse(rule))
+
+
+def test_an_explanation_says_what_the_function_read():
+    data = Dataset(np.array([[[1.0, 2.0, 9.0, 2.0]]]), channels=("x",), dt=0.5, time_unit="s")
+    told = explain_case("G (mean(x, 1 s) <= 5)", data, 0)
+    assert (told.satisfied, told.witness.sample) == (False, 2)
+    assert told.readings == {"mean(x, 1 s)": 5.5}
+    assert "mean(x, 1 s) = 5.5" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("G (abs(diff(v, 0.5 s)) <= 2)", "At all times, the size of the change of v within 0.5 s is at most 2."),
+        ("G (diff(v) <= 2)", "At all times, the change of v from sample to sample is at most 2."),
+        ("G (mean(v, 20) <= 3)", "At all times, the mean of v over 2 s is at most 3."),
+        (
+            "F (count(v > 3, 9 s) >= 3)",
+            "At some time, how often within 9 s it begins that v is above 3 is at least 3.",
+        ),
+        ("G (v/w <= 2)", "At all times, v/w is at most 2."),
+    ],
+)
+def test_functions_are_said_in_words(text, told):
+    assert to_sentence(parse(text), 0.1, "s") == told
+
+
+def test_calls_that_make_no_sense_cannot_be_made():
+    x = Sum((("x", 1.0),))
+    for made in (
+        lambda: Call("mean", (x,)), lambda: Call("nothing", (x,)), lambda: Call("abs", (x, x)),
+        lambda: Call("abs", (x,), Lag(2)), lambda: Call("since", (x,)), lambda: Lag(-1), lambda: Lag(inf, "s"),
+    ):  # fmt: skip
+        with pytest.raises(FormulaError):
+            made()
+    assert all(name.isidentifier() for name in FUNCTIONS)
