@@ -9,7 +9,7 @@ help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests that everyone runs (minutes)"
 	@echo "make test-all      run them and the slow ones: browsers, clusters, kills, long sweeps"
-	@echo "make check   lint, types, and the direction of imports"
+	@echo "make check   lint, types, the direction of imports, and counts of what a stranger would trip over"
 	@echo "make bench   measure speed beside other tools; writes docs/benchmarks.md"
 	@echo "make bench-fernn   measure how well and how fast FERNN learns; writes docs/fernn.md"
 	@echo "make bench-exact   measure how fast and how well the exact search works; writes docs/exact.md"
@@ -76,6 +76,7 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check src tests bench reproduction
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/test_house.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench $(ARGS)

@@ -42,7 +42,8 @@ from ..formula.nodes import (
     interval,
     replace_children,
 )
-from ..formula.parser import Token, TokenStream, parse_tokens
+from ..formula.parser import parse_tokens
+from ..formula.tokens import Token, TokenStream
 
 Kind = Literal["threshold", "end"]
 Ends = tuple[int | None, int | None]
