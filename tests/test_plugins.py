@@ -118,6 +118,7 @@ def test_nothing_is_loaded_before_it_is_asked_for(recorded):
     assert (recorded.folder / "loaded.txt").exists()
 
 
+@pytest.mark.slow
 def test_a_learner_from_outside_learns_is_kept_resumed_reported_and_compared(recorded):
     told = json.loads(recorded("learn", "cruise.csv", "--method", "fixed", "--out", "run", "--json").stdout)
     assert told["formula"] == "G (v <= 34.3)"
@@ -166,6 +167,7 @@ def test_a_target_from_outside_is_written_and_listed(outside):
     assert "--to is one of c, python" in outside("export", "true", "--to", "shoot", code=3).stderr
 
 
+@pytest.mark.slow
 def test_an_engine_from_outside_does_the_work(recorded):
     words = ("learn", "cruise.csv", "--max-length", "2", "--restarts", "4", "--set", "rounds=2", "--json")
     here = json.loads(recorded(*words).stdout)

@@ -30,6 +30,7 @@ def fernn(called):
     return called
 
 
+@pytest.mark.slow
 def test_a_question_shows_the_trace_and_what_the_rules_say(fernn):
     found = fernn("ask", "run", answers="q\n")
     assert found.code == 0, found.err

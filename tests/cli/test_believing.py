@@ -25,6 +25,7 @@ def test_rivals_of_a_run_are_shown_with_what_would_decide(called):
     assert all(parse(text) for group in told["groups"] for text in group["formulas"])
 
 
+@pytest.mark.slow
 def test_the_archive_of_fernn_has_rivals_too(called):
     write_csv(load("cruise", cases=25), "cruise.csv")
     assert called("learn", "cruise.csv", "--max-length", "3", "--time-limit", "3", "--out", "run").code == 0
@@ -63,6 +64,7 @@ def test_a_run_that_is_not_there_is_told(called):
     assert "there is no folder 'nowhere'" in done.err
 
 
+@pytest.mark.slow
 def test_believing_says_what_speaks_for_and_against_and_keeps_what_was_learned(called):
     write_csv(load("cruise", cases=30), "cruise.csv")
     done = called("learn", "cruise.csv", "--method", "enumerative", "--max-length", "2", "--out", "run")

@@ -28,6 +28,7 @@ def fernn(called):
     return called
 
 
+@pytest.mark.slow
 def test_the_cause_is_printed_in_words_with_a_picture_and_commands_that_can_be_pasted(fernn):
     done = fernn("cause", "tank.csv", *COLUMN, *QUICK)
     assert done.code == 0, done.err
@@ -134,6 +135,7 @@ def test_a_recording_with_known_causes_can_be_made(fernn):
     assert fernn("generate", "tank", "-o", "made.npz").code == 3
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_best(tmp_path):
     tank(cases=30, samples=400, flip=0.1).write_csv(tmp_path / "tank.csv")
     words = ["cause", "tank.csv", *COLUMN, "--max-length", "5", "--folds", "9"]

@@ -126,6 +126,7 @@ def test_a_label_that_is_another_one_misspelt_is_named_before_learning(fernn):
     assert "'n.i.O' (1 case)" in two.err
 
 
+@pytest.mark.slow
 def test_one_class_says_which_known_faults_it_catches_and_when_it_is_useless(fernn):
     random = np.random.default_rng(0)
     values, labels = random.normal(0, 1, (60, 3, 20)), np.repeat([1, 0], [40, 20])

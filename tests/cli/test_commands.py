@@ -137,6 +137,7 @@ def test_a_named_data_set_is_looked_over_and_takes_no_options_that_cannot_apply(
     assert bare["classes"] == []
 
 
+@pytest.mark.slow
 def test_eval_judges_every_trace_and_counts_errors(cruise):
     done = fernn("eval", "G (v <= 34.3)", "cruise.csv", "--json", cwd=cruise)
     assert done.returncode == 1, "some traces violate it"
@@ -160,6 +161,7 @@ def test_eval_reads_files_without_labels_and_windows_in_seconds(tmp_path):
     assert "score" not in json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_explain_names_the_sample_that_decides(tmp_path):
     (tmp_path / "t.csv").write_text("case,time,v\na,0,1\na,1,9\na,2,1\nb,0,1\nb,1,2\n")
     done = fernn("explain", "G (v <= 4)", "t.csv", "--case", "a", cwd=tmp_path)

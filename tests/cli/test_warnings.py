@@ -53,6 +53,7 @@ def test_a_command_warns_of_formulas_that_it_shows_each_once(folder, words):
         assert told, "some of these rivals have windows that short traces do not reach"
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_given_is_warned_of(folder, short):
     words = ["eval", "G[9,11] (v <= 1)", "s.csv"]
     done = subprocess.run([*FERNN, *words], capture_output=True, text=True, cwd=folder, timeout=300)

@@ -205,6 +205,7 @@ def test_each_threshold_errs_about_as_often_as_on_cct():
     assert [errors(made, c - 0.7) for c in (32, 33)] == pytest.approx([errors(cct, c) for c in (32, 33)], abs=0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recordings")
 @pytest.mark.parametrize("learner", [Enumerative(max_length=2, folds=0), Fernn(max_length=2, restarts=8, rounds=4)])
 def test_what_is_learned_on_one_holds_on_the_other(learner):

@@ -138,6 +138,7 @@ def test_the_commands_take_series_files_and_names(walks):
     assert "needs 'name'" in needed.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_the_commands_know_series_by_name(tmp_path):
     path = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})"

@@ -71,6 +71,7 @@ def test_there_are_two_workers_and_both_work(engine):
     assert os.getpid() not in pids
 
 
+@pytest.mark.slow
 def test_data_arrive_as_they_are(engine, data):
     ragged = from_arrays([[[1.0, 2.0]], [[3.0, 0.1, 1e-300]]], ["bad", "good"], name="two", groups=["g", "h"])
     for sent in (data, ragged):
@@ -92,6 +93,7 @@ def test_a_unit_that_kills_every_worker_is_told_with_its_seed_and_the_rest_is_do
     assert (lost.unit.seed, lost.tries) == (2, 2)
 
 
+@pytest.mark.slow
 def test_an_error_is_tried_again_but_not_one_of_ours(engine):
     found = {answer.unit.seed: answer for answer in answers(engine, "wrong", None, [Unit({}, s) for s in range(4)])}
     assert (found[1].problem.split(" (")[0], found[1].tries) == ("ZeroDivisionError: one over nothing", 3)
@@ -122,6 +124,7 @@ def test_fernn_finds_the_same_though_a_worker_is_killed_in_the_middle(engine, da
     assert there.state["archive"] == here.state["archive"]
 
 
+@pytest.mark.slow
 def test_a_fit_goes_on_with_another_engine(engine, data):
     half = replace(FERNN, rounds=2).fit(data)
     assert replace(FERNN, engine=engine).fit(data, resume=half.state).front == FERNN.fit(data).front
@@ -235,6 +238,7 @@ def test_an_executor_that_is_broken_is_told():
     assert answer.unit.seed == 7
 
 
+@pytest.mark.slow
 def test_jobs_of_a_queue_do_the_same(data, tmp_path):
     pytest.importorskip("submitit")
     from fernn.engines.slurm import Slurm

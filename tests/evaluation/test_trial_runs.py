@@ -32,6 +32,7 @@ def test_the_error_is_that_of_the_printed_formula_on_traces_that_were_not_learne
     assert (found["cases"], found["learned_on"]) == (len(made.test), len(made.train))
 
 
+@pytest.mark.slow
 def test_an_unquantised_network_shows_its_own_verdicts_beside_those_of_its_formula():
     found = measure(Trial("intervals", "0", "paper, unquantised", 2), limit=1)
     assert 0 <= found["mixture"] <= 1

@@ -57,6 +57,7 @@ def test_each_law_is_seen_at_work(before, after):
     assert str(simplify(parse(before))) == after
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(formulas(leaves=8), traces(longest=15))
 def test_the_negation_normal_form_says_the_same_without_negations(formula, trace):

@@ -54,6 +54,7 @@ def test_the_corpus_and_all_that_ever_broke_it_is_read_or_refused(name):
         assert crash is None, f"{data[:200]!r}\n{crash.story}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - SLOW))
 def test_changes_of_the_corpus_are_read_or_refused(name):
     if name in NEEDS:

@@ -160,6 +160,7 @@ def test_fernn_goes_on_from_a_time_limit_to_what_it_finds_without_one(asked, mon
     assert again.notes == ()
 
 
+@pytest.mark.slow
 def test_longer_formulas_are_left_out_where_preparing_them_takes_the_time(asked):
     asked(0.001)
     fit = Fernn(max_length=8, restarts=8, rounds=2, time_limit=1.0).fit(spikes())

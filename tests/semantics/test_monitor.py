@@ -100,6 +100,7 @@ def test_a_past_monitor_is_the_definition_at_every_prefix(formula, trace):
         assert monitor.finish() == reading
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(formulas(FUTURE, leaves=5), traces(dtype=np.float64, longest=12))
 def test_a_future_monitor_that_ends_is_the_definition_at_every_prefix(formula, trace):

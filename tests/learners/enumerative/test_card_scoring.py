@@ -111,6 +111,7 @@ def test_what_is_found_is_the_same(kernels, samples, count, space, weights, more
     assert_same(*(explored(data, space, device, weighed, **more) for device in ("cpu", "cuda")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "template", ["G (?p -> F ?q)", "{?p; G ?p} & F ?q", "(?p U ?q) | ?r", "!(?p U ?q)", "?p ?{W, R} ?q"]
 )

@@ -109,6 +109,7 @@ def test_limits_are_kept():
     assert strict.best == errors(least(kept, data, np.ones(len(data)), True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "template",
     [
@@ -166,6 +167,7 @@ def test_weak_operators_are_searched_whole_on_traces_of_unequal_length(template,
         assert found.best == errors(least(every, data, np.ones(len(data)), future))
 
 
+@pytest.mark.slow
 def test_open_windows_are_searched():
     data = noisy(7, 30, 5)
     shape = parse("F[?w] ?p | G[?v] ?q")
