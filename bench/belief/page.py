@@ -44,7 +44,7 @@ def aims(store: Store) -> Iterator[Aim]:
     text = f"false alarms of the shuffling test on {len(noise)} label-shuffled sets"
     yield Aim(text, f"at most {shuffling.LEVEL:g}", f"{false:.2f}", false <= shuffling.LEVEL if noise else None)
     calm = store.found("watching").get("nothing changes")
-    text = f"false alarms of `fernn watch` on {watching.STREAMS} streams of 300 traces"
+    text = f"false alarms of `fernn drift` on {watching.STREAMS} streams of 300 traces"
     met = None if calm is None else calm["raised"] <= watching.ALARM
     yield Aim(text, f"at most {watching.ALARM:g}", "-" if calm is None else f"{calm['raised']:.2f}", met)
 

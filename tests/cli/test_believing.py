@@ -109,17 +109,17 @@ def test_a_rule_is_watched_on_new_recordings(called):
     for name, seed, cases in (("old", 0, 100), ("new", 1, 40)):
         write_csv(load("cruise", cases=cases, seed=seed), f"{name}.csv")
     assert called("learn", "old.csv", "--method", "enumerative", "--max-length", "2", "--out", "run").code == 0
-    done = called("watch", "run", "new.csv")
+    done = called("drift", "run", "new.csv")
     assert done.code == 0, done.err
     assert "the rule holds, as far as 80 traces can tell" in done.out
     data = load("cruise", cases=200, seed=2)
     write_csv(replace(data, values=data.values + 25.0), "faster.csv")
-    done = called("watch", "run", "new.csv", "faster.csv", "--json")
+    done = called("drift", "run", "new.csv", "faster.csv", "--json")
     assert done.code == 1
     told = json.loads(done.out)
     assert {alarm["kind"] for alarm in told["alarms"]} == {"errors", "traces"}
     assert told["broken_by"]["file"]
-    assert called("watch", "run", "none.csv").code == 2
+    assert called("drift", "run", "none.csv").code == 2
 
 
 def test_recordings_without_the_column_of_labels_are_watched_too(called):
@@ -129,6 +129,6 @@ def test_recordings_without_the_column_of_labels_are_watched_too(called):
         cut = [line.rsplit(",", 1)[0] for line in lines] if name == "new" else lines
         path.write_text("\n".join(cut).replace("label", "verdict") + "\n")
     assert called("learn", "old.csv", "--label", "verdict", "--method", "enumerative", "--out", "run").code == 0
-    done = called("watch", "run", "new.csv")
+    done = called("drift", "run", "new.csv")
     assert done.code == 0, done.err
     assert "as far as 40 traces can tell" in done.out

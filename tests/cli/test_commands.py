@@ -109,6 +109,7 @@ def test_commands_about_a_formula_are_under_formula_and_the_old_names_say_so():
     new, old = fernn("formula", "simplify", "!(x < 1)"), fernn("simplify", "!(x < 1)")
     assert (new.returncode, new.stdout, new.stderr) == (0, old.stdout, "")
     assert old.stderr.strip() == "note: fernn simplify is now called fernn formula simplify"
+    assert "note: fernn watch is now called fernn drift" in fernn("watch", "no run", "no.csv").stderr
     assert fernn("formula", "simplify", "x <").returncode == 3
 
 

@@ -33,7 +33,7 @@ WHOLE = {
     "explain": ["{formula}", "{file}", "--case", "a"],
     "classify": ["{run}", "{file}"],
     "monitor": ["{formula}"],
-    "watch": ["{run}", "{file}"],
+    "drift": ["{run}", "{file}"],
     "export": ["{formula}", "--to", "c"],
     "simplify": ["{formula}"],
 }
@@ -122,7 +122,7 @@ def test_an_option_that_there_is_not_is_bad_usage(there, command):
         ("check", ["--decimal", "x"]), ("eval", ["--at", "noon"]), ("explain", ["--at", "noon"]),
         ("monitor", ["--bad-rows", "mend"]), ("monitor", ["--decimal", "x"]), ("monitor", ["--dt", "-1"]),
         ("export", ["--to", "cobol"]), ("params", ["--fpr", "2"]), ("cause", ["--test", "2"]),
-        ("equiv", ["--length", "0"]), ("plot", ["--kind", "magic"]), ("watch", ["--alarm", "2"]),
+        ("equiv", ["--length", "0"]), ("plot", ["--kind", "magic"]), ("drift", ["--alarm", "2"]),
         ("sample", ["--megabytes", "0"]), ("believe", ["--folds", "1"]), ("certify", ["--samples", "0"]),
     ],
 )  # fmt: skip

@@ -133,8 +133,8 @@ def test_what_cannot_be_read_in_pieces_says_so(called, tmp_path):
 
 def test_watch_in_pieces_says_what_watch_says(called, cruise):
     assert called("learn", "cruise.csv", "--max-length", "2", "--restarts", "4", "--out", "run", "-q").code == 0
-    whole = json.loads(called("watch", "run", "cruise.parquet", "cruise.csv", "--json").out)
-    asked = ("watch", "run", "cruise.parquet", "cruise.csv", "--json", "--stream", "--piece-rows", "777")
+    whole = json.loads(called("drift", "run", "cruise.parquet", "cruise.csv", "--json").out)
+    asked = ("drift", "run", "cruise.parquet", "cruise.csv", "--json", "--stream", "--piece-rows", "777")
     assert json.loads(called(*asked).out) == whole
 
 
@@ -184,7 +184,7 @@ def test_watch_on_an_engine_says_nothing_of_no_traces_after_an_early_ctrl_c(call
     called("learn", "cruise.csv", "--max-length", "1", "--restarts", "4", "--out", "run", "--no-report")
     monkeypatch.setattr("fernn.runs.out_of_core.run_units", pressed)
     monkeypatch.setattr("fernn.engines.resolve._default", None)
-    done = called("watch", "run", "cruise", "--engine", "processes:1")
+    done = called("drift", "run", "cruise", "--engine", "processes:1")
     assert (done.code, done.out) == (130, "")
     assert "interrupted before any trace was judged" in done.err
 
@@ -224,7 +224,7 @@ def test_a_sample_of_a_folder_is_refused_with_the_commands_that_take_one(called,
     assert "big is a folder" in done.err
     assert "fernn learn takes a sample itself (--sample)" in done.err
     assert "eval, check, watch and learn read all" in called("compare", "big", *OPTIONS).err
-    for command in ("eval", "check", "learn", "watch"):
+    for command in ("eval", "check", "learn", "drift"):
         assert "Parquet files" in " ".join(called(command, "--help").out.split("--help")[0].split())
 
 
@@ -272,7 +272,7 @@ def sampled_run(called, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("file", ["big", "later.csv", "unlabelled.csv", "run/sample.npz"])
 def test_a_run_that_learned_from_a_sample_watches_recordings_with_the_columns_of_its_data(called, sampled_run, file):
-    done = called("watch", "run", file)
+    done = called("drift", "run", file)
     assert done.code == 0, done.err
     assert "the rule holds" in done.out
     assert ("error 0 %" in done.out) == (file != "unlabelled.csv")

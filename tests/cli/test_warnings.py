@@ -41,7 +41,7 @@ def folder(tmp_path_factory, short):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["believe", "run"], ["rivals", "run"], ["ask", "run"], ["watch", "run", "s.csv"]])
+@pytest.mark.parametrize("words", [["believe", "run"], ["rivals", "run"], ["ask", "run"], ["drift", "run", "s.csv"]])
 def test_a_command_warns_of_formulas_that_it_shows_each_once(folder, words):
     done = subprocess.run([*FERNN, *words], input="q\n", capture_output=True, text=True, cwd=folder, timeout=300)
     assert "Traceback" not in done.stderr

@@ -183,7 +183,7 @@ def test_watching_is_the_same_wherever_it_is_done(folder, tmp_path):
     )  # fmt: skip
     assert learned.returncode == 0, learned.stderr
     assert "files judged by all on processes:2" in learned.stderr
-    here, there = said("watch", run, folder, "--json"), said("watch", run, folder, "--json", "--engine", "processes:2")
+    here, there = said("drift", run, folder, "--json"), said("drift", run, folder, "--json", "--engine", "processes:2")
     assert there.returncode == here.returncode, there.stderr
     assert there.stdout == here.stdout
 

@@ -26,12 +26,12 @@ from .demo import demo
 from .evaluate import evaluate, explain
 from .formulas import export, simplify
 from .learn import learn
+from .live import drift, monitor
 from .look import plot, report, studio
 from .mine import cause, params
 from .output import INTERRUPTED, Warnings, as_json, complain
 from .recordings import check, generate, sample
 from .results import classify
-from .watch import monitor, watch
 
 NUMBA_SETTINGS = Path(".numba_config.yaml")
 """Read by numba from the working folder as soon as it is imported."""
@@ -41,7 +41,7 @@ UsageError: Any = typer.BadParameter.__base__  # typer's own or click's, whichev
 GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Learn": (learn, methods, compare),
     "Look": (check, report, plot, studio),
-    "Use": (evaluate, explain, monitor, watch, export),
+    "Use": (evaluate, explain, monitor, drift, export),
     "Check a rule": (believe, rivals, ask),
 }
 """What the first screen shows, besides the commands of `formula`."""
@@ -234,12 +234,12 @@ def _name(command: Callable[..., Any]) -> str:
     return {"evaluate": "eval"}.get(command.__name__, command.__name__)
 
 
-def _under_old_name(command: Callable[..., Any], to: str) -> Callable[..., Any]:
+def _under_old_name(command: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
     """The command under its old name, which says the new one."""
 
     @wraps(command)
     def forward(**given: Any) -> Any:
-        complain(f"note: fernn {_name(command)} is now called fernn {to} {_name(command)}")
+        complain(f"note: fernn {old} is now called fernn {new}")
         return command(**given)
 
     return forward
@@ -249,7 +249,8 @@ for command in (*(each for group in GROUPS.values() for each in group), *MORE):
     app.command(name=_name(command), cls=HelpfulCommand)(_with_help_all(command))
 for command in FORMULA:
     formula_app.command(name=_name(command), cls=HelpfulCommand)(command)
-    app.command(name=_name(command), hidden=True)(_under_old_name(command, "formula"))
+    app.command(name=_name(command), hidden=True)(_under_old_name(command, _name(command), f"formula {_name(command)}"))
+app.command(name="watch", hidden=True)(_under_old_name(drift, "watch", "drift"))
 app.add_typer(formula_app, name="formula")
 
 

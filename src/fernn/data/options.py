@@ -162,7 +162,7 @@ READING: dict[str, tuple[str, ...]] = {
     "cause": tuple(f.name for f in fields(ReadOptions) if f.name not in _LABELS),
 }  # fmt: skip
 """The options of reading of commands that do not take all of them."""
-FROM_RUN = ("report", "ask", "rivals", "believe", "watch", "classify", "plot")
+FROM_RUN = ("report", "ask", "rivals", "believe", "drift", "classify", "plot")
 """Commands that read as the run says, and take none."""
 
 

@@ -21,7 +21,7 @@ from .readers.dialect import broken_line
 from .readers.registry import file_format
 from .transform import with_steps
 
-FOLDER = "Name one file in it; of folders of Parquet files, eval, check, watch and learn read all."
+FOLDER = "Name one file in it; of folders of Parquet files, eval, check, drift and learn read all."
 
 
 def read(

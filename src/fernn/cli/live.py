@@ -1,4 +1,4 @@
-"""Commands that run a rule on what comes: `monitor` on standard input, `watch` on later recordings."""
+"""Commands that run a rule on what comes: `monitor` on standard input, `drift` on later recordings."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _number(cell: str) -> Any:
 BLOCKS = 12
 
 
-def watch(
+def drift(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")],
     files: Annotated[
         list[str],
@@ -238,7 +238,7 @@ def watch(
         raise UnsupportedError(f"--alarm is a chance, between 0 and 1; found {alarm}")
     job = load_job(run, warned=print_problems)
     if not job.data.classes:
-        raise UnsupportedError("watch follows a rule for two classes, not one for real labels")
+        raise UnsupportedError("drift follows a rule for two classes, not one for real labels")
     found = load_result(job)
     assert isinstance(found, Outcome)
     train, held = job.parts
