@@ -34,6 +34,7 @@ WHOLE = {
     "classify": ["{run}", "{file}"],
     "monitor": ["{formula}"],
     "drift": ["{run}", "{file}"],
+    "watch": ["{run}", "{file}"],
     "export": ["{formula}", "--to", "c"],
     "simplify": ["{formula}"],
 }
