@@ -223,7 +223,7 @@ def test_a_sample_of_a_folder_is_refused_with_the_commands_that_take_one(called,
     assert done.code == 3
     assert "big is a folder" in done.err
     assert "fernn learn takes a sample itself (--sample)" in done.err
-    assert "eval, check, watch and learn read all" in called("compare", "big", *OPTIONS).err
+    assert "eval, check, drift and learn read all" in called("compare", "big", *OPTIONS).err
     for command in ("eval", "check", "learn", "drift"):
         assert "Parquet files" in " ".join(called(command, "--help").out.split("--help")[0].split())
 
