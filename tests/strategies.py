@@ -78,7 +78,7 @@ def calls(draw, depth=2, inner=False):
     if lag is not None and draw(st.booleans()):
         lag = Lag(lag.amount / 2, "s")  # samples are half a second apart
     if known.of_formula:
-        inside = (draw(formulas(leaves=3)),)
+        inside = (draw(formulas(PAST, leaves=3)),)
     else:
         inside = tuple(draw(expressions(depth).filter(lambda part: part.weights)) for _ in range(count))
     if name in ("*", "/"):

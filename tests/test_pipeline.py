@@ -203,6 +203,12 @@ def test_what_cannot_be_done_is_told_before_anything_is_read(here, given, told):
     assert not list(here.iterdir())
 
 
+@pytest.mark.parametrize("data", [None, 3, [1, 2, 3], [], np.zeros(4), object()])
+def test_what_is_no_data_is_told_what_is(data):
+    with pytest.raises(DataError, match="case, channel, time"):
+        fernn.learn(data)
+
+
 def test_a_dataset_is_not_read_again():
     with pytest.raises(UnsupportedError, match="as it is"):
         fernn.learn(runs(), good="ok")

@@ -29,7 +29,7 @@ from .data.options import ReadOptions
 from .data.problems import did_you_mean
 from .data.splits import blocks
 from .data.streaming import Stream, is_large, open_source
-from .errors import EngineWarning, FernnWarning, FormulaError, RunError, UnsupportedError
+from .errors import DataError, EngineWarning, FernnWarning, FormulaError, RunError, UnsupportedError
 from .evaluation.intervals import LEVEL, cluster_interval, error_interval
 from .evaluation.permutation_test import Detection, HoldoutTest, evaluate_outcome
 from .formula import Formula, parse, to_sentence
@@ -106,10 +106,12 @@ class ErrorEstimate:
         return self.error
 
     def __str__(self) -> str:
-        """`0.0250: 1 of 40 wrong, 95 % interval 0.0006 to 0.1316`"""
+        """`0.0250: 1 of 40 wrong, 95% interval 0.0006 to 0.1316`"""
         what = f"mean absolute error on {self.cases}" if self.wrong is None else f"{self.wrong} of {self.cases} wrong"
-        between = "" if self.interval is None else f", {LEVEL:.0%} interval {self.interval[0]:.4f} to "
-        return f"{self.error:.4f}: {what}{between}{'' if self.interval is None else f'{self.interval[1]:.4f}'}"
+        if self.interval is None:
+            return f"{self.error:.4f}: {what}"
+        low, high = self.interval
+        return f"{self.error:.4f}: {what}, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
 
 
 def learn(
@@ -171,15 +173,12 @@ def _split_options(
     known = ReadOptions.names()
     reading = {name: value for name, value in options.items() if name in known}
     settings = {name: value for name, value in options.items() if name not in known}
-    for name in settings:
-        if near := did_you_mean(name, known) if name not in _setting_names(method, classes) else "":
+    for name in settings:  # of the names that plan will not know, those that were meant for reading
+        if (near := did_you_mean(name, known)) and not did_you_mean(
+            name, plan("", {}, method, classes=classes)["learner"]
+        ):
             raise UnsupportedError(f"there is no option {name!r} of learn{near}")
     return reading, settings
-
-
-def _setting_names(method: str, classes: str | None) -> set[str]:
-    planned = plan("", {}, method, {}, classes=classes)
-    return set(planned["learner"]) | {"max_length"}
 
 
 def _dataset(data: Any, label: Any, reading: dict[str, Any]) -> Dataset:
@@ -190,6 +189,14 @@ def _dataset(data: Any, label: Any, reading: dict[str, Any]) -> Dataset:
         return data
     if is_frame(data):
         return from_frame(data, label, **reading)
+    if not isinstance(data, (np.ndarray, list, tuple)):
+        raise DataError(
+            f"learn takes a file, a Dataset, a data frame or an array [case, channel, time]; found {type(data).__name__}"
+        )
+    if np.ndim(data[0] if len(data) else 0) == 0:
+        raise DataError(
+            "an array of traces is [case, channel, time], or [case, time] for one channel; here is one axis."
+        )
     named = {"group": "groups", "case": "cases", "unit": "time_unit"}
     y = None if isinstance(label, str) else label
     return from_arrays(data, y, **{named.get(name, name): value for name, value in reading.items()})
@@ -397,7 +404,7 @@ def _judge_on_all(done: Outcome | RulesOutcome, listener: Listener) -> Outcome |
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Kept:
+class _RunResult:
     """What rules and a rule have in common: the run, its report, saving and loading."""
 
     outcome: Any
@@ -424,14 +431,14 @@ class _Kept:
         return str(self.outcome.ended)
 
     @cached_property
-    def assessment(self) -> HoldoutTest | Detection | None:
+    def holdout_test(self) -> HoldoutTest | Detection | None:
         """What was learned beside chance, on the traces kept for the test; None where there are none."""
         return evaluate_outcome(self.outcome)
 
     @property
     def refusal(self) -> str | None:
         """Why what was learned should not be used; None if no reason is known."""
-        return None if self.assessment is None else self.assessment.refusal
+        return None if self.holdout_test is None else self.holdout_test.refusal
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """Writes all of it as one HTML file, `report.html` in the run if nothing else is said."""
@@ -480,7 +487,7 @@ class _Kept:
         return lines + ([f"run: {self.run}"] if is_kept else [])
 
 
-class Result(_Kept):
+class Result(_RunResult):
     """A learned rule: what it says, how often it is wrong on traces not learned from, and the run it is kept in."""
 
     outcome: Outcome
@@ -532,7 +539,7 @@ class Result(_Kept):
         return f"<p>{escape(self.sentence)}{words}</p>{self.front._repr_html_()}"
 
 
-class ClassResult(_Kept):
+class ClassResult(_RunResult):
     """Learned rules for classes, how often they are wrong on traces not learned from, and the run they are kept in."""
 
     outcome: RulesOutcome

@@ -151,6 +151,7 @@ def test_float32_is_computed_in_double_precision_and_rounded():
         ("abs(x", "is not closed"),
         ("(x - y <= 2", "is not closed"),
         ("abs() <= 2", "expected an expression"),
+        ("since(F (x > 2)) <= 2", "since looks back, so it cannot be of F"),
     ],
 )
 def test_a_slip_is_shown_where_it_is(text, told):
@@ -169,6 +170,21 @@ def test_times_need_a_known_step():
         fernn.robustness("mean(x, 0.25 s) <= 1", Dataset(x, channels=("x",), dt=0.1, time_unit="s"))
     assert Lag(0.3, "s").samples(Step(0.1, "s")) == 3
     assert Lag(2, "min").samples(Step(500, "ms")) == 240
+
+
+def test_data_read_in_pieces_know_their_step(tmp_path):
+    from fernn.semantics.stream_evaluation import evaluate_file
+
+    rng = np.random.default_rng(0)
+    data = fernn.data.from_arrays(rng.normal(size=(8, 1, 30)), [0, 1] * 4, ["x"], dt=0.5, time_unit="s")
+    fernn.data.write_csv(data, tmp_path / "d.csv")
+    rule = "G (mean(x, 2 s) <= 0.7) & rate(x) <= 5"
+    assert evaluate_file(rule, tmp_path / "d.csv", rows=37).score == fernn.score(rule, data)
+    assert 0 < fernn.score(rule, data).mcr < 1
+    unknown = replace(data, dt=None, time_unit=None)
+    fernn.data.write_csv(unknown, tmp_path / "n.csv")
+    with pytest.raises(FormulaError, match=r"--dt 0.1 --unit s"):
+        evaluate_file(rule, tmp_path / "n.csv")
 
 
 def test_parentheses_are_of_formulas_or_of_expressions():

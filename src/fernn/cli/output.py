@@ -149,8 +149,10 @@ def percent(share: float) -> str:
 
 
 def short(value: float) -> str:
-    """Six digits: enough to read, not to compute with."""
-    return f"{value + 0.0:.6g}"  # -0 becomes 0
+    """A number as people read it."""
+    from ..formula.printer import format_short
+
+    return format_short(value)
 
 
 def _is_number(cell: str) -> bool:

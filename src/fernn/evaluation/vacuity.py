@@ -190,7 +190,9 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
 
             def judge(to: float, cases: Ints, k: int = k) -> Bools:
                 moved = with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
-                return np.asarray(satisfied(moved, select_traces(data, cases), data.channels, step=time_step(data)))
+                return np.asarray(
+                    satisfied(moved, select_traces(data, cases), data.channels, step=time_step(data.dt, data.time_unit))
+                )
 
             ends = bracket(np.array(sorted([*atom_range(atom, data), atom.threshold])))
             found.append(Slack(atom, *(last_equal_threshold(judge, atom.threshold, end, len(data)) for end in ends)))

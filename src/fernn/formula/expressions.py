@@ -31,6 +31,10 @@ SECONDS: dict[str, Decimal] = {
     "h": Decimal(3600),
 }  # fmt: skip
 """The units of time, in seconds."""
+UNKNOWN_STEP = (
+    "the time between samples is not known. Pass it with its unit, as in --dt 0.1 --unit s; in Python, "
+    'read with dt=0.1, unit="s"'
+)
 MOST = 10**9
 """Samples of a trailing window."""
 
@@ -61,7 +65,7 @@ class Lag:
         if self.unit is None:
             return int(self.amount)
         if step is None:
-            raise FormulaError(f"{self} is a time, and the time between samples is not known: pass dt and its unit")
+            raise FormulaError(f"{self} is a time, and {UNKNOWN_STEP}")
         count = Decimal(repr(self.amount)) * SECONDS[self.unit] / step.seconds
         if abs(count - round(count)) > Decimal("1e-6") or round(count) < 1:
             raise FormulaError(f"{self} is not a multiple of the time between samples, {step}")
@@ -138,6 +142,14 @@ class Call:
         if any(isinstance(each, Sum) == known.of_formula for each in self.arguments):
             what = "a formula, as in since(x > 3)" if known.of_formula else "expressions such as x - y"
             raise FormulaError(f"{name} is of {what}")
+        self._check_direction()
+
+    def _check_direction(self) -> None:
+        from .measures import direction
+
+        for part in self.arguments:
+            if not isinstance(part, Sum) and direction(part) not in ("now", "past"):
+                raise FormulaError(f"{self.function} looks back, so it cannot be of {part}, which looks ahead")
 
     def __str__(self) -> str:
         from .printer import format_term
@@ -151,6 +163,10 @@ class Call:
 
         found = (each.channels if isinstance(each, Sum) else channels(each) for each in self.arguments)
         return tuple(dict.fromkeys(name for names in found for name in names))
+
+    @property
+    def is_per_second(self) -> bool:
+        return self.function in FUNCTIONS and FUNCTIONS[self.function].needs_step
 
     @property
     def sums(self) -> tuple[Sum, ...]:
@@ -248,7 +264,12 @@ def calls_of(weights: Weights) -> Iterator[Call]:
 
 
 def reach(call: Call, step: Step | None) -> float:
-    """How many samples back of the judged one its value can depend on; infinite for integrals and `since`."""
+    """How many samples back of the judged one its value can depend on; infinite where it is not bounded or not known.
+
+    Integrals and `since` depend on all of the past, a time on so many samples as the step says.
+    """
+    if call.lag is not None and call.lag.unit is not None and step is None:
+        return float("inf")
     inner = max((reach(each, step) for part in call.sums for each in calls_of(part.weights)), default=0.0)
     match call.function:
         case "integral" | "since":

@@ -117,6 +117,14 @@ def has_calls(formula: Formula) -> bool:
     return any(isinstance(node, Atom) and any(isinstance(t, Call) for t, _ in node.weights) for node in walk(formula))
 
 
+def needs_step(formula: Formula) -> bool:
+    """Whether a function of it is over a time, or per second, so that the time between samples must be known."""
+    calls = [call for node in walk(formula) if isinstance(node, Atom) for call in node.calls]
+    if any((call.lag is not None and call.lag.unit) or call.is_per_second for call in calls):
+        return True
+    return any(needs_step(part) for call in calls for part in call.arguments if not isinstance(part, Sum))
+
+
 def horizon(formula: Formula) -> tuple[float, float]:
     """How many samples back and ahead of the judged one its value can depend on."""
     inside = [horizon(child) for child in children(formula)]

@@ -175,6 +175,11 @@ def format_number(value: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
+def format_short(value: float) -> str:
+    """Six digits: enough to read, not to compute with."""
+    return f"{value + 0.0:.6g}"  # -0 becomes 0
+
+
 def format_computed(value: float, digits: int = 12) -> str:
     """A result of arithmetic on what was recorded: without what binary has left in the last digits, and no `-0`."""
     return format_number(float(f"{value:.{digits}g}") + 0.0)

@@ -57,7 +57,7 @@ class _Walk:
 
     def __init__(self, formula: Formula, data: Dataset, low: int, high: int) -> None:
         self.lengths = data.lengths[low:high]
-        found = signals(formula, data.values[low:high], data.channels, step=time_step(data))
+        found = signals(formula, data.values[low:high], data.channels, step=time_step(data.dt, data.time_unit))
         self.rows = {part: self._squared(values) for part, values in found.items()}
         self.atom = np.full(high - low, -1, dtype=np.int64)
         self.sample = self.atom.copy()

@@ -44,7 +44,7 @@ from ..formula.nodes import (
     interval,
 )
 from ..formula.parser import parse
-from ..formula.printer import format_duration
+from ..formula.printer import format_duration, format_short
 from .packed_traces import Nonfinite, Traces
 from .robustness import Values, robustness, satisfied, signals
 
@@ -87,7 +87,9 @@ class Explanation:
     def __str__(self) -> str:
         """In words, with the way to the deciding sample."""
         lines = [f"case {self.case} {'satisfies' if self.satisfied else 'violates'} {self.formula}"]
-        lines += [f"{'  ' * i}{part}: {_short(value)} at sample {t}" for i, (part, t, value) in enumerate(self.path)]
+        lines += [
+            f"{'  ' * i}{part}: {format_short(value)} at sample {t}" for i, (part, t, value) in enumerate(self.path)
+        ]
         return "\n".join([*lines, self.conclusion])
 
     @property
@@ -95,8 +97,8 @@ class Explanation:
         """Where it is decided, and by which values."""
         if self.witness is None:
             return "an empty window or a constant decides: no sample does"
-        read = ", ".join(f"{name} = {_short(value)}" for name, value in self.readings.items())
-        return f"decided at {self.moment}: {read}, robustness {_short(self.witness.robustness)}"
+        read = ", ".join(f"{name} = {format_short(value)}" for name, value in self.readings.items())
+        return f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
 
     def to_json(self) -> dict[str, object]:
         told: dict[str, object] = {"formula": str(self.formula), "case": self.case, "satisfied": self.satisfied}
@@ -142,11 +144,6 @@ def _moment(sample: int, data: Dataset) -> str:
     if data.dt is None:
         return f"sample {sample}"
     return f"sample {sample} ({format_duration(sample, data.dt)} {data.time_unit or 'time units'} after the start)"
-
-
-def _short(value: float) -> str:
-    """Six digits: enough to read, not to compute with."""
-    return f"{value + 0.0:.6g}"  # -0 becomes 0
 
 
 def deciding(

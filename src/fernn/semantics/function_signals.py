@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.arrays import Floats
 from ..errors import FormulaError
-from ..formula.expressions import PRODUCT, QUOTIENT, Call, Step, Sum, Weights
+from ..formula.expressions import PRODUCT, QUOTIENT, UNKNOWN_STEP, Call, Step, Sum, Weights
 from ..formula.nodes import Formula
 from .jit_cache import njit_on_disk
 
@@ -55,7 +55,7 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
 
     def seconds() -> float:
         if step is None:
-            raise FormulaError(f"{call} is per second, and the time between samples is not known: pass dt and its unit")
+            raise FormulaError(f"{call} is per second, and {UNKNOWN_STEP}")
         return float(step.seconds)
 
     lag = 1 if call.lag is None else call.lag.samples(step)

@@ -94,11 +94,9 @@ class PackedTraces:
         return self.flat[case * size : (case + 1) * size].reshape(len(self.channels), self.length)
 
 
-def time_step(data: Dataset) -> Step | None:
+def time_step(dt: float | None, unit: str | None) -> Step | None:
     """The time between samples, where it and its unit are known."""
-    if data.dt is None or data.time_unit is None or data.time_unit not in SECONDS:
-        return None
-    return Step(data.dt, data.time_unit)
+    return None if dt is None or unit not in SECONDS else Step(dt, unit)
 
 
 def pack_traces(
@@ -108,7 +106,7 @@ def pack_traces(
     """The traces, with a name for every channel that the formula reads."""
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
-        step = time_step(X) if step is None else step
+        step = time_step(X.dt, X.time_unit) if step is None else step
         X = X.values
     if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape

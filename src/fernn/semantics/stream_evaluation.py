@@ -21,13 +21,15 @@ from ..data.streaming.partition import PartitionMerger
 from ..data.streaming.spill import decode_array, encode_array
 from ..data.streaming.whole_cases import StreamTotals
 from ..errors import DataError, FormulaError, convert_errors, short_repr
+from ..formula.expressions import Step
 from ..formula.json_fields import as_text
 from ..formula.measures import channels as channels_of
+from ..formula.measures import needs_step
 from ..formula.nodes import Formula
 from ..formula.parser import parse
 from ..formula.printer import format_number
 from .interpreter import UNIFORM
-from .packed_traces import PackedTraces
+from .packed_traces import PackedTraces, time_step
 from .robustness import At, robustness_and_verdicts
 from .running_metrics import LabelledMetrics, RunningMetrics, count_verdicts, resolve_labels
 
@@ -52,8 +54,11 @@ class Verdicts:
 def evaluate_stream(formula: Formula, stream: Stream, at: At = "verdict") -> Iterator[Verdicts]:
     """Robustness and verdict of every trace, in the order of the files."""
     check_channels(formula, stream)
+    step = stream_step(formula, stream.source)
     for lot in stream:
-        yield Verdicts(lot, *robustness_and_verdicts(formula, pack_lot(lot), at))
+        yield Verdicts(lot, *robustness_and_verdicts(formula, pack_lot(lot, step), at))
+    if step is not None:
+        check_sampling_interval(stream.totals, step.dt)
 
 
 def check_channels(formula: Formula, through: Stream | PartitionMerger) -> None:
@@ -63,13 +68,22 @@ def check_channels(formula: Formula, through: Stream | PartitionMerger) -> None:
             raise FormulaError(unknown_channel(name, through.channels, f"{through.source.name} has"))
 
 
-def pack_lot(lot: TraceBatch) -> PackedTraces:
+def pack_lot(lot: TraceBatch, step: Step | None = None) -> PackedTraces:
     """A lot as the interpreter takes it, without a copy."""
     length = lot.length
     if length is not None:
-        return PackedTraces(lot.flat, UNIFORM, length, len(lot), lot.channels)
+        return PackedTraces(lot.flat, UNIFORM, length, len(lot), lot.channels, step)
     longest = int(np.diff(lot.bounds).max())
-    return PackedTraces(lot.flat, lot.bounds * len(lot.channels), longest, len(lot), lot.channels)
+    return PackedTraces(lot.flat, lot.bounds * len(lot.channels), longest, len(lot), lot.channels, step)
+
+
+def stream_step(formula: Formula, source: Source) -> Step | None:
+    """The time between samples where a function of the formula needs it: that of the first cases, if it has a unit."""
+    if not needs_step(formula):
+        return None
+    stream = Stream(source, FIRST_ROWS)
+    next(iter(stream), None)
+    return time_step(stream.dt, stream.unit)
 
 
 def evaluate_file(
@@ -117,7 +131,7 @@ def check_sampling_interval(totals: StreamTotals, dt: float) -> None:
         found = "varies" if totals.dt is None else f"is {format_number(totals.dt)} over all"
         raise DataError(
             f"{totals.source.name}: the time between samples is {format_number(dt)} in the first rows, but {found}, so "
-            "the windows in time units are not known. Pass --dt."
+            "times in the formula are not known as samples. Pass --dt."
         )
 
 

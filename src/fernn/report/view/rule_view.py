@@ -137,7 +137,7 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
     """What `Fernn.lanes` draws: the channels that are read, then the formula and all that is inside it."""
     formula = parse(formula) if isinstance(formula, str) else formula
     trace = data.trace(case)
-    one, step = trace[None], time_step(data)
+    one, step = trace[None], time_step(data.dt, data.time_unit)
     with collect_warnings():
         values = {part: np.asarray(row[0]) for part, row in signals(formula, one, data.channels, step=step).items()}
         holds = {part: np.asarray(satisfied(part, one, data.channels, at="all", step=step)[0]) for part in values}
@@ -215,7 +215,9 @@ def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None
         return with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
 
     def judge(to: float, cases: Ints) -> Bools:
-        return np.asarray(satisfied(moved(to), select_traces(data, cases), data.channels, step=time_step(data)))
+        return np.asarray(
+            satisfied(moved(to), select_traces(data, cases), data.channels, step=time_step(data.dt, data.time_unit))
+        )
 
     low, high = atom_range(atom, data)
     at = np.unique(np.append(np.linspace(min(low, value), max(high, value), points), value))
