@@ -191,7 +191,7 @@ def _dataset(data: Any, label: Any, reading: dict[str, Any]) -> Dataset:
         return from_frame(data, label, **reading)
     if not isinstance(data, (np.ndarray, list, tuple)):
         raise DataError(
-            f"learn takes a file, a Dataset, a data frame or an array [case, channel, time]; found {type(data).__name__}"
+            f"learn takes a file, a Dataset, a frame or an array [case, channel, time]; found {type(data).__name__}"
         )
     if np.ndim(data[0] if len(data) else 0) == 0:
         raise DataError(
