@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from .export import FORMATS, TARGETS, Target, export_formula, register_target
 from .laws import negation_normal_form
-from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
+from .measures import (
+    channels,
+    complexity,
+    direction,
+    horizon,
+    length,
+    mirror,
+    rename_channels,
+    thresholds,
+    with_thresholds,
+)
 from .nodes import (
     ALL_TIME,
     FALSE,
@@ -97,6 +107,7 @@ __all__ = [
     "atoms_open",
     "channels",
     "choices",
+    "complexity",
     "direction",
     "exactly_length",
     "expand_template",

@@ -60,7 +60,7 @@ def node_count(formula: Formula) -> int:
     """As `length`, with every operator counted."""
     match formula:
         case Not(Atom() as atom) | (Atom() as atom):
-            return 1 + sum(map(_call_count, atom.calls))
+            return 1 + sum(map(call_length, atom.calls))
         case Not(AnyAtom()):
             return 1
         case AnyOf():
@@ -68,9 +68,23 @@ def node_count(formula: Formula) -> int:
     return 1 + sum(node_count(child) for child in children(formula))
 
 
-def _call_count(call: Call) -> int:
+def call_length(call: Call) -> int:
     """A function counts as one, with the formula that it is of."""
     return 1 + sum(node_count(part) for part in call.arguments if not isinstance(part, Sum))
+
+
+def complexity(formula: Formula) -> int:
+    """What a person has to take in: the length, finite ends of windows but 0, further pieces of them and terms of sums.
+
+    So `G[124,125]u[340,340] (x - y <= 1)` has 2 + 4 + 1 + 1, where its length is 2.
+    """
+    more = 0
+    for node in walk(formula):
+        if isinstance(node, (*PAST, *FUTURE)) and not node.over.is_open:
+            more += sum((start > 0) + (end < inf) for start, end in node.over) + len(node.over.spans) - 1
+        elif isinstance(node, Atom):
+            more += len(node.weights) - 1 + sum(len(each.weights) - 1 for call in node.calls for each in call.sums)
+    return length(formula) + more
 
 
 def _template_length(formula: Formula, known: dict[int, int]) -> int:

@@ -20,6 +20,7 @@ from ..learners.base import TIME_LIMIT_NOTE, losses
 from ..learners.classes import Decides, RulesFit, Tightest, read_rules
 from ..learners.constraints import restrict_data
 from ..learners.enumerative.certificate import Certificate
+from ..learners.signals import extend_data, parse_expression
 from .plan import ClassLearner, make_learner
 from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
@@ -111,6 +112,8 @@ def select_certified(proof: Certificate, data: Dataset) -> Dataset:
         ways = [shown for way in ways if (shown := restrict_data(prior, way)[0]) is not None]
         if not ways:
             raise DataError("the prior of the certificate leaves no trace of these data, so there is nothing to check.")
+    if proof.content.get("signals"):
+        ways = [extend_data(way, map(parse_expression, proof.content["signals"])) for way in ways]
     return next((way for way in ways if way.fingerprint == wanted), ways[-1])
 
 

@@ -20,6 +20,7 @@ from ...semantics import satisfied
 from ..base import Entry, Front, Watch, losses, make_front, trim_to_traces
 from ..cross_validation import Validation
 from ..resumable_search import ResumableSearch
+from ..signals import rule_length
 from ..time_limit import FitClock, TimeLimitReached
 from .certificate import Certificate, make_certificate
 from .enumerator import SearchCounts
@@ -325,7 +326,7 @@ class Enumeration(ResumableSearch):
         formula = trim_to_traces(formula, ground.data, self.fixed)
         train = float(np.average(losses(formula, ground.data), weights=ground.weights))
         room = margin(formula, ground.data, self.explored.columns)
-        return Entry(formula, length(formula), train, nan, nan, room)
+        return Entry(formula, rule_length(formula, ground.data), train, nan, nan, room)
 
     def front(self, validation: Validation | None = None) -> Front:
         """Longer formulas only where they do better than all shorter ones."""

@@ -20,6 +20,8 @@ from ...data import Dataset
 from ...data.arrays import Bools, Floats
 from ...errors import short_repr
 from ...formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
+from ...formula.expressions import Sum as ExpressionSum
+from ...formula.expressions import Weights
 from ...formula.measures import map_nodes
 from ...formula.nodes import (
     Always,
@@ -41,6 +43,7 @@ from ...formula.nodes import (
     walk,
 )
 from ...semantics import robustness, satisfied
+from ...semantics.signal_values import expression_values
 from .bitpack import PackedData
 from .candidates import Column, Sum, between
 from .scoring import EPS
@@ -92,7 +95,7 @@ class CriticalValues:
 def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = False) -> CriticalValues:
     """Of atom number k, left to right; with `samples`, for every sample of all traces one behind the other."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    sums = [_values(node.plain, data) for node in atoms]
+    sums = [_values(node.weights, data) for node in atoms]
     rows = []
     for j, node in enumerate(atoms):
         if j == k:
@@ -149,8 +152,11 @@ def _is_negated(formula: Formula, k: int) -> bool:
     return found[k]
 
 
-def _values(total: Sum, data: Dataset) -> list[Floats]:
-    at = [(data.channels.index(name), weight) for name, weight in total]
+def _values(total: Weights, data: Dataset) -> list[Floats]:
+    if any(not isinstance(term, str) for term, _ in total):
+        (values,) = expression_values([ExpressionSum(total)], data)
+        return np.split(values, np.cumsum(data.lengths)[:-1])
+    at = [(data.channels.index(str(name)), weight) for name, weight in total]
     return [sum(weight * trace[row] for row, weight in at) for trace in data.values]
 
 

@@ -18,7 +18,7 @@ from ...data.arrays import Floats
 from ...data.splits import blocks
 from ...engines import Local, Where
 from ...errors import EngineError, FernnError, UnsupportedError
-from ...formula import Atom, Formula, direction, length, simplify, walk
+from ...formula import Atom, Formula, direction, simplify, walk
 from ...formula.json_fields import as_int, as_number, as_objects, as_text
 from ...formula.measures import orient
 from ...formula.simplify import windows_of_template
@@ -43,6 +43,7 @@ from ..base import (
     unavoidable_error,
 )
 from ..learner_registry import ENGINE_FIELD, engine_for
+from ..signals import SignalChoice, reads_signals, rule_length
 from ..time_limit import FitClock, TimeLimitReached, stop_flag
 from .archive import Archive, Specimen
 from .compiled_network import Flag, warm_up
@@ -78,6 +79,7 @@ class Fernn:
     since: bool = True
     intervals: bool = False
     atoms: Literal["axis", "linear"] = "axis"
+    signals: SignalChoice = "raw"
     restarts: int = 64
     """How many networks are trained in each round."""
     rounds: int = 60
@@ -96,6 +98,7 @@ class Fernn:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
         self,
         data: Dataset,
@@ -155,6 +158,16 @@ class Fernn:
         if ended != "interrupted":
             report_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
+
+    def join_screened(self, fit: Fit, data: Dataset, weights: Floats | None) -> Fit:
+        """With the best rules of the screening on the front, and that one picked which explains the labels shortest."""
+        from ..screened_front import join_screened_rules
+
+        given = sample_weights(
+            data, check_weights(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost
+        )
+        front = join_screened_rules(fit.front, data, given, self.intervals, not self._future(), self.max_length)
+        return replace(fit, front=front)
 
     def _search(
         self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: FitClock | None = None
@@ -343,7 +356,7 @@ class Fernn:
         margin = task.judged(_place(search, formula)[1]).margin
         said = orient(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
-        return Entry(said, length(said), train, refit.validation, refit.spread, margin)
+        return Entry(said, rule_length(said, data), train, refit.validation, refit.spread, margin)
 
     def _is_steady(self, task: ClassificationObjective, state: NetworkState) -> bool:
         if self.thresholds not in ("auto", "steady", "exact"):
@@ -362,7 +375,7 @@ def _entry(search: RestartSearch, specimen: Specimen) -> Entry:
     """While the search runs: nothing is known about unseen traces."""
     ground = search.task.ground
     said = orient(specimen.formula, ground.future)
-    return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
+    return Entry(said, rule_length(said, ground), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
 def _remarks(search: RestartSearch) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from ..cross_validation import check_folds
 from ..enumerative.threshold_margins import center_thresholds
 from ..learner_registry import ENGINE_FIELD
 from ..resumable_search import IncrementalSearch
+from ..signals import SignalChoice, reads_signals
 from ..time_limit import FitClock
 from .estimation import AnnealingEstimator, LatticeWindows, SweepEstimator
 from .order_graph import ParameterEstimator, StructureGraph, StructureNode
@@ -60,6 +61,7 @@ class Lattice:
     """The most conditions and operators in a rule; where no rule with a cause is as short, it is an effect alone."""
     intervals: bool = True
     """Whether windows are learned; without, and without `delayed`, every operator is unbounded."""
+    signals: SignalChoice = "raw"
     delayed: bool = True
     """Whether effects come after causes, so that the formula predicts. Without `intervals` causes are then about the
     first half of a trace, and effects about the second."""
@@ -81,6 +83,7 @@ class Lattice:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> LatticeFit:

@@ -1,0 +1,298 @@
+"""Screening: the best one-operator rule of every candidate signal, by one exact sweep over thresholds and windows.
+
+A one-operator rule compares the greatest or the least value of a signal in a window with a threshold:
+
+    F[a,b] (s >= c)   the greatest is at least c        G[a,b] (s >= c)   the least is at least c
+    G[a,b] (s <= c)   the greatest is at most c         F[a,b] (s <= c)   the least is at most c
+
+So a signal and a window are two numbers a trace, whose best thresholds are found by sorting. Two such conditions are
+joined by and, or: the second is the best of all where the first leaves the verdict open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, inf, log10, sqrt
+from typing import Any
+
+import numpy as np
+
+from ..data import Dataset
+from ..data.arrays import Bools, Floats, Ints
+from ..formula import Always, And, Atom, Eventually, Formula, Historically, Once, Or, interval
+from ..formula.expressions import Sum
+from ..formula.nodes import ALL_TIME
+from ..semantics.signal_values import SignalTable
+from ..semantics.threads import parallel_for
+from .base import check_weights
+from .screening_kernels import best_thresholds, class_spread, window_extremes
+from .signals import PAIRED, candidate_pairs, candidate_signals, signal_length
+
+BANDWIDTH = 2.0
+"""The error by which features are thought to be off, in standard errors of the mean of a class."""
+PENALTY = 0.01
+"""What a function or a window end must save in error on 20 traces; on more, less by the root of their number."""
+LEVELS = 5
+"""How often traces are halved to windows; windows of each level overlap by half."""
+POINTS = 33
+"""Single samples at which signals are looked at."""
+MOST_CASES = 600
+"""Traces that are screened; of more, so many evenly spread over each class."""
+KEPT = 8
+"""Signals that the screening hands on to a search."""
+FIRST = 12
+"""Conditions to which a second one is joined."""
+SCORE, ERROR, LOW, HIGH, SIDE = range(5)
+"""Of what the sweep gives for a feature."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A one-operator rule: a signal in a window, its extreme on one side of a threshold."""
+
+    signal: Sum
+    window: tuple[int, float]
+    is_greatest: bool
+    above: bool
+    """Whether it holds where the extreme is above the threshold."""
+    low: float
+    high: float
+    """The values of traces next to the threshold."""
+    score: float
+    error: float
+
+    def formula(self, past: bool) -> Formula:
+        """As it is written, with a short threshold between the two values."""
+        threshold = short_number_between(self.low, self.high)
+        total = self.signal
+        compared = Atom(total.weights, ">=" if self.above else "<=", threshold - total.constant)
+        over = ALL_TIME if self.window == (0, inf) else interval(*self.window)
+        best = self.is_greatest == self.above  # the greatest is above: somewhere; the greatest is below: everywhere
+        kinds: Any = (Once, Historically) if past else (Eventually, Always)
+        made: Formula = kinds[0 if best else 1](compared, over)
+        return made
+
+
+def short_number_between(low: float, high: float) -> float:
+    """A number of few digits in the middle half of what lies between."""
+    middle, reach = low + (high - low) / 2, (high - low) / 4
+    if not reach > 0 or not np.isfinite(middle):
+        return middle
+    digits = -floor(log10(reach))
+    for places in (digits - 1, digits, digits + 1):
+        value = round(middle, places) + 0.0
+        if abs(value - middle) <= reach and low < value < high:
+            return value
+    return middle
+
+
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """Candidate signals on some traces; `rank` gives the best condition of each, `pairs` two joined."""
+
+    data: Dataset
+    good: Bools
+    weights: Floats
+    intervals: bool
+    past: bool
+    expressions: tuple[Sum, ...]
+    windows: tuple[tuple[int, float], ...]
+    features: Floats
+    """`[expression * window * (greatest, least), case]`."""
+    costs: Floats
+    """Of each feature: how many functions and window ends it takes."""
+
+    @property
+    def bandwidth(self) -> float:
+        return BANDWIDTH / sqrt(len(self.good))
+
+    def penalty(self, cases: int) -> float:
+        return PENALTY * sqrt(20 / cases)
+
+    def sweep(
+        self, rows: Ints | None = None, base: Floats | None = None, joined: int = 0, extra: float = 0.0
+    ) -> Floats:
+        """Score, error and threshold of each feature on these traces, alone or joined to a condition."""
+        good = self.good if rows is None else self.good[rows]
+        weights = self.weights if rows is None else self.weights[rows]
+        features = self.features if rows is None else np.ascontiguousarray(self.features[:, rows])
+        base = np.zeros(len(good)) if base is None else base
+        penalties = self.penalty(len(good)) * (self.costs + extra)
+        found = np.empty((len(features), 5))
+        bandwidth = BANDWIDTH / sqrt(len(good))
+
+        def work(low: int, high: int) -> int:
+            best_thresholds(
+                features[low:high], good, weights, bandwidth, penalties[low:high], base, joined, found[low:high]
+            )
+            return 0
+
+        parallel_for(work, len(features), features.size * 20)
+        return found
+
+    def condition(self, feature: int, found: Floats) -> Condition:
+        """The condition that the sweep found for a feature."""
+        per = 2 * len(self.windows)
+        row = found[feature]
+        return Condition(
+            self.expressions[feature // per], self.windows[feature % per // 2], feature % 2 == 0, row[SIDE] > 0,
+            float(row[LOW]), float(row[HIGH]), float(row[SCORE]), float(row[ERROR]),
+        )  # fmt: skip
+
+    def margins(self, feature: int, found: Floats, rows: Ints | None = None) -> Floats:
+        """By how much each trace meets the condition, in units of its spread within the classes."""
+        values = self.features[feature] if rows is None else self.features[feature][rows]
+        good = self.good if rows is None else self.good[rows]
+        weights = self.weights if rows is None else self.weights[rows]
+        row = found[feature]
+        spread = max(class_spread(values, good, weights), 1e-9 * (abs(row[LOW]) + abs(row[HIGH])) + 1e-300)
+        return np.asarray(row[SIDE] * (values - (row[LOW] + row[HIGH]) / 2) / spread)
+
+    def best_features(self, found: Floats, most: int, rows: Ints | None = None) -> list[int]:
+        """The best features, of those with the same verdicts one."""
+        order = np.argsort(found[:, SCORE], kind="stable")
+        chosen: list[int] = []
+        seen: set[bytes] = set()
+        for feature in order[: 40 * most]:
+            if not np.isfinite(found[feature, SCORE]):
+                break
+            verdicts = (self.margins(int(feature), found, rows) > 0).tobytes()
+            if verdicts not in seen:
+                seen.add(verdicts)
+                chosen.append(int(feature))
+            if len(chosen) == most:
+                break
+        return chosen
+
+    def rank(self, found: Floats) -> list[Condition]:
+        """The best condition of each expression, best first."""
+        per = 2 * len(self.windows)
+        scores = found[:, SCORE].reshape(-1, per)
+        best = scores.argmin(axis=1)
+        order = np.argsort(scores[np.arange(len(scores)), best], kind="stable")
+        return [self.condition(int(e * per + best[e]), found) for e in order if np.isfinite(scores[e, best[e]])]
+
+    def rules(self, rows: Ints | None = None) -> list[tuple[Formula, float]]:
+        """The best single condition, and the best two joined where that is better; with their scores."""
+        found = self.sweep(rows)
+        first = self.best_features(found, FIRST, rows)
+        if not first:
+            return []
+        one = self.condition(first[0], found)
+        best: tuple[float, Formula | None] = (one.score, None)
+        for feature in first:
+            base = self.margins(feature, found, rows)
+            for joined in (1, -1):
+                more = self.sweep(rows, base, joined, float(self.costs[feature]) + 2)
+                second = int(more[:, SCORE].argmin())
+                if more[second, SCORE] < best[0]:
+                    parts = self.condition(feature, found), self.condition(second, more)
+                    left, right = (each.formula(self.past) for each in parts)
+                    best = float(more[second, SCORE]), And(left, right) if joined > 0 else Or(left, right)
+        singles = [(one.formula(self.past), one.score)]
+        return singles + ([] if best[1] is None else [(best[1], best[0])])
+
+
+def spread_cases(good: Bools, most: int) -> Ints:
+    """So many traces at most, evenly spread over each class."""
+    if len(good) <= most:
+        return np.arange(len(good))
+    share = most / len(good)
+    kept = [side[np.linspace(0, len(side) - 1, max(2, int(len(side) * share))).astype(int)]
+            for side in (np.flatnonzero(good), np.flatnonzero(~good))]  # fmt: skip
+    return np.unique(np.concatenate(kept))
+
+
+def screening_windows(samples: int, intervals: bool) -> tuple[tuple[int, float], ...]:
+    """All time; halves, quarters and so on that overlap by half; single samples."""
+    found: dict[tuple[int, float], None] = {(0, inf): None}
+    if intervals:
+        for level in range(1, LEVELS + 1):
+            size = samples / 2**level
+            if size < 2:
+                break
+            for i in range(2 ** (level + 1) - 1):
+                end = min(round(i * size / 2 + size) - 1, samples - 1)
+                found[round(i * size / 2), inf if end == samples - 1 else end] = None
+        for at in np.unique(np.linspace(0, samples - 1, POINTS).round().astype(int)).tolist():
+            found[at, at] = None
+    return tuple(found)
+
+
+def make_screening(
+    data: Dataset, weights: Floats, intervals: bool, past: bool, expressions: Iterable[Sum]
+) -> Screening:
+    """The features of these expressions on the traces, or on some of them where there are many."""
+    cases = spread_cases(data.positive, MOST_CASES)
+    part = data if len(cases) == len(data) else data.subset(cases)
+    return _featured(SignalTable(part), weights[cases], intervals, past, expressions)
+
+
+def _featured(
+    table: SignalTable, weights: Floats, intervals: bool, past: bool, expressions: Iterable[Sum]
+) -> Screening:
+    data = table.data
+    shortest, longest = int(data.lengths.min()), int(data.lengths.max())
+    windows = screening_windows(shortest, intervals)
+    first = np.array([a for a, _ in windows])
+    last = np.array([longest if b == inf else int(b) for _, b in windows])
+    rows, kept = [], []
+    ends = np.repeat([float((a > 0) + (b < inf)) for a, b in windows], 2)
+    for expression in expressions:
+        values = table.values(expression)
+        if not np.isfinite(values).all() or values.min() == values.max():
+            continue
+        out = np.empty((2 * len(windows), len(data)))
+        window_extremes(values, table.starts, first, last, past, out)
+        rows.append(out)
+        kept.append(expression)
+    features = np.concatenate(rows) if rows else np.empty((0, len(data)))
+    costs = np.concatenate([ends + signal_length(e) + (len(e.weights) - 1) for e in kept]) if kept else np.empty(0)
+    return Screening(data, data.positive, weights, intervals, past, tuple(kept), windows, features, costs)
+
+
+def all_candidates(data: Dataset, channels: Sequence[str]) -> list[Sum]:
+    """The channels themselves, and every candidate expression of one of them."""
+    found = [Sum(((name, 1.0),)) for name in channels]
+    for name in channels:
+        found += candidate_signals(data, name)
+    return found
+
+
+def screen_signals(
+    data: Dataset, weights: Floats | None = None, intervals: bool = True, past: bool = False, most: int = KEPT
+) -> list[Sum]:
+    """The expressions with the best one-operator rules, without the channels themselves, best first.
+
+    Of expressions whose best rules judge all traces alike, one is enough.
+    """
+    ranked = rank_signals(data, weights, intervals, past)
+    return [each.signal for each in ranked if not is_channel(each.signal)][:most]
+
+
+def is_channel(expression: Sum) -> bool:
+    """Whether it is a channel as it is."""
+    return len(expression.weights) == 1 and isinstance(expression.weights[0][0], str) and not expression.constant
+
+
+def rank_signals(
+    data: Dataset, weights: Floats | None = None, intervals: bool = True, past: bool = False
+) -> list[Condition]:
+    """The best condition of each channel and candidate signal, best first; differences and ratios of good channels."""
+    weights = check_weights(data, weights)
+    cases = spread_cases(data.positive, MOST_CASES)
+    part, weights = (data, weights) if len(cases) == len(data) else (data.subset(cases), weights[cases])
+    table = SignalTable(part)
+    found: list[Condition] = []
+    for name in part.channels:
+        screening = _featured(table, weights, intervals, past, all_candidates(part, [name]))
+        found += screening.rank(screening.sweep())
+        table.forget()
+    if part.n_channels > 1:
+        singles = sorted((each for each in found if is_channel(each.signal)), key=lambda each: each.score)
+        names = [str(each.signal.weights[0][0]) for each in singles[:PAIRED]]
+        screening = _featured(table, weights, intervals, past, candidate_pairs(part, names))
+        if screening.expressions:
+            found += screening.rank(screening.sweep())
+    return sorted(found, key=lambda each: each.score)

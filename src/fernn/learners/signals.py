@@ -1,0 +1,257 @@
+"""Signals that rules read besides the channels: expressions, named by the user or chosen by screening.
+
+    signals="raw"                     the channels as they are
+    signals=("diff(x)", "x - y")      these expressions besides the channels
+    signals="auto"                    those of a grammar of candidates with the best one-operator rules (`screening`)
+
+A learner searches on data whose further channels are the values of the expressions, and knows them by their text. What
+goes in, a template or guesses, is rewritten to those names, and what comes out to the expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from functools import wraps
+from itertools import combinations
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from ..data import Dataset
+from ..data.arrays import Floats
+from ..errors import FormulaError, UnsupportedError
+from ..formula import Atom, Formula, length, parse, walk
+from ..formula.expressions import SECONDS, Call, Lag, Sum, calls_of
+from ..formula.measures import call_length, map_nodes
+from ..semantics.signal_values import expression_values
+from .base import Fit, Front, Progress, Watch, select_entry, silent
+
+SignalChoice = Literal["raw", "auto"] | tuple[str, ...]
+"""Which signals a learner reads: the channels, also those that screening finds, or also these expressions."""
+LAGS = (1, 2, 4, 8, 16, 32, 64)
+"""Samples over which changes are tried, up to a quarter of the traces."""
+WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+"""Samples of trailing windows that are tried, up to half of the traces; and all of the trace."""
+PAIRED = 12
+"""Channels of which differences and ratios are tried: the best ones by themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class SignalDataset(Dataset):
+    """Traces with further channels that are computed from the others; `signals` has the expression of each, by name."""
+
+    signals: Mapping[str, Sum] = field(default_factory=dict)
+
+
+def parse_expression(text: str) -> Sum:
+    """`2*x - diff(y)`: what stands on the left of a comparison."""
+    formula = parse(f"{text} >= 0")
+    if not isinstance(formula, Atom):
+        raise FormulaError(f"a signal is an expression such as diff(x) or x - y, found {text!r}")
+    return Sum(formula.weights, -formula.threshold)
+
+
+def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
+    """The data with a channel for each expression, named by its text."""
+    known = {str(each): each for each in expressions if str(each) not in data.channels}
+    rows = expression_values(known.values(), data)
+    for name, row in zip(known, rows, strict=True):
+        if not np.isfinite(row).all():
+            raise UnsupportedError(f"the signal {name} is infinite at some samples of {data.name}, and cannot be used")
+    values: list[Floats] = []
+    at = 0
+    for trace in data.values:
+        size = trace.shape[1]
+        values.append(np.concatenate([trace, np.stack([row[at : at + size] for row in rows])]) if rows else trace)
+        at += size
+    given = {each.name: getattr(data, each.name) for each in fields(Dataset)}
+    given |= {"values": np.stack(values) if not data.is_ragged else tuple(values), "channels": (*data.channels, *known)}
+    return SignalDataset(**given, signals=known)
+
+
+def rule_length(formula: Formula, data: object) -> int:
+    """The length of a formula whose channels may be signals: each function that they compute counts as one."""
+    signals = getattr(data, "signals", None)
+    if not signals:
+        return length(formula)
+    read = [term for node in walk(formula) if isinstance(node, Atom) for term, _ in node.weights]
+    return length(formula) + sum(signal_length(signals[term]) for term in read if term in signals)
+
+
+def signal_length(expression: Sum) -> int:
+    """How many functions it has; one in a formula counts with it."""
+    return sum(map(call_length, dict.fromkeys(calls_of(expression.weights))))
+
+
+def spell_signals(formula: Formula, signals: Mapping[str, Sum]) -> Formula:
+    """The formula with the expressions in the place of the channels that hold their values."""
+
+    def change(node: Formula) -> Formula:
+        if not isinstance(node, Atom) or not any(term in signals for term, _ in node.weights):
+            return node
+        total = Sum()
+        for term, weight in node.weights:
+            known = signals.get(term) if isinstance(term, str) else None
+            total = total.plus(Sum(((term, 1.0),)) if known is None else known, weight)
+        return Atom(total.weights, node.relation, node.threshold - total.constant)
+
+    return map_nodes(formula, change)
+
+
+def name_signals(formula: Formula, signals: Mapping[str, Sum]) -> Formula:
+    """The opposite: channels in the place of functions; an error where a function has none."""
+    names = {each.weights: name for name, each in signals.items() if not each.constant}
+
+    def change(node: Formula) -> Formula:
+        if not isinstance(node, Atom) or not node.calls:
+            return node
+        if node.weights in names:
+            return Atom(((names[node.weights], 1.0),), node.relation, node.threshold)
+        return Atom(
+            tuple((term if isinstance(term, str) else names[((term, 1.0),)], weight) for term, weight in node.weights),
+            node.relation,
+            node.threshold,
+        )
+
+    return map_nodes(formula, change)
+
+
+def functions_of(formulas: Iterable[Formula]) -> list[Sum]:
+    """The functions that the atoms of these formulas read, a signal each."""
+    atoms = [node for formula in formulas for node in walk(formula) if isinstance(node, Atom)]
+    calls = [term for each in atoms for term, _ in each.weights if isinstance(term, Call)]
+    return [Sum(((call, 1.0),)) for call in dict.fromkeys(calls)]
+
+
+def lag_of(samples: int, data: Dataset) -> Lag:
+    """So many samples, as a time where the data know the time between them."""
+    if data.dt is None or data.time_unit not in SECONDS:
+        return Lag(samples)
+    return Lag(float(Decimal(repr(data.dt)) * samples), data.time_unit)
+
+
+def candidate_signals(data: Dataset, channel: str) -> list[Sum]:
+    """The expressions of one channel that are tried: changes, means and spreads over a few lags and widths."""
+    longest = int(data.lengths.max())
+    x = Sum(((channel, 1.0),))
+
+    def of(function: str, inner: Sum, samples: int | None = None) -> Sum:
+        return Sum(((Call(function, (inner,), None if samples is None else lag_of(samples, data)), 1.0),))
+
+    roughness = of("abs", of("diff", x))
+    found = [of("diff", x, k) if k > 1 else of("diff", x) for k in LAGS if k <= max(longest // 4, 1)]
+    for width in [*(w for w in WIDTHS if w <= longest // 2), longest]:
+        if width < 2:
+            continue
+        found += [of("mean", x, width), of("std", x, width), of("mean", roughness, width)]
+        if width <= longest // 4:
+            found.append(of("diff", of("mean", x, width), width))
+    return found
+
+
+def candidate_pairs(data: Dataset, channels: Sequence[str]) -> list[Sum]:
+    """Differences and ratios of channels with comparable ranges, and norms of those that look like a vector."""
+    ranges = {name: data.ranges[name] for name in channels}
+    found = []
+    for a, b in combinations(channels, 2):
+        wide, other = (max(abs(low), abs(high)) for low, high in (ranges[a], ranges[b]))
+        if not wide or not other or not 0.1 <= wide / other <= 10:
+            continue
+        found.append(Sum(((a, 1.0), (b, -1.0))))
+        for above, below in ((a, b), (b, a)):
+            if ranges[below][0] > 0 or ranges[below][1] < 0:
+                found.append(Sum(((Call("/", (Sum(((above, 1.0),)), Sum(((below, 1.0),)))), 1.0),)))
+    return found + [Sum(((Call("norm", tuple(Sum(((n, 1.0),)) for n in names)), 1.0),)) for names in _vectors(channels)]
+
+
+def _vectors(channels: Sequence[str]) -> list[tuple[str, ...]]:
+    """Names that differ in a last x, y, z: `acc_x acc_y acc_z`, `ax ay az`, `x y`."""
+    stems: dict[str, dict[str, str]] = {}
+    for name in channels:
+        if name[-1:].lower() in ("x", "y", "z"):
+            stems.setdefault(name[:-1], {})[name[-1].lower()] = name
+    return [tuple(axes[key] for key in "xyz" if key in axes) for axes in stems.values() if {"x", "y"} <= set(axes)]
+
+
+def choose_signals(learner: Any, data: Dataset, weights: Floats | None, state: Mapping[str, Any] | None) -> list[Sum]:
+    """The expressions that a learner reads besides the channels; those of the state where it is gone on from one."""
+    choice: SignalChoice = getattr(learner, "signals", "raw")
+    given = [f for f in [getattr(learner, "template", None), *getattr(learner, "guesses", ())] if f is not None]
+    named = functions_of(given)
+    if state is not None and "signals" in state:
+        return [parse_expression(text) for text in state["signals"]]
+    if choice == "raw":
+        return named
+    if choice == "auto":
+        from .screening import screen_signals
+
+        if len(data.classes) != 2:
+            raise UnsupportedError("signals='auto' needs two classes to tell apart; name the expressions instead")
+
+        intervals = bool(getattr(learner, "intervals", False))
+        past = getattr(learner, "direction", "future") == "past"
+        return list(dict.fromkeys([*named, *screen_signals(data, weights, intervals, past)]))
+    if isinstance(choice, str):
+        raise UnsupportedError(f"signals are 'raw', 'auto' or a list of expressions such as 'diff(x)'; got {choice!r}")
+    return list(dict.fromkeys([*named, *map(parse_expression, choice)]))
+
+
+Fitting = TypeVar("Fitting", bound=Callable[..., Any])
+
+
+def reads_signals(fit: Fitting) -> Fitting:
+    """A `fit` of a learner on data with its signals as channels; rules are told, kept and returned with expressions."""
+
+    @wraps(fit)
+    def fit_on_signals(
+        self: Any, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, *more: Any, **keyed: Any
+    ) -> Any:
+        weights = keyed.get("weights", more[0] if more else None)
+        chosen = [] if isinstance(data, SignalDataset) else choose_signals(self, data, weights, resume)
+        if not chosen:
+            return fit(self, data, watch, resume, *more, **keyed)
+        extended = extend_data(data, chosen)
+        names = extended.signals
+        given: dict[str, Any] = {"signals": "raw"} if hasattr(self, "signals") else {}
+        if getattr(self, "template", None) is not None:
+            given["template"] = name_signals(self.template, names)
+        if getattr(self, "guesses", ()):
+            given["guesses"] = tuple(name_signals(guess, names) for guess in self.guesses)
+
+        def tell(progress: Progress) -> None:
+            state = progress.state | {"signals": list(names)}
+            watch(replace(progress, front=spell_front(progress.front, names), state=state))
+
+        found = spell_fit(fit(replace(self, **given), extended, tell, resume, *more, **keyed), names)
+        join = getattr(self, "join_screened", None)
+        if join is not None and self.signals == "auto":
+            found = join(found, data, weights)
+        longest = None if getattr(self, "template", None) is not None else getattr(self, "max_length", None)
+        front = limit_length(found.front, longest)
+        if front is None:  # every rule with a function is too long
+            return fit(replace(self, signals="raw"), data, watch, None, *more, **keyed)
+        return replace(found, front=front)
+
+    return cast(Fitting, fit_on_signals)
+
+
+def limit_length(front: Front, longest: int | None) -> Front | None:
+    """The entries up to a length, functions counted; None where there are none."""
+    kept = tuple(entry for entry in front if longest is None or entry.length <= longest)
+    if len(kept) == len(front):
+        return front
+    return Front(kept, kept.index(front.picked) if front.picked in kept else select_entry(kept)) if kept else None
+
+
+def spell_front(front: Front, signals: Mapping[str, Sum]) -> Front:
+    """The front with expressions in the place of channels; lengths are those of the formulas as printed already."""
+    return Front(tuple(replace(e, formula=spell_signals(e.formula, signals)) for e in front), front.pick)
+
+
+def spell_fit(fit: Fit, signals: Mapping[str, Sum]) -> Fit:
+    """The fit with expressions in the place of channels; one that has formulas of its own spells them, too."""
+    own = getattr(fit, "spell", None)
+    fit = fit if own is None else own(signals)
+    return replace(fit, front=spell_front(fit.front, signals), state=fit.state | {"signals": list(signals)})
