@@ -215,6 +215,10 @@ Past = Annotated[bool, typer.Option("--past", help="Rules that look back from th
 NoSince = Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")]
 Intervals = Annotated[bool, typer.Option("--intervals", help="Learn windows in time too, as in F[3,9].")]
 Atoms = Annotated[str | None, typer.Option(help="{atoms}")]
+Signals = Annotated[
+    list[str] | None,
+    typer.Option(help="{signals} Expressions are given one by one.", metavar="raw|auto|EXPRESSION"),
+]
 ClassWeight = Annotated[str | None, typer.Option(help="balanced: both classes count the same.")]
 MissCost = Annotated[float | None, typer.Option(help="{miss_cost} [default: 1]", min=0)]
 FalseAlarmCost = Annotated[float | None, typer.Option(help="{false_alarm_cost} [default: 1]", min=0)]
@@ -222,12 +226,13 @@ FalseAlarmCost = Annotated[float | None, typer.Option(help="{false_alarm_cost} [
 
 def space_settings(
     past: bool, no_since: bool, intervals: bool, atoms: str | None, class_weight: str | None, miss_cost: float | None,
-    false_alarm_cost: float | None,
+    false_alarm_cost: float | None, signals: list[str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """What was given of them, as settings of a method."""
     given: dict[str, Any] = {
         "direction": "past" if past else None, "since": False if no_since else None, "intervals": intervals or None,
         "atoms": one_of("--atoms", atoms, ("axis", "linear", "differences")),
+        "signals": signals[0] if signals in (["raw"], ["auto"]) else signals or None,
         "class_weight": one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost,
     }  # fmt: skip

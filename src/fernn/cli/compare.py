@@ -24,6 +24,7 @@ from .common_options import (
     MissCost,
     NoSince,
     Past,
+    Signals,
     reads_a_file,
     recording,
     space_settings,
@@ -105,6 +106,7 @@ def compare(
     no_since: NoSince = False,
     intervals: Intervals = False,
     atoms: Atoms = None,
+    signals: Signals = None,
     class_weight: ClassWeight = None,
     miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
@@ -128,7 +130,7 @@ def compare(
     from ..report import draw_comparison
     from ..runs.run import folder_name
 
-    given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
+    given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost, signals)
     if not methods:
         for line in missing_settings(DEFAULT_METHODS, given).values():
             complain(f"left out: {line}")

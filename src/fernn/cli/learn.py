@@ -18,6 +18,7 @@ from .common_options import (
     MissCost,
     NoSince,
     Past,
+    Signals,
     TimeUnits,
     one_of,
     reads_a_file,
@@ -58,6 +59,7 @@ def learn(
     no_since: NoSince = False,
     intervals: Intervals = False,
     atoms: Atoms = None,
+    signals: Signals = None,
     class_weight: ClassWeight = None,
     miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
@@ -121,7 +123,7 @@ def learn(
 
     given: dict[str, Any] = {
         "max_length": max_length, "template": template,
-        **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost),
+        **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost, signals),
         "guesses": guess or None, "seed": seed, "time_limit": time_limit,
         "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,

@@ -84,8 +84,8 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {
         "Learning": ("method", "max_length", "intervals", "more", "test", "seed", "time_limit"),
         "Run": ("out", "resume", "engine"),
         "Which rules are searched": (
-            "past", "no_since", "atoms", "template", "prior", "guess", "time_units", "class_weight", "miss_cost",
-            "false_alarm_cost",
+            "past", "no_since", "atoms", "signals", "template", "prior", "guess", "time_units", "class_weight",
+            "miss_cost", "false_alarm_cost",
         ),
         "Several classes, or one": ("classes", "order", "one_class", "share"),
         "What is shown": ("no_report", "quiet", "json"),
@@ -95,7 +95,7 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {
         "Comparison": ("methods", "lengths", "splits", "baselines", "limit"),
         "Run": ("out", "workers", "engine"),
         "Which rules are searched": (
-            "past", "no_since", "intervals", "atoms", "class_weight", "miss_cost", "false_alarm_cost",
+            "past", "no_since", "intervals", "atoms", "signals", "class_weight", "miss_cost", "false_alarm_cost",
         ),
         "What is shown": ("quiet", "json"),
     },

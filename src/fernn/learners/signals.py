@@ -21,6 +21,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import Floats
+from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Atom, Formula, length, parse, walk
 from ..formula.expressions import SECONDS, Call, Lag, Sum, calls_of
@@ -193,9 +194,13 @@ def choose_signals(learner: Any, data: Dataset, weights: Floats | None, state: M
         intervals = bool(getattr(learner, "intervals", False))
         past = getattr(learner, "direction", "future") == "past"
         return list(dict.fromkeys([*named, *screen_signals(data, weights, intervals, past)]))
-    if isinstance(choice, str):
+    if isinstance(choice, str) or not all(isinstance(text, str) for text in choice):
         raise UnsupportedError(f"signals are 'raw', 'auto' or a list of expressions such as 'diff(x)'; got {choice!r}")
-    return list(dict.fromkeys([*named, *map(parse_expression, choice)]))
+    wanted = list(dict.fromkeys([*named, *map(parse_expression, choice)]))
+    for name in (name for each in wanted for name in each.channels):
+        if name not in data.channels:
+            raise UnsupportedError(unknown_channel(name, data.channels, "the data have", "a signal reads"))
+    return wanted
 
 
 Fitting = TypeVar("Fitting", bound=Callable[..., Any])

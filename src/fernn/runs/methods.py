@@ -29,7 +29,7 @@ FLAG_WORDS: dict[tuple[str, Any], str] = {
 _FLAGS = {
     "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
     "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
-    "share",
+    "share", "signals",
 }  # fmt: skip
 
 
@@ -97,6 +97,8 @@ def setting_words(key: str, value: Any) -> list[str]:
     """A setting of a method as words of the command line."""
     if isinstance(value, (str, bool)) and (key, value) in FLAG_WORDS:
         return [FLAG_WORDS[key, value]]
+    if key == "signals" and isinstance(value, (list, tuple)):
+        return [word for text in value for word in ("--signals", str(text))]
     if key == "guesses" and isinstance(value, (list, tuple)) and all(isinstance(guess, str) for guess in value):
         return [word for guess in value for word in ("--guess", guess)]
     if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):

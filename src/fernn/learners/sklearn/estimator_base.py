@@ -19,7 +19,7 @@ from ...data.arrays import Array, Floats
 from ...data.frames import warn_of_lookalikes
 from ...formula import Formula, parse
 from ...semantics import robustness, satisfied
-from ..base import Fit, Front, Progress, Watch, select_entry
+from ..base import Fit, Front, Progress, Watch
 from .inputs import (
     Traces,
     case_weights,
@@ -63,7 +63,7 @@ def print_progress(every: bool, write: Callable[[str], None] = print) -> Watch:
 
 SELECTION_RULES: dict[str, Callable[[Front], int]] = {
     # the shortest within one standard error of the best validation error
-    "one_se": lambda front: select_entry(front.entries),
+    "one_se": lambda front: front.pick,
     # the lowest validation error, the shortest among equals
     "accurate": lambda front: min(range(len(front)), key=lambda i: _error(front, i)),
     # the shortest
@@ -116,6 +116,8 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
             own["template"] = to_formula(own["template"])
         if "guesses" in own:
             own["guesses"] = tuple(to_formula(guess) for guess in own["guesses"] or ())
+        if not isinstance(own.get("signals", ""), str):
+            own["signals"] = tuple(own["signals"])
         return self._kind(**{**own, **settings})
 
     def _earlier(self) -> Fit | None:

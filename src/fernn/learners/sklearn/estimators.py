@@ -22,6 +22,7 @@ from ..enumerative.enumerative import Enumerative, ExactFit
 from ..fernn.fernn import Fernn
 from ..lattice.lattice import Lattice, LatticeFit
 from ..maxsat import MaxSat, MaxSatFit
+from ..signals import SignalChoice
 from ..tree import Tree
 from .estimator_base import BinaryFormulaClassifier, FormulaEstimator, set_params_from
 from .inputs import Traces, case_weights, channel_names, heads, split_names, traces, validate_traces, width
@@ -41,6 +42,7 @@ class FernnEstimator(FormulaEstimator):
         time_limit: float | None = Fernn.time_limit,
         *,
         template: Formula | str | None = Fernn.template,
+        signals: SignalChoice | Sequence[str] = Fernn.signals,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
@@ -66,8 +68,8 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
 
     Parameters
     ----------
-    max_length, intervals, atoms, time_limit, template, direction, since, restarts, rounds, patience, thresholds, \
-    miss_cost, false_alarm_cost
+    max_length, intervals, atoms, time_limit, template, signals, direction, since, restarts, rounds, patience, \
+    thresholds, miss_cost, false_alarm_cost
         As in `Fernn`. A template may be text.
     random_state
         A whole number is the seed: the same seed gives the same result. None draws a new one at each fit.
@@ -116,6 +118,7 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
         time_limit: float | None = Fernn.time_limit,
         *,
         template: Formula | str | None = Fernn.template,
+        signals: SignalChoice | Sequence[str] = Fernn.signals,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
@@ -169,8 +172,8 @@ class EnumerativeClassifier(BinaryFormulaClassifier):
 
     Parameters
     ----------
-    max_length, intervals, pieces, next, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
-    miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
+    max_length, intervals, pieces, next, time_limit, template, signals, direction, since, negation, atoms, thresholds, \
+    grid, miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
     device, preset, target
         As in `Enumerative`. A template may be text.
     random_state
@@ -205,6 +208,7 @@ class EnumerativeClassifier(BinaryFormulaClassifier):
         time_limit: float | None = Enumerative.time_limit,
         *,
         template: Formula | str | None = Enumerative.template,
+        signals: SignalChoice | Sequence[str] = Enumerative.signals,
         direction: Literal["future", "past"] = Enumerative.direction,
         since: bool = Enumerative.since,
         negation: bool = Enumerative.negation,
@@ -276,6 +280,7 @@ class LatticeClassifier(BinaryFormulaClassifier):
         time_limit: float | None = Lattice.time_limit,
         *,
         max_length: int | None = Lattice.max_length,
+        signals: SignalChoice | Sequence[str] = Lattice.signals,
         ends: int = Lattice.ends,
         width: int = Lattice.width,
         preset: Literal["published"] | None = Lattice.preset,
@@ -354,7 +359,7 @@ class TreeClassifier(BinaryFormulaClassifier):
     Parameters
     ----------
     depth, node_length, purity, min_leaf, pruning, max_length, trees, direction, since, intervals, pieces, atoms, \
-    thresholds, grid, miss_cost, false_alarm_cost, folds, memory, time_limit
+    signals, thresholds, grid, miss_cost, false_alarm_cost, folds, memory, time_limit
         As in `Tree`.
     random_state
         Deals the traces to the folds.
@@ -386,6 +391,7 @@ class TreeClassifier(BinaryFormulaClassifier):
         intervals: bool = Tree.intervals,
         pieces: int = Tree.pieces,
         atoms: Literal["axis", "differences"] = Tree.atoms,
+        signals: SignalChoice | Sequence[str] = Tree.signals,
         thresholds: Literal["auto", "exact", "grid"] = Tree.thresholds,
         grid: int = Tree.grid,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = Tree.class_weight,
