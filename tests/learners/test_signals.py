@@ -205,7 +205,7 @@ def test_signals_that_are_screened_are_learned_from():
     data, _ = planted("F (mean(x, 8) >= 0)")
     fit = Fernn(signals="auto", rounds=3, restarts=16, max_length=4).fit(data)
     assert fit.front.picked.train <= 0.02
-    assert str(fit.formula).startswith("F (mean(x, 8) >=")
+    assert str(fit.formula).startswith("F (mean(x, ")
 
 
 def test_a_certificate_names_the_signals_and_stands_on_the_data_as_recorded(tmp_path):

@@ -7,6 +7,7 @@ with many, a few per cent are enough. Errors on traces not seen come from repeat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, lgamma, log, log2, nan
 
 import numpy as np
@@ -16,17 +17,18 @@ from ..data.arrays import Floats
 from ..data.splits import blocks, folds
 from ..errors import suppress_warnings
 from ..formula import Atom, Constant, Formula, complexity, length, simplify, walk
+from ..formula.expressions import Sum
 from ..formula.nodes import FUTURE, PAST
 from .base import Entry, Front, losses, trim_to_traces
 from .enumerative.candidates import columns
 from .enumerative.threshold_margins import margin
-from .screening import Screening, all_candidates, make_screening, rank_signals
+from .screening import Screening, all_candidates, make_screening
 from .signals import extend_data, functions_of, name_signals
 
 FOLDS = 5
 OPERATOR_BITS, FUNCTION_BITS, END_BITS = 2.0, 3.0, 3.0
 MOST_CHANNELS = 24
-"""Channels whose candidates are looked at together; of more, the best ones by screening."""
+"""Channels whose candidates are looked at together: those of the signals that were chosen, and others."""
 
 
 def description_bits(formula: Formula, wrong: Floats, weights: Floats, data: Dataset) -> float:
@@ -53,12 +55,19 @@ def _subset_bits(n: int, k: float) -> float:
 
 
 def join_screened_rules(
-    front: Front, data: Dataset, weights: Floats, intervals: bool, past: bool, max_length: int
+    front: Front,
+    data: Dataset,
+    weights: Floats,
+    intervals: bool,
+    past: bool,
+    max_length: int,
+    chosen: Sequence[Sum] = (),
 ) -> Front:
     """The front with the best one-operator rule and the best two joined, each with its error on folds not seen."""
     with suppress_warnings():
-        channels = _channels_to_screen(data, weights, intervals, past)
-        screening = make_screening(data, weights, intervals, past, all_candidates(data, channels))
+        names = dict.fromkeys([*(name for each in chosen for name in each.channels), *data.channels])
+        tried = [*all_candidates(data, list(names)[:MOST_CHANNELS], rich=False), *chosen]
+        screening = make_screening(data, weights, intervals, past, dict.fromkeys(tried))
         screened = _screened_entries(screening, data, weights)
         entries = [*front.entries, *(entry for entry in screened if entry.length <= max_length)]
         bits = {e.formula: description_bits(e.formula, losses(e.formula, data), weights, data) for e in entries}
@@ -75,13 +84,6 @@ def join_screened_rules(
         kept = [e for e in kept if e.length < best.length or (e.length > best.length and e.train < best.train - 1e-12)]
         kept = sorted([*kept, best], key=lambda entry: entry.length)
     return Front(tuple(kept), kept.index(best))
-
-
-def _channels_to_screen(data: Dataset, weights: Floats, intervals: bool, past: bool) -> list[str]:
-    if data.n_channels <= MOST_CHANNELS:
-        return list(data.channels)
-    ranked = rank_signals(data, weights, intervals, past)
-    return list(dict.fromkeys(name for each in ranked for name in each.signal.channels))[:MOST_CHANNELS]
 
 
 def _screened_entries(screening: Screening, data: Dataset, weights: Floats) -> list[Entry]:

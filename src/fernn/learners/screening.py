@@ -27,13 +27,22 @@ from ..semantics.signal_values import SignalTable
 from ..semantics.threads import parallel_for
 from .base import check_weights
 from .screening_kernels import best_thresholds, class_spread, window_extremes
-from .signals import PAIRED, candidate_pairs, candidate_signals, signal_length
+from .signals import (
+    PAIRED,
+    candidate_pairs,
+    candidate_signals,
+    cap_since,
+    shape_of,
+    shift_lag,
+    signal_length,
+    vary_numbers,
+)
 
 BANDWIDTH = 2.0
 """The error by which features are thought to be off, in standard errors of the mean of a class."""
 PENALTY = 0.01
 """What a function or a window end must save in error on 20 traces; on more, less by the root of their number."""
-LEVELS = 5
+HALVINGS = 5
 """How often traces are halved to windows; windows of each level overlap by half."""
 POINTS = 33
 """Single samples at which signals are looked at."""
@@ -43,6 +52,12 @@ KEPT = 8
 """Signals that the screening hands on to a search."""
 FIRST = 12
 """Conditions to which a second one is joined."""
+REFINED, ROUNDS = 5, 6
+"""Shapes of signals whose numbers are moved, and how often at most."""
+SHIFTS = 20
+"""Samples by which a lag is moved at most to the middle of equally good ones."""
+MANY = 24
+"""Channels up to which windows and all candidates are tried on each."""
 SCORE, ERROR, LOW, HIGH, SIDE = range(5)
 """Of what the sweep gives for a feature."""
 
@@ -75,8 +90,8 @@ class Condition:
 
 
 def short_number_between(low: float, high: float) -> float:
-    """A number of few digits in the middle half of what lies between."""
-    middle, reach = low + (high - low) / 2, (high - low) / 4
+    """A number of few digits in the middle quarter of what lies between."""
+    middle, reach = low + (high - low) / 2, (high - low) / 8
     if not reach > 0 or not np.isfinite(middle):
         return middle
     digits = -floor(log10(reach))
@@ -208,7 +223,7 @@ def screening_windows(samples: int, intervals: bool) -> tuple[tuple[int, float],
     """All time; halves, quarters and so on that overlap by half; single samples."""
     found: dict[tuple[int, float], None] = {(0, inf): None}
     if intervals:
-        for level in range(1, LEVELS + 1):
+        for level in range(1, HALVINGS + 1):
             size = samples / 2**level
             if size < 2:
                 break
@@ -240,7 +255,7 @@ def _featured(
     rows, kept = [], []
     ends = np.repeat([float((a > 0) + (b < inf)) for a, b in windows], 2)
     for expression in expressions:
-        values = table.values(expression)
+        values = cap_since(expression, table.values(expression), data)
         if not np.isfinite(values).all() or values.min() == values.max():
             continue
         out = np.empty((2 * len(windows), len(data)))
@@ -252,23 +267,12 @@ def _featured(
     return Screening(data, data.positive, weights, intervals, past, tuple(kept), windows, features, costs)
 
 
-def all_candidates(data: Dataset, channels: Sequence[str]) -> list[Sum]:
+def all_candidates(data: Dataset, channels: Sequence[str], rich: bool = True) -> list[Sum]:
     """The channels themselves, and every candidate expression of one of them."""
     found = [Sum(((name, 1.0),)) for name in channels]
     for name in channels:
-        found += candidate_signals(data, name)
+        found += candidate_signals(data, name, rich)
     return found
-
-
-def screen_signals(
-    data: Dataset, weights: Floats | None = None, intervals: bool = True, past: bool = False, most: int = KEPT
-) -> list[Sum]:
-    """The expressions with the best one-operator rules, without the channels themselves, best first.
-
-    Of expressions whose best rules judge all traces alike, one is enough.
-    """
-    ranked = rank_signals(data, weights, intervals, past)
-    return [each.signal for each in ranked if not is_channel(each.signal)][:most]
 
 
 def is_channel(expression: Sum) -> bool:
@@ -276,23 +280,84 @@ def is_channel(expression: Sum) -> bool:
     return len(expression.weights) == 1 and isinstance(expression.weights[0][0], str) and not expression.constant
 
 
+def screen_signals(
+    data: Dataset, weights: Floats | None = None, intervals: bool = True, past: bool = False, most: int = KEPT
+) -> list[Sum]:
+    """The expressions with the best one-operator rules, without the channels themselves, best first.
+
+    The best of them also with other lags, widths and levels, as long as that is better.
+    """
+    ranked = rank_signals(data, weights, intervals, past)
+    found = [each.signal for each in ranked if not is_channel(each.signal)][:most]
+    shapes: dict[str, Sum] = {}
+    for each in ranked:
+        if not is_channel(each.signal):
+            shapes.setdefault(shape_of(each.signal), each.signal)
+    best = list(shapes.values())[:REFINED]
+    refined = [_refine(each, data, check_weights(data, weights), intervals, past) for each in best]
+    return list(dict.fromkeys([*refined, *found]))[:most]
+
+
+def _refine(expression: Sum, data: Dataset, weights: Floats, intervals: bool, past: bool) -> Sum:
+    best, score = expression, inf
+    for _ in range(ROUNDS):
+        tried = make_screening(data, weights, intervals, past, [best, *vary_numbers(best, data)])
+        ranked = tried.rank(tried.sweep())
+        if not ranked or ranked[0].score >= score - 1e-9:
+            break
+        best, score = ranked[0].signal, ranked[0].score
+    return _center_lag(best, data, weights, intervals, past)
+
+
+def _center_lag(expression: Sum, data: Dataset, weights: Floats, intervals: bool, past: bool) -> Sum:
+    """With the lag in the middle of those whose best rules err as little."""
+
+    def error(tried: Sum) -> float:
+        screening = make_screening(data, weights, intervals, past, [tried])
+        return float(screening.sweep()[:, ERROR].min()) if screening.expressions else inf
+
+    least, equal = error(expression), [0]
+    for way in (-1, 1):
+        for by in range(way, way * SHIFTS, way):
+            tried = shift_lag(expression, by, data)
+            if tried is None or error(tried) > least + 1e-12:
+                break
+            equal.append(by)
+    middle = sorted(equal)[len(equal) // 2]
+    return shift_lag(expression, middle, data) or expression if middle else expression
+
+
 def rank_signals(
     data: Dataset, weights: Floats | None = None, intervals: bool = True, past: bool = False
 ) -> list[Condition]:
-    """The best condition of each channel and candidate signal, best first; differences and ratios of good channels."""
+    """The best condition of each channel and candidate signal, best first.
+
+    Of many channels a small grammar is tried first, and all of it for the best; pairs of those follow.
+    """
     weights = check_weights(data, weights)
     cases = spread_cases(data.positive, MOST_CASES)
     part, weights = (data, weights) if len(cases) == len(data) else (data.subset(cases), weights[cases])
     table = SignalTable(part)
+
+    def rank(expressions: Sequence[Sum], windows: bool) -> list[Condition]:
+        screening = _featured(table, weights, windows, past, expressions)
+        return screening.rank(screening.sweep()) if screening.expressions else []
+
     found: list[Condition] = []
     for name in part.channels:
-        screening = _featured(table, weights, intervals, past, all_candidates(part, [name]))
-        found += screening.rank(screening.sweep())
+        found += rank(all_candidates(part, [name], rich=False), intervals and part.n_channels <= MANY)
+        table.forget()
+    found.sort(key=lambda each: each.score)
+    best = list(dict.fromkeys(name for each in found for name in each.signal.channels))
+    known = {each.signal for each in found}
+    for name in best[:PAIRED]:
+        if part.n_channels > MANY:
+            found += rank(all_candidates(part, [name], rich=False), intervals)
+        found += rank([each for each in candidate_signals(part, name) if each not in known], intervals)
         table.forget()
     if part.n_channels > 1:
-        singles = sorted((each for each in found if is_channel(each.signal)), key=lambda each: each.score)
-        names = [str(each.signal.weights[0][0]) for each in singles[:PAIRED]]
-        screening = _featured(table, weights, intervals, past, candidate_pairs(part, names))
-        if screening.expressions:
-            found += screening.rank(screening.sweep())
-    return sorted(found, key=lambda each: each.score)
+        found += rank(candidate_pairs(part, best[:PAIRED]), intervals)
+    best_of: dict[Sum, Condition] = {}
+    for each in sorted(found, key=lambda each: each.score):
+        best_of.setdefault(each.signal, each)
+    return list(best_of.values())

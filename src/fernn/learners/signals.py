@@ -10,6 +10,7 @@ goes in, a template or guesses, is rewritten to those names, and what comes out 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -24,8 +25,9 @@ from ..data.arrays import Floats
 from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Atom, Formula, length, parse, walk
-from ..formula.expressions import SECONDS, Call, Lag, Sum, calls_of
+from ..formula.expressions import PRODUCT, QUOTIENT, SECONDS, Call, Lag, Sum, calls_of
 from ..formula.measures import call_length, map_nodes
+from ..semantics.packed_traces import time_step
 from ..semantics.signal_values import expression_values
 from .base import Fit, Front, Progress, Watch, select_entry, silent
 
@@ -35,6 +37,8 @@ LAGS = (1, 2, 4, 8, 16, 32, 64)
 """Samples over which changes are tried, up to a quarter of the traces."""
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Samples of trailing windows that are tried, up to half of the traces; and all of the trace."""
+LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Quantiles of a channel whose passing is counted."""
 PAIRED = 12
 """Channels of which differences and ratios are tried: the best ones by themselves."""
 
@@ -57,7 +61,10 @@ def parse_expression(text: str) -> Sum:
 def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
     """The data with a channel for each expression, named by its text."""
     known = {str(each): each for each in expressions if str(each) not in data.channels}
-    rows = expression_values(known.values(), data)
+    rows = [
+        cap_since(each, row, data)
+        for each, row in zip(known.values(), expression_values(known.values(), data), strict=True)
+    ]
     for name, row in zip(known, rows, strict=True):
         if not np.isfinite(row).all():
             raise UnsupportedError(f"the signal {name} is infinite at some samples of {data.name}, and cannot be used")
@@ -70,6 +77,13 @@ def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
     given = {each.name: getattr(data, each.name) for each in fields(Dataset)}
     given |= {"values": np.stack(values) if not data.is_ragged else tuple(values), "channels": (*data.channels, *known)}
     return SignalDataset(**given, signals=known)
+
+
+def cap_since(expression: Sum, values: Floats, data: Dataset) -> Floats:
+    """The values; where something never held yet, longer ago than the traces are long instead of infinitely."""
+    if not any(call.function == "since" for call in calls_of(expression.weights)):
+        return values
+    return np.where(np.isposinf(values), 2.0 * float(data.lengths.max()), values)
 
 
 def rule_length(formula: Formula, data: object) -> int:
@@ -133,38 +147,109 @@ def lag_of(samples: int, data: Dataset) -> Lag:
     return Lag(float(Decimal(repr(data.dt)) * samples), data.time_unit)
 
 
-def candidate_signals(data: Dataset, channel: str) -> list[Sum]:
-    """The expressions of one channel that are tried: changes, means and spreads over a few lags and widths."""
+def candidate_signals(data: Dataset, channel: str, rich: bool = True) -> list[Sum]:
+    """The expressions of one channel that are tried: changes, means, spreads and the like over a few lags and widths.
+
+    Where `rich`, also extremes of trailing windows, sizes, and how often and how lately a level was passed.
+    """
     longest = int(data.lengths.max())
     x = Sum(((channel, 1.0),))
 
-    def of(function: str, inner: Sum, samples: int | None = None) -> Sum:
+    def of(function: str, inner: Sum | Formula, samples: int | None = None) -> Sum:
         return Sum(((Call(function, (inner,), None if samples is None else lag_of(samples, data)), 1.0),))
 
-    roughness = of("abs", of("diff", x))
-    found = [of("diff", x, k) if k > 1 else of("diff", x) for k in LAGS if k <= max(longest // 4, 1)]
-    for width in [*(w for w in WIDTHS if w <= longest // 2), longest]:
-        if width < 2:
-            continue
-        found += [of("mean", x, width), of("std", x, width), of("mean", roughness, width)]
+    change = of("diff", x)
+    found = [of("diff", x, k) if k > 1 else change for k in LAGS if k <= max(longest // 4, 1)]
+    widths = [w for w in WIDTHS if w <= longest // 2]
+    for width in (w for w in [*widths, longest] if w > 1):
+        found += [of("mean", x, width), of("std", x, width), of("mean", of("abs", change), width)]
         if width <= longest // 4:
             found.append(of("diff", of("mean", x, width), width))
+    if not rich:
+        return found
+    low, high = data.ranges[channel]
+    found += [of(function, x, width) for width in widths for function in ("lowest", "highest")]
+    found += [of("abs", x)] if low < 0 < high else []
+    found += [of("abs", each) for each in found[: sum(k <= max(longest // 4, 1) for k in LAGS)]]
+    if data.dt is not None and data.time_unit in SECONDS:
+        found.append(of("integral", x))
+    flat = np.concatenate([trace[data.channels.index(channel)] for trace in data.values])
+    for level in np.unique(np.quantile(flat, LEVELS)).tolist():
+        if low < level < high:
+            for relation in (">=", "<="):
+                passed = Atom(x.weights, relation, float(f"{level:.3g}"))
+                found += [of("since", passed), *(of("count", passed, max(longest // part, 1)) for part in (4, 2, 1))]
     return found
 
 
 def candidate_pairs(data: Dataset, channels: Sequence[str]) -> list[Sum]:
-    """Differences and ratios of channels with comparable ranges, and norms of those that look like a vector."""
+    """Differences, ratios, products, the lesser and the greater of two channels, and norms of vectors."""
     ranges = {name: data.ranges[name] for name in channels}
     found = []
     for a, b in combinations(channels, 2):
         wide, other = (max(abs(low), abs(high)) for low, high in (ranges[a], ranges[b]))
-        if not wide or not other or not 0.1 <= wide / other <= 10:
+        if not wide or not other:
             continue
-        found.append(Sum(((a, 1.0), (b, -1.0))))
+        x, y = Sum(((a, 1.0),)), Sum(((b, 1.0),))
+        found.append(Sum(((Call(PRODUCT, (x, y)), 1.0),)))
         for above, below in ((a, b), (b, a)):
             if ranges[below][0] > 0 or ranges[below][1] < 0:
-                found.append(Sum(((Call("/", (Sum(((above, 1.0),)), Sum(((below, 1.0),)))), 1.0),)))
+                found.append(Sum(((Call(QUOTIENT, (Sum(((above, 1.0),)), Sum(((below, 1.0),)))), 1.0),)))
+        if 0.1 <= wide / other <= 10:  # of one unit, perhaps
+            found += [Sum(((a, 1.0), (b, -1.0))), Sum(((a, 1.0), (b, 1.0)))]
+            found.append(Sum(((Call("abs", (Sum(((a, 1.0), (b, -1.0))),)), 1.0),)))
+            found += [Sum(((Call(function, (x, y)), 1.0),)) for function in ("min", "max")]
     return found + [Sum(((Call("norm", tuple(Sum(((n, 1.0),)) for n in names)), 1.0),)) for names in _vectors(channels)]
+
+
+def vary_numbers(expression: Sum, data: Dataset) -> list[Sum]:
+    """The same expression with one of its lags, widths or levels a little different."""
+    found = []
+    for (call, weight), more in ((term, t) for t, term in enumerate(expression.weights) if isinstance(term[0], Call)):
+        assert isinstance(call, Call)
+        for other in _vary_call(call, data):
+            terms = list(expression.weights)
+            terms[more] = (other, weight)
+            found.append(Sum(tuple(terms), expression.constant))
+    return list(dict.fromkeys(found))
+
+
+def shape_of(expression: Sum) -> str:
+    """The expression without its numbers: those that differ in lags, widths and levels only have one shape."""
+    return re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "#", str(expression))
+
+
+def shift_lag(expression: Sum, samples: int, data: Dataset) -> Sum | None:
+    """The expression, which is one function, looking back by so many samples more; None where it cannot."""
+    match expression.weights:
+        case ((Call(_, _, Lag() as lag) as call, weight),):
+            now = lag.samples(time_step(data.dt, data.time_unit)) + samples
+            if 1 <= now <= int(data.lengths.max()):
+                return Sum(((replace(call, lag=lag_of(now, data)), weight),), expression.constant)
+    return None
+
+
+def _vary_call(call: Call, data: Dataset) -> list[Call]:
+    found = []
+    if call.lag is not None:
+        now = call.lag.samples(time_step(data.dt, data.time_unit))
+        longest = int(data.lengths.max())
+        for factor in (0.6, 0.8, 0.9, 1.1, 1.2, 1.5):
+            found += [round(now * factor)]
+        found = sorted({k for k in [*found, now - 1, now + 1] if 1 <= k <= longest and k != now})
+    lags = [replace(call, lag=lag_of(k, data)) for k in found]
+    for i, part in enumerate(call.arguments):
+        if isinstance(part, Sum):
+            inner: Sequence[Sum | Atom] = vary_numbers(part, data)
+        elif isinstance(part, Atom) and part.is_single_channel:
+            low, high = data.ranges[part.channels[0]]
+            step = (high - low) / 100
+            moved = [part.threshold + k * step for k in (-8, -4, -2, -1, 1, 2, 4, 8)]
+            inner = [replace(part, threshold=float(f"{value:.4g}")) for value in moved]
+        else:
+            continue
+        lags += [replace(call, arguments=(*call.arguments[:i], other, *call.arguments[i + 1 :])) for other in inner]
+    return lags
 
 
 def _vectors(channels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -173,7 +258,8 @@ def _vectors(channels: Sequence[str]) -> list[tuple[str, ...]]:
     for name in channels:
         if name[-1:].lower() in ("x", "y", "z"):
             stems.setdefault(name[:-1], {})[name[-1].lower()] = name
-    return [tuple(axes[key] for key in "xyz" if key in axes) for axes in stems.values() if {"x", "y"} <= set(axes)]
+    found = [tuple(axes[key] for key in "xyz" if key in axes) for axes in stems.values() if {"x", "y"} <= set(axes)]
+    return found + [each[:2] for each in found if len(each) == 3]
 
 
 def choose_signals(learner: Any, data: Dataset, weights: Floats | None, state: Mapping[str, Any] | None) -> list[Sum]:

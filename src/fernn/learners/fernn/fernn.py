@@ -43,7 +43,7 @@ from ..base import (
     unavoidable_error,
 )
 from ..learner_registry import ENGINE_FIELD, engine_for
-from ..signals import SignalChoice, reads_signals, rule_length
+from ..signals import SignalChoice, parse_expression, reads_signals, rule_length
 from ..time_limit import FitClock, TimeLimitReached, stop_flag
 from .archive import Archive, Specimen
 from .compiled_network import Flag, warm_up
@@ -166,7 +166,8 @@ class Fernn:
         given = sample_weights(
             data, check_weights(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost
         )
-        front = join_screened_rules(fit.front, data, given, self.intervals, not self._future(), self.max_length)
+        chosen = [parse_expression(text) for text in fit.state["signals"]]
+        front = join_screened_rules(fit.front, data, given, self.intervals, not self._future(), self.max_length, chosen)
         return replace(fit, front=front)
 
     def _search(
