@@ -33,10 +33,7 @@ FileOrFolder = Annotated[
 ]
 """Of commands that read in pieces."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-TimeUnits = Annotated[
-    bool,
-    typer.Option("--time-units", help="Windows in the formula are in time units, not samples."),
-]
+TimeUnits = Annotated[bool, typer.Option("--time-units", help="Windows in the formula are in time units, not samples.")]
 """Of every command that takes a formula: the only option that changes what a window means."""
 StepOption = Annotated[
     float | None, typer.Option("--dt", help="Time between samples; windows count samples all the same.")

@@ -91,13 +91,11 @@ def learn(
         bool, typer.Option("--one-class", help="What all traces, or all good ones, have in common.")
     ] = False,
     share: Annotated[
-        float | None,
-        typer.Option(help="--one-class: share that may violate the rule. [default: 0]", min=0, max=1),
+        float | None, typer.Option(help="--one-class: share that may violate the rule. [default: 0]", min=0, max=1)
     ] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test. [default: 0.2]")] = None,
     sample: Annotated[
-        float | None,
-        typer.Option(help="Megabytes to learn from, of data larger than memory. [default: 32]", min=0.001),
+        float | None, typer.Option(help="Megabytes to learn from, of data larger than memory. [default: 32]", min=0.001)
     ] = None,
     out: Out = None,
     time_units: TimeUnits = False,

@@ -125,12 +125,7 @@ def _closing(watch: Monitor, json: bool, broken: Exception | None) -> int:
 
 def _line(watch: Monitor, reading: Reading, json: bool) -> str:
     if json:
-        told = {
-            "sample": watch.samples - 1,
-            "low": reading.low,
-            "high": reading.high,
-            "satisfied": reading.verdict,
-        }
+        told = {"sample": watch.samples - 1, "low": reading.low, "high": reading.high, "satisfied": reading.verdict}
         return as_json(told)
     word = {True: "satisfied", False: "violated", None: "undecided"}[reading.verdict]
     known = short(reading.low) if reading.low == reading.high else f"{short(reading.low)} to {short(reading.high)}"

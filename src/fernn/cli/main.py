@@ -224,9 +224,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 formula_app = typer.Typer(
-    help="Simplify a formula, or compare two (simplify, equiv).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    help="Simplify a formula, or compare two (simplify, equiv).", no_args_is_help=True, rich_markup_mode=None
 )
 
 

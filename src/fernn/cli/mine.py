@@ -108,8 +108,7 @@ def _up(rate: float) -> float:
 
 
 Text = Annotated[
-    str,
-    typer.Argument(help='A formula with open numbers: "G (v <= ?c)", "F[0,?b] (v >= ?c)".', metavar="STRUCTURE"),
+    str, typer.Argument(help='A formula with open numbers: "G (v <= ?c)", "F[0,?b] (v >= ?c)".', metavar="STRUCTURE")
 ]
 
 

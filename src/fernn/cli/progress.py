@@ -127,10 +127,7 @@ class Bar(LiveLines):
         done = round(room * min(max(progress.share, 0), 1))
         best = progress.front.picked
         beside = "".join(f"{words}  " for words in (note, progress.what) if words)
-        return [
-            self._full * done + self._empty * (room - done) + text,
-            f"{beside}error {_error(best)}  {best.formula}",
-        ]
+        return [self._full * done + self._empty * (room - done) + text, f"{beside}error {_error(best)}  {best.formula}"]
 
 
 def display(quiet: bool) -> Silent:

@@ -74,11 +74,7 @@ class FaultCosts:
 
 
 def fault_costs(
-    marked: FaultMarks,
-    tolerance: int = 0,
-    miss: float = 1.0,
-    alarm: float = 1.0,
-    max_false_alarms: float | None = None,
+    marked: FaultMarks, tolerance: int = 0, miss: float = 1.0, alarm: float = 1.0, max_false_alarms: float | None = None
 ) -> FaultCosts:
     """`max_false_alarms` is a share of the healthy samples that count."""
     counted = np.concatenate(marked.counted(tolerance))

@@ -280,11 +280,7 @@ class FullDataErrors:
 
 
 def judge_on_all(
-    front: Front,
-    data: Dataset,
-    source: Source,
-    rows: int | None = None,
-    watch: Callable[[Stream], bool] | None = None,
+    front: Front, data: Dataset, source: Source, rows: int | None = None, watch: Callable[[Stream], bool] | None = None
 ) -> FullDataErrors:
     """One pass over what `data` are a sample of."""
     count = _start_counts(front, data)

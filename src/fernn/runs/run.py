@@ -430,12 +430,7 @@ class Run:
         write_text(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def _write_front(
-        self,
-        front: Front,
-        seconds: float,
-        ended: str | None,
-        test: Sequence[float] | None,
-        notes: Sequence[str] = (),
+        self, front: Front, seconds: float, ended: str | None, test: Sequence[float] | None, notes: Sequence[str] = ()
     ) -> None:
         told = front_to_strict_json(front)
         if test is not None:

@@ -104,19 +104,7 @@ def _engine() -> Any:
         if task == POLISH:
             return float(
                 polish_kernels.polish(
-                    net,
-                    at,
-                    batch,
-                    levels,
-                    value,
-                    movable,
-                    plan.seed,
-                    plan.sweeps,
-                    plan.free,
-                    desk,
-                    out,
-                    verdicts,
-                    stop,
+                    net, at, batch, levels, value, movable, plan.seed, plan.sweeps, plan.free, desk, out, verdicts, stop
                 )
             )
         if task == JUDGE:
@@ -230,12 +218,7 @@ def polish_weights(
 
 
 def regress_weights(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    movable: Ints,
-    plan: Plan,
-    stop: Flag = _NEVER,
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, movable: Ints, plan: Plan, stop: Flag = _NEVER
 ) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
     return _go(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)

@@ -100,11 +100,7 @@ class Fernn:
 
     @reads_signals
     def fit(
-        self,
-        data: Dataset,
-        watch: Watch = silent,
-        resume: dict[str, Any] | None = None,
-        weights: Floats | None = None,
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> Fit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
 
