@@ -193,7 +193,7 @@ def _judge_on_engine(
             for take in takers:
                 take(*lot)
 
-        came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
+        came = judge_by_parts(rule, source, where, rows, progress=told, each=each if takers else None)
     if dt is not None and came.complete:
         check_sampling_interval(came.totals, dt)
     return came

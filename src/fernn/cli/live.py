@@ -249,7 +249,7 @@ def drift(
         else:
             for _ in followed.take(read_input(file, reading, print_problems, forgiving=True), file):
                 pass
-        if stopped and not followed.seen:
+        if stopped and not followed.records:
             complain("interrupted before any trace was judged, so there is nothing to say of the rule")
             return INTERRUPTED
         if stopped:
@@ -267,7 +267,7 @@ def _take_source(followed: DriftMonitor, source: Source, rows: int | None) -> bo
     """Takes a recording in pieces; whether it came to its end before a Ctrl-C."""
     if is_split_by_file(source):
         with by_file(f"watched {source.path}") as told:
-            return followed.take_parts(source, rows, told=told)[1]
+            return followed.take_parts(source, rows, progress=told)[1]
     with progress(f"watched {source.path}") as wants_end:
         for _ in followed.take_stream(source, rows, wants_end):
             pass
@@ -275,7 +275,7 @@ def _take_source(followed: DriftMonitor, source: Source, rows: int | None) -> bo
 
 
 def _drift_text(followed: DriftMonitor) -> str:
-    seen = followed.seen
+    seen = followed.records
     size = max(1, -(-len(seen) // BLOCKS))
     rows = []
     for low in range(0, len(seen), size):

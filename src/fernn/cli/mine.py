@@ -52,10 +52,10 @@ def _set_text(found: ParameterSet) -> str:
         return ""
     if len(found.names) == 1:
         name = found.names[0]
-        parts = [box[0].told(name) for box in sorted(found.boxes, key=lambda box: box[0].low)]
+        parts = [box[0].describe(name) for box in sorted(found.boxes, key=lambda box: box[0].low)]
         more = f", and {len(parts) - BOXES_SHOWN} more" if len(parts) > BOXES_SHOWN else ""
         return f"{name}: " + ", or ".join(parts[:BOXES_SHOWN]) + more
-    lines = [f"{name}: {r.told(name)}" for name, r in found.bounds.items()]
+    lines = [f"{name}: {r.describe(name)}" for name, r in found.bounds.items()]
     if len(found.boxes) == 1:
         return "\n".join([*lines, "Each of them may have any of its values."])
     whole = f"These are the widest ranges; the set is {len(found.boxes):,} boxes within them"
@@ -346,7 +346,7 @@ def _cause_text(
     from ..mining.root_causes import describe_faults
     from .text_plot import strip
 
-    lines = [front_table(fit.front, tested), "", fit.told(), "", strip(fit.rules, drawn), ""]
+    lines = [front_table(fit.front, tested), "", str(fit), "", strip(fit.rules, drawn), ""]
     on = f"learned on {count_of(told['learned_on'], 'trace')} in {duration_text(fit.seconds)}"
     lines.append(f"{on}, tested on {told['tested_on']} others" if on_held is not None else f"{on}; {why}")
     if on_held is not None:

@@ -80,10 +80,10 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[DataCard | No
             raise
         return None, tuple(error.problems)
     if is_split_by_file(source):
-        from ..runs.out_of_core import card_by_parts
+        from ..runs.out_of_core import summarize_by_parts
 
         with by_file("checked") as told:
-            return card_by_parts(source, rows, told=told)
+            return summarize_by_parts(source, rows, progress=told)
     with show_rows("checked") as wants_end:
         try:
             return summarize_stream(source, rows, wants_end)

@@ -41,7 +41,7 @@ class ValueRange:
         above = self.low <= value if self.low_closed else self.low < value
         return above and (value <= self.high if self.high_closed else value < self.high)
 
-    def told(self, name: str) -> str:
+    def describe(self, name: str) -> str:
         """`34.3 < c <= 45.3`"""
         if self.low == self.high:
             return f"{name} = {format_number(self.low)}"
@@ -71,13 +71,13 @@ Box = tuple[ValueRange, ...]
 
 def hull(ranges: Iterable[ValueRange]) -> ValueRange:
     """The least range around all of these, of which there is one at least."""
-    every = list(ranges)
-    low, high = min(r.low for r in every), max(r.high for r in every)
+    all_ranges = list(ranges)
+    low, high = min(r.low for r in all_ranges), max(r.high for r in all_ranges)
     return ValueRange(
         low,
         high,
-        any(r.low == low and r.low_closed for r in every),
-        any(r.high == high and r.high_closed for r in every),
+        any(r.low == low and r.low_closed for r in all_ranges),
+        any(r.high == high and r.high_closed for r in all_ranges),
     )
 
 
@@ -196,9 +196,9 @@ def _atom_sum(atom: Atom, data: Dataset, samples: Floats) -> Floats:
 
 def _farthest(structure: ParametricFormula, longest: int) -> int:
     """Ends from here on are all alike."""
-    written = [over.start if first is None else over.end for over, (first, last) in
+    fixed = [over.start if first is None else over.end for over, (first, last) in
                zip(structure.windows, structure.ends, strict=True) if (first is None) != (last is None)]  # fmt: skip
-    return int(max([longest, *(end for end in written if end != inf)]))
+    return int(max([longest, *(end for end in fixed if end != inf)]))
 
 
 def tighten(structure: ParametricFormula, cells: Cells) -> Cells | None:
@@ -230,11 +230,11 @@ def merge_boxes(boxes: list[Cells]) -> list[Cells]:
 
 
 def _join_boxes(line: list[Cells], axis: int) -> list[Cells]:
-    found: list[Cells] = []
+    joined: list[Cells] = []
     for box in sorted(line, key=lambda box: int(box[axis, 0])):
-        if found and found[-1][axis, 1] + 1 == box[axis, 0]:
-            found[-1] = found[-1].copy()
-            found[-1][axis, 1] = box[axis, 1]
+        if joined and joined[-1][axis, 1] + 1 == box[axis, 0]:
+            joined[-1] = joined[-1].copy()
+            joined[-1][axis, 1] = box[axis, 1]
         else:
-            found.append(box)
-    return found
+            joined.append(box)
+    return joined

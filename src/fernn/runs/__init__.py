@@ -1,4 +1,4 @@
-"""Learning that leaves a folder behind: written while it goes on, read by reports, taken up again after a stop."""
+"""Runs: folders in which a fit is recorded while it goes on, read by reports, and resumed after a stop."""
 
 from typing import Any
 from warnings import warn

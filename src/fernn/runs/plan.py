@@ -1,4 +1,4 @@
-"""What is to be learned, as the settings of a run: checked once, before a long file is read."""
+"""The settings of a run, checked once before a long file is read."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ def make_learner(planned: Mapping[str, Any], data: Dataset) -> Learner | ClassLe
         return learner_of(planned, data)
     if kind == "one":
         return Tightest(**complete_settings("tightest", TIGHTEST, chosen))
-    ways: dict[str, type[OnePerClass | Ordered | Ranked]] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
+    kinds: dict[str, type[OnePerClass | Ordered | Ranked]] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
     inner: Any = learner(planned["method"], chosen | {"time_limit": None}, data)
-    return ways[kind](inner, time_limit=chosen.get("time_limit"))
+    return kinds[kind](inner, time_limit=chosen.get("time_limit"))
