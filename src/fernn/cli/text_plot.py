@@ -30,8 +30,8 @@ def picture(formula: Formula, data: Dataset, width: int = 80, height: int = 12) 
     for node in walk(formula):
         if isinstance(node, Atom) and not node.calls:
             limits.setdefault(node.plain, []).append(node)
-    drawn = [_one(weights, atoms, data, width, height) for weights, atoms in list(limits.items())[:MOST]]
-    return "\n\n".join(drawn)
+    plots = [_one(weights, atoms, data, width, height) for weights, atoms in list(limits.items())[:MOST]]
+    return "\n\n".join(plots)
 
 
 def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Dataset, width: int, height: int) -> str:
@@ -81,10 +81,10 @@ def grid_of(curves: dict[str, Any], thresholds: list[float], columns: int, heigh
     for mark, curve in curves.items():
         for i, value in enumerate(curve):
             if not math.isnan(value):
-                there = grid[row(value)][i]
-                grid[row(value)][i] = BOTH if mark != CHANGED and there in (GOOD, BAD) else mark
-    named = {row(low): low, row(high): high} | {row(t): t for t in thresholds}
-    return [f"{_label(named.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
+                cell = grid[row(value)][i]
+                grid[row(value)][i] = BOTH if mark != CHANGED and cell in (GOOD, BAD) else mark
+    levels = {row(low): low, row(high): high} | {row(t): t for t in thresholds}
+    return [f"{_label(levels.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
 
 
 def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, columns: int) -> Any:
@@ -123,17 +123,17 @@ def strip(rules: Sequence[Formula], marked: FaultMarks, width: int = 80) -> str:
     rule = disjunction(rules)
     place = max(range(len(marked)), key=lambda i: len(list(true_runs(marked.faulty[i]))))
     one = marked.subset([marked.data.cases[place]])
-    room, size = width - 11, int(one.data.lengths[0])
+    columns, size = width - 11, int(one.data.lengths[0])
     first = int(one.faulty[0].argmax())
-    low = max(0, min(first - room // 3, size - room))
-    shown = slice(low, min(low + room, size))
+    low = max(0, min(first - columns // 3, size - columns))
+    part = slice(low, min(low + columns, size))
     trace = one.data.values[0]
-    lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {shown.stop - 1}"]
+    lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {part.stop - 1}"]
     for name in channels(rule)[:CHANNELS_DRAWN]:
-        row = trace[one.data.channels.index(name)][shown]
+        row = trace[one.data.channels.index(name)][part]
         lines += [f"{name}:", *grid_of({DOT: row}, [], len(row), HEIGHT)]
-    lines.append(_marks("fault", one.faulty[0][shown], FAULT))
-    lines.append(_marks("rules", holds_at_samples(rule, one)[shown], ALARM))
+    lines.append(_marks("fault", one.faulty[0][part], FAULT))
+    lines.append(_marks("rules", holds_at_samples(rule, one)[part], ALARM))
     return "\n".join(lines)
 
 
