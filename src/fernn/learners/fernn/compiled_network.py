@@ -1,4 +1,4 @@
-"""The compiled network as Python calls it: traces in tiles, and one function, kept on disk, for all that is done."""
+"""The compiled network as Python calls it: traces in tiles, and one compiled function, cached on disk, for all."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Tiles:
 
     def spread(self, per_trace: npt.ArrayLike, empty: float = 0.0) -> Floats32:
         """Numbers per trace at the traces' places, `[tile, lane]`."""
-        given = np.asarray(per_trace, np.float32)
+        values = np.asarray(per_trace, np.float32)
         flat = np.full(self.ends.size, empty, np.float32)
-        flat[self.order] = given
+        flat[self.order] = values
         return flat.reshape(self.ends.shape)
 
-    def gathered(self, placed: Floats32) -> Floats32:
+    def gathered(self, tiled: Floats32) -> Floats32:
         """From `[..., tile, lane]` back to `[..., trace]`."""
-        return placed.reshape(*placed.shape[:-2], -1)[..., self.order]
+        return tiled.reshape(*tiled.shape[:-2], -1)[..., self.order]
 
 
 def tile_traces(traces: Floats | tuple[Floats, ...], reverse: bool, order: Ints | None = None) -> Tiles:
@@ -125,7 +125,7 @@ Flag = Ints
 """One number. What is being trained or polished ends soon after a thread sets it to anything but 0."""
 
 
-def _desk(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
+def _make_workspace(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
     """Working memory for one tile."""
     nodes, row = len(wiring.nodes), batch.tiles.shape[2] * LANES
     return Workspace(
@@ -137,7 +137,7 @@ def _desk(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
     )
 
 
-def _go(
+def _run_compiled(
     task: int,
     plan: Plan,
     wiring: TemplateNetwork,
@@ -152,10 +152,10 @@ def _go(
     movable: Ints = _NO_WINDOWS,
     stop: Flag = _NEVER,
 ) -> float:
-    whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
-    desk = _desk(wiring, batch)
+    seeded = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
+    work = _make_workspace(wiring, batch)
     return float(
-        run_network(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable, stop)
+        run_network(task, seeded, wiring.net, at, batch, levels, work, value, grad, learn, out, verdicts, movable, stop)
     )
 
 
@@ -184,13 +184,13 @@ def loss_and_gradient(
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
     end = len(batch.tiles) if last is None else last
     plan = Plan(loss=loss, margin=margin, first=first, last=end, alternatives=True)
-    return _go(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
+    return _run_compiled(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
 
 
 def outputs(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> Floats32:
     """The network's output for every trace, `[tile, lane]`."""
     out = np.zeros(batch.ends.shape, np.float32)
-    _go(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
+    _run_compiled(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
     return out
 
 
@@ -199,7 +199,7 @@ def explore_weights(
 ) -> None:
     """Trains `at` in place: see `explore`."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
-    _go(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
+    _run_compiled(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
 
 
 def polish_weights(
@@ -214,18 +214,20 @@ def polish_weights(
 ) -> float:
     """Settles `at` and the thresholds `value` in place: see `polish`; the weight misjudged then."""
     z, verdicts = np.zeros(batch.ends.shape, np.float32), np.zeros(batch.ends.shape, np.int8)
-    return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop)
+    return _run_compiled(
+        POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop
+    )
 
 
 def regress_weights(
     wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, movable: Ints, plan: Plan, stop: Flag = _NEVER
 ) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
-    return _go(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
+    return _run_compiled(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
 
 
 def judge_traces(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> npt.NDArray[np.int8]:
     """1 where a trace satisfies what the network says, `[tile, lane]`."""
     verdicts = np.zeros(batch.ends.shape, np.int8)
-    _go(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)
+    _run_compiled(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)
     return verdicts

@@ -33,7 +33,7 @@ compiled = njit(nogil=True, error_model="numpy")
 
 
 class Net(NamedTuple):
-    """The arrays of a `Wiring`, as the compiled loops take them."""
+    """The arrays of a `TemplateNetwork`, as the compiled loops take them."""
 
     nodes: Any
     options: Any
@@ -170,10 +170,10 @@ def mark_needed(net: Net, winners: Any, alternatives: Any, need: Any) -> None:
             continue
         kind, a, b = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 2]
         if kind == CHOICE:
-            won = winners[net.nodes[n, 3]]
+            winner = winners[net.nodes[n, 3]]
             for k in range(b):
                 child = net.options[a + k]
-                level = need[n] if k == won else (1 if need[n] == 2 and alternatives else 0)
+                level = need[n] if k == winner else (1 if need[n] == 2 and alternatives else 0)
                 need[child] = max(need[child], level)
         elif kind not in (ATOM, LINEAR):
             need[a] = max(need[a], need[n])
@@ -202,10 +202,10 @@ def operands(net: Net, at: RestartWeights, tile: int, row: int, desk: Workspace)
     for n in range(net.nodes.shape[0]):
         kind, a, block = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 3]
         if kind == ATOM:
-            base, count, won = net.blocks[block, 0], net.blocks[block, 1], winners[block]
-            q = one if at.unit else theta[base + won]
-            place[n] = tile + net.channel_of[net.blocks[block, 2] + won] * row
-            scale[n], bias[n] = q * theta[base + count + won], q * theta[base + 2 * count + won]
+            base, count, winner = net.blocks[block, 0], net.blocks[block, 1], winners[block]
+            q = one if at.unit else theta[base + winner]
+            place[n] = tile + net.channel_of[net.blocks[block, 2] + winner] * row
+            scale[n], bias[n] = q * theta[base + count + winner], q * theta[base + 2 * count + winner]
         elif kind == NEG:
             place[n], scale[n], bias[n] = place[a], -scale[a], -bias[a]
         elif kind == CHOICE:
@@ -298,12 +298,12 @@ def trace_back(
         kind, a, b, block = nodes[n, 0], nodes[n, 1], nodes[n, 2], nodes[n, 3]
         i = t * LANES + lane
         if kind == ATOM:
-            base, count, won = blocks[block, 0], blocks[block, 1], winners[block]
+            base, count, winner = blocks[block, 0], blocks[block, 1], winners[block]
             for k in range(count):
                 x = ln.sample(tile + net.channel_of[blocks[block, 2] + k] * row, i, like)
                 grad[base + k] += g * (theta[base + count + k] * x + theta[base + 2 * count + k])
-                if k == won:
-                    q = 1.0 if at.unit else theta[base + won]
+                if k == winner:
+                    q = 1.0 if at.unit else theta[base + winner]
                     grad[base + count + k] += g * q * x
                     grad[base + 2 * count + k] += g * q
             return
@@ -315,15 +315,15 @@ def trace_back(
                 grad[base + channels] += g
             return
         if kind == CHOICE:
-            base, won = blocks[block, 0], winners[block]
+            base, winner = blocks[block, 0], winners[block]
             for k in range(b):
                 m = net.options[a + k]
                 if desk.need[m] > 0:
                     value = ln.sample(place[m], i, like) * scale[m] + bias[m]
                     if abs(value) < np.inf:  # an empty window says nothing
                         grad[base + k] += g * value
-            g *= 1.0 if at.unit else theta[base + won]
-            n = net.options[a + won]
+            g *= 1.0 if at.unit else theta[base + winner]
+            n = net.options[a + winner]
         elif kind == NEG:
             g = -g
             n = a
@@ -361,18 +361,18 @@ def trace_back(
             r = ln.sample(place[n], i, like)
             if abs(r) == np.inf:
                 return
-            found, d = -1, 0
+            chosen, d = -1, 0
             for piece in range(PIECES):
                 first, last = at.spans[block, piece, 0], min(at.spans[block, piece, 1], t)
-                if first < 0 or found >= 0:
+                if first < 0 or chosen >= 0:
                     break
                 for d in range(first, last + 1):
                     if ln.sample(place[a], (t - d) * LANES + lane, like) * scale[a] + bias[a] == r:
-                        found = d
+                        chosen = d
                         break
             if net.masks[block] >= 0:
-                grad[net.masks[block] + found] += g * r
-            t -= found
+                grad[net.masks[block] + chosen] += g * r
+            t -= chosen
             n = a
 
 

@@ -149,14 +149,14 @@ class FernnRegressor(RegressorMixin, FernnEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from traces and their numbers; a case of weight 2 counts as two cases."""
-        found, y = self._taken(X, y, numeric=True)
+        values, y = self._validate_input(X, y, numeric=True)
         labels = np.asarray(y, dtype=np.float64) + 0.0
-        return self._search(found, labels, case_weights(sample_weight, len(labels)))
+        return self._search(values, labels, case_weights(sample_weight, len(labels)))
 
     def predict(self, X: Any, index: int | None = None) -> Floats:
         """The robustness of each case, of the picked formula or that of entry `index` of the front."""
-        rule, found = self._rule(index), validate_traces(X, self)
-        return robustness(rule, found, self.channels_)  # type: ignore[no-any-return]
+        rule, values = self._rule(index), validate_traces(X, self)
+        return robustness(rule, values, self.channels_)  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -430,14 +430,14 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         if isinstance(self.formulas, (str, Formula)):
             raise ValueError(f"formulas is a list of formulas, found the single one {self.formulas}.")
         X, names = split_names(X, self.channels)
-        found, flat = traces(X, self, FLOATS)
-        validate_data(self, X if flat else heads(found), reset=True, skip_check_array=True)
+        values, flat = traces(X, self, FLOATS)
+        validate_data(self, X if flat else heads(values), reset=True, skip_check_array=True)
         self._flat = flat
-        self.formulas_ = tuple(parse(given) if isinstance(given, str) else given for given in self.formulas)
+        self.formulas_ = tuple(parse(each) if isinstance(each, str) else each for each in self.formulas)
         read = {name for formula in self.formulas_ for name in channels_of(formula)}
-        one = names is None and self.channels is None and width(found) == 1 and len(read) == 1
-        self.channels_ = tuple(read) if one else channel_names(names or self.channels, width(found))
-        self._columns(found[:1])
+        one = names is None and self.channels is None and width(values) == 1 and len(read) == 1
+        self.channels_ = tuple(read) if one else channel_names(names or self.channels, width(values))
+        self._columns(values[:1])
         return self
 
     def transform(self, X: Any) -> Array:
@@ -445,9 +445,9 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "formulas_")
         return self._columns(validate_traces(X, self, FLOATS))
 
-    def _columns(self, found: Traces) -> Array:
-        columns = [robustness(formula, found, self.channels_) for formula in self.formulas_]
-        return np.stack(columns, axis=1) if columns else np.empty((len(found), 0))
+    def _columns(self, values: Traces) -> Array:
+        columns = [robustness(formula, values, self.channels_) for formula in self.formulas_]
+        return np.stack(columns, axis=1) if columns else np.empty((len(values), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The texts of the formulas; `input_features` is not used."""
