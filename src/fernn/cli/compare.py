@@ -101,22 +101,13 @@ def compare(
     lengths: Annotated[str, typer.Option(help="Greatest lengths, such as 2-6 or 2,4,6.")] = "2-6",
     splits: Annotated[int, typer.Option(help="How often the data are split anew.", min=1)] = 5,
     baselines: Annotated[str | None, typer.Option(help="Separated by commas, or none; those that are here.")] = None,
-    past: Past = False,
-    no_since: NoSince = False,
-    intervals: Intervals = False,
-    atoms: Atoms = None,
-    signals: Signals = None,
-    class_weight: ClassWeight = None,
-    miss_cost: MissCost = None,
+    past: Past = False, no_since: NoSince = False, intervals: Intervals = False, atoms: Atoms = None,
+    signals: Signals = None, class_weight: ClassWeight = None, miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
     out: Annotated[Path | None, typer.Option(help="The folder of the comparison; comparison/NAME if none.")] = None,
-    limit: Limit = None,
-    workers: Workers = None,
-    engine: EngineName = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    limit: Limit = None, workers: Workers = None, engine: EngineName = None, quiet: Quiet = False, json: Json = False,
     options: Any = None,
-) -> int:
+) -> int:  # fmt: skip
     """Compare methods on your data, on the same splits.
 
     Black-box classifiers stand beside them.

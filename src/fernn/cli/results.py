@@ -47,24 +47,15 @@ def result_json(outcome: Outcome, report: Path | None = None) -> dict[str, Any]:
     picked = rows[outcome.front.pick]
     test = holdout_test(outcome)
     return {
-        "formula": picked["formula"],
-        "sentence": picked["sentence"],
-        "front": rows,
-        "measure": _measure(outcome),
-        "learned_on": outcome.cases[0],
-        "tested_on": outcome.cases[1],
-        "seed": outcome.job.settings["split"]["seed"],
-        "tested": None if test is None else test.to_json(),
-        "refusal": None if test is None else test.refusal,
+        "formula": picked["formula"], "sentence": picked["sentence"], "front": rows, "measure": _measure(outcome),
+        "learned_on": outcome.cases[0], "tested_on": outcome.cases[1], "seed": outcome.job.settings["split"]["seed"],
+        "tested": None if test is None else test.to_json(), "refusal": None if test is None else test.refusal,
         "suggestions": suggestions_json(outcome.job) if test is not None and test.refusal else [],
-        "notes": list(outcome.notes),
-        "ended": outcome.ended,
-        "seconds": round(outcome.seconds, 3),
+        "notes": list(outcome.notes), "ended": outcome.ended, "seconds": round(outcome.seconds, 3),
         "run": None if outcome.job.run is None else str(outcome.job.run.folder),
-        "report": None if report is None else str(report),
-        "resume": resume_command(outcome),
+        "report": None if report is None else str(report), "resume": resume_command(outcome),
         "next": commands(outcome),
-    }
+    }  # fmt: skip
 
 
 def holdout_test(outcome: Outcome) -> HoldoutTest | None:

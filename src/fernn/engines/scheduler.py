@@ -135,15 +135,9 @@ class UnitQueue:
 
 
 def run_units(
-    engine: Engine,
-    task: str,
-    data: Dataset | None,
-    units: Sequence[Unit],
-    in_order: bool = False,
-    tries: int = TRIES,
-    pulse: Callable[[], None] = lambda: None,
-    read: Read = identity,
-) -> Iterator[Answer]:
+    engine: Engine, task: str, data: Dataset | None, units: Sequence[Unit], in_order: bool = False,
+    tries: int = TRIES, pulse: Callable[[], None] = lambda: None, read: Read = identity,
+) -> Iterator[Answer]:  # fmt: skip
     """Run the function `task` on each unit; answers as they come, or in the order of the units.
 
     `read` parses the plain data of an answer. `pulse` is called while there is nothing to do; what it raises,

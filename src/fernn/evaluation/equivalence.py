@@ -130,14 +130,10 @@ class Relation:
 
 
 def relate(
-    first: Formula | str,
-    second: Formula | str,
-    length: int | None = None,
-    ranges: Mapping[str, tuple[float, float]] | None = None,
-    time_limit: float = 60.0,
-    shortest: int = 1,
+    first: Formula | str, second: Formula | str, length: int | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None, time_limit: float = 60.0, shortest: int = 1,
     exact: bool = False,
-) -> Relation:
+) -> Relation:  # fmt: skip
     """How the formulas stand to each other on traces of `shortest` up to `length` samples.
 
     Without `length`, as long as windows need. `ranges` has the values that samples of a channel may take; without it,

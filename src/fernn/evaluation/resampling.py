@@ -67,13 +67,9 @@ CountDone = Callable[[int, int], None]
 
 
 def refit(
-    learner: Learner,
-    data: Dataset,
-    requests: Sequence[tuple[Resample, int]],
-    parts: int = 5,
-    keep: Path | None = None,
-    progress: CountDone = lambda done, of: None,
-) -> Iterator[Refit]:
+    learner: Learner, data: Dataset, requests: Sequence[tuple[Resample, int]], parts: int = 5,
+    keep: Path | None = None, progress: CountDone = lambda done, of: None,
+) -> Iterator[Refit]:  # fmt: skip
     """Refits, one after the other or in parallel where the learner has an engine, in the order asked for.
 
     Those in the file `keep` that this learner gave on these data are not made again, and new ones are added to it as
@@ -206,12 +202,10 @@ def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
         if not data.classes or len(np.unique(labels)) > 1:
             ragged = isinstance(data.values, tuple)
             drawn = replace(
-                data,
-                values=tuple(data.values[i] for i in at) if ragged else data.values[at],
-                labels=labels,
+                data, values=tuple(data.values[i] for i in at) if ragged else data.values[at], labels=labels,
                 cases=tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist())),
                 groups=None if data.groups is None else tuple(data.groups[i] for i in at),
-            )
+            )  # fmt: skip
             left = times == 0
             return drawn, data.subset(left) if left.any() else None
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")

@@ -82,15 +82,10 @@ def search_shapes(data: TrialData, size: int, seed: int, limit: float) -> TrialR
         rows.append([str(shape), best.train, test, str(best.formula), proved])
     finest = min(rows, key=lambda row: row[1])
     return {
-        "mcr": finest[2],
-        "train": finest[1],
-        "formula": finest[3],
-        "found_length": length(parse(finest[3])),
-        "seconds": perf_counter() - began,
-        "cpu": process_time() - cpu,
-        "ended": "done" if all(row[4] for row in rows) else "time limit",
-        "shapes": rows,
-    }
+        "mcr": finest[2], "train": finest[1], "formula": finest[3], "found_length": length(parse(finest[3])),
+        "seconds": perf_counter() - began, "cpu": process_time() - cpu,
+        "ended": "done" if all(row[4] for row in rows) else "time limit", "shapes": rows,
+    }  # fmt: skip
 
 
 DIGITS = 12
@@ -104,14 +99,10 @@ def measure(unit: Trial, limit: float) -> TrialResult:
         result = _run_trial(unit, data, limit)
     test = data.test
     return result | {
-        "settings": describe_settings(unit, limit),
-        "limit": limit,
-        "cases": len(test),
-        "learned_on": len(data.train),
-        "trained_on": data.classes.fingerprint[:DIGITS],
-        "tested_on": test.fingerprint[:DIGITS],
+        "settings": describe_settings(unit, limit), "limit": limit, "cases": len(test), "learned_on": len(data.train),
+        "trained_on": data.classes.fingerprint[:DIGITS], "tested_on": test.fingerprint[:DIGITS],
         "floor": irreducible_error(test),
-    }
+    }  # fmt: skip
 
 
 def _run_trial(unit: Trial, data: TrialData, limit: float) -> TrialResult:
@@ -131,13 +122,10 @@ def _fit_method(unit: Trial, data: TrialData, limit: float) -> TrialResult:
     seconds, busy = perf_counter() - began, process_time() - cpu
     last = fit.front[len(fit.front) - 1]
     result = {
-        **_score_entry(choose_entry(fit.front, unit.length), data),
-        "seconds": seconds,
-        "cpu": busy,
-        "ended": fit.ended,
-        "last": _score_entry(last, data),
+        **_score_entry(choose_entry(fit.front, unit.length), data), "seconds": seconds, "cpu": busy,
+        "ended": fit.ended, "last": _score_entry(last, data),
         "front": [[entry.length, entry.train, _number(entry.validation), str(entry.formula)] for entry in fit.front],
-    }
+    }  # fmt: skip
     if isinstance(learner, PaperFernn) and not learner.quantised:
         result["mixture"] = float(np.mean((output(learner, train, fit, data.test) >= 0) != data.test.positive))
     return result | (_certificate_counts(fit) if isinstance(fit, ExactFit) else {})
@@ -155,12 +143,9 @@ def _score_entry(entry: Entry, data: TrialData) -> TrialResult:
     """The formula as it is printed, on traces it has not seen and on those it has."""
     formula = parse(str(entry.formula))
     return {
-        "mcr": score(formula, data.test).mcr,
-        "train": score(formula, data.classes).mcr,
-        "loss": entry.train,
-        "formula": str(entry.formula),
-        "found_length": length(formula),
-    }
+        "mcr": score(formula, data.test).mcr, "train": score(formula, data.classes).mcr, "loss": entry.train,
+        "formula": str(entry.formula), "found_length": length(formula),
+    }  # fmt: skip
 
 
 def _certificate_counts(fit: ExactFit) -> TrialResult:

@@ -100,11 +100,9 @@ class FaultMarks:
 
 
 def mark_faults(
-    X: npt.ArrayLike | Sequence[npt.ArrayLike],
-    faulty: npt.ArrayLike | Sequence[npt.ArrayLike],
-    channels: Sequence[str] | None = None,
-    **more: Any,
-) -> FaultMarks:
+    X: npt.ArrayLike | Sequence[npt.ArrayLike], faulty: npt.ArrayLike | Sequence[npt.ArrayLike],
+    channels: Sequence[str] | None = None, **more: Any,
+) -> FaultMarks:  # fmt: skip
     """From `X[case, channel, time]` and `faulty[case, time]`, or lists of traces of unequal length.
 
     `more` is what `fernn.data.from_arrays` takes: dt, time_unit, cases, groups, name.

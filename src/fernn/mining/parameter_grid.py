@@ -74,11 +74,9 @@ def hull(ranges: Iterable[ValueRange]) -> ValueRange:
     all_ranges = list(ranges)
     low, high = min(r.low for r in all_ranges), max(r.high for r in all_ranges)
     return ValueRange(
-        low,
-        high,
-        any(r.low == low and r.low_closed for r in all_ranges),
+        low, high, any(r.low == low and r.low_closed for r in all_ranges),
         any(r.high == high and r.high_closed for r in all_ranges),
-    )
+    )  # fmt: skip
 
 
 def evenly_spaced(low: float, high: float, most: int, whole: bool) -> list[float]:

@@ -324,15 +324,9 @@ NEAREST_SECONDS = 5.0
 
 
 def parameter_set(
-    text: str | Formula,
-    data: Dataset,
-    false_alarms: float = 0.05,
-    misses: float = 0.05,
-    *,
-    time_limit: float = inf,
-    box_limit: float = inf,
-    watch: Callable[[SearchProgress], None] = silent,
-) -> ParameterSet:
+    text: str | Formula, data: Dataset, false_alarms: float = 0.05, misses: float = 0.05, *, time_limit: float = inf,
+    box_limit: float = inf, watch: Callable[[SearchProgress], None] = silent,
+) -> ParameterSet:  # fmt: skip
     """All values of the open numbers of `text` for which at most these shares of the traces are judged wrongly.
 
     `false_alarms` is the share of good traces that violate the formula, `misses` that of bad ones that satisfy it.

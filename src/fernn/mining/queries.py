@@ -427,13 +427,9 @@ class QuerySession:
 
 
 def ask(
-    formulas: Sequence[Formula],
-    data: Dataset,
-    answer: Oracle,
-    pool: Dataset | None = None,
-    most: int = 50,
+    formulas: Sequence[Formula], data: Dataset, answer: Oracle, pool: Dataset | None = None, most: int = 50,
     answers: Sequence[QueryAnswer] = (),
-) -> QueryResult:
+) -> QueryResult:  # fmt: skip
     """Ask until one behaviour is left, at most so many questions; `answers` are those given before.
 
     `answer` is called with a question; it may take the last answer back. Ctrl-C, raised in it, ends the asking with

@@ -78,16 +78,11 @@ class CauseFit(Fit):
             row |= {name: None for name in ("validation", "spread") if isnan(row[name])}
             row |= {"proved": proved, "picked": i == self.front.pick}
         return {
-            "schema": CAUSE_SCHEMA,
-            "formula": str(self.formula),
-            "rules": [str(rule) for rule in self.rules],
-            "sentences": self.sentences(),
-            "front": rows,
-            "account": None if self.account is None else self.account.to_json(),
-            "notes": list(self.notes),
-            "ended": self.ended,
-            "seconds": round(self.seconds, 3),
-        }
+            "schema": CAUSE_SCHEMA, "formula": str(self.formula), "rules": [str(rule) for rule in self.rules],
+            "sentences": self.sentences(), "front": rows,
+            "account": None if self.account is None else self.account.to_json(), "notes": list(self.notes),
+            "ended": self.ended, "seconds": round(self.seconds, 3),
+        }  # fmt: skip
 
 
 def describe_rule(explains: int, alone: int, false_alarms: int, faulty: int) -> str:
@@ -140,16 +135,10 @@ class CauseSearch(ResumableSearch):
             notes.append("nothing explains these faults: never to raise an alarm errs as little as the best rule found")
         self.tell_last(front)
         return CauseFit(
-            front,
-            self.clock.seconds,
-            self.ended,
-            self.state(),
-            rules=best.rules,
+            front, self.clock.seconds, self.ended, self.state(), rules=best.rules,
             account=report_faults(best.rules, self.marked, self.settings.tolerance),
-            proofs=tuple(cover.proved for cover in chosen),
-            data=self.marked,
-            remarks=tuple(notes),
-        )
+            proofs=tuple(cover.proved for cover in chosen), data=self.marked, remarks=tuple(notes),
+        )  # fmt: skip
 
     def _search(self, marked: FaultMarks, covers: dict[Key, Cover], whole: bool) -> list[str]:
         """Fill `covers`, on all traces or on a fold of them; the remarks for the user."""

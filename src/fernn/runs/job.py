@@ -237,11 +237,9 @@ def _with_run(job: Job, run: Run) -> Job:
 
 
 def load_job(
-    folder: str | Path,
-    file: str | None = None,
-    warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
+    folder: str | Path, file: str | None = None, warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
     classes: bool = False,
-) -> Job:
+) -> Job:  # fmt: skip
     """The job of a run that is there, with its data, which must be as they were; `file` says where they are now.
 
     With `classes` it may be one of rules for classes.

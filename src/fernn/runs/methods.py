@@ -20,12 +20,9 @@ from ..learners.learner_registry import to_plain as as_plain
 
 # Settings whose flag is not their name with dashes: what is written where the setting has this value.
 FLAG_WORDS: dict[tuple[str, Any], str] = {
-    ("direction", "past"): "--past",
-    ("since", False): "--no-since",
-    ("intervals", True): "--intervals",
-    ("thresholds", "exact"): "--exact",
-    ("exhaust", True): "--exhaust",
-}
+    ("direction", "past"): "--past", ("since", False): "--no-since", ("intervals", True): "--intervals",
+    ("thresholds", "exact"): "--exact", ("exhaust", True): "--exhaust",
+}  # fmt: skip
 _FLAGS = {
     "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
     "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",

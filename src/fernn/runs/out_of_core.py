@@ -102,14 +102,9 @@ def guard_merge(source: Source, engine: Where) -> Iterator[None]:
 
 
 def judge_by_parts(
-    formula: Formula | str,
-    source: Source,
-    at: At = "verdict",
-    rows: int | None = None,
-    engine: Where = None,
-    progress: FileProgress = no_progress,
-    each: Callable[[TraceVerdicts], None] | None = None,
-) -> PartitionedVerdicts:
+    formula: Formula | str, source: Source, at: At = "verdict", rows: int | None = None, engine: Where = None,
+    progress: FileProgress = no_progress, each: Callable[[TraceVerdicts], None] | None = None,
+) -> PartitionedVerdicts:  # fmt: skip
     """As `fernn.semantics.stream_evaluation.evaluate_file`, a file of the folder at a time.
 
     `progress` gets how many files are done, of how many; `each` every trace, in order. Ctrl-C gives what came so far.

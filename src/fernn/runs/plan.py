@@ -25,15 +25,9 @@ TEST = 0.2
 
 
 def plan(
-    file: str,
-    reading: Mapping[str, Any],
-    method: str = "fernn",
-    given: Mapping[str, Any] | None = None,
-    test: float = TEST,
-    prior: Prior | None = None,
-    classes: str | None = None,
-    order: Sequence[str] | None = None,
-) -> dict[str, Any]:
+    file: str, reading: Mapping[str, Any], method: str = "fernn", given: Mapping[str, Any] | None = None,
+    test: float = TEST, prior: Prior | None = None, classes: str | None = None, order: Sequence[str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The settings of a run: `given` are those of the method that differ from its defaults, `prior` what is known.
 
     With `classes`, rules of this kind are learned; `order` has their names from low to high.
@@ -47,12 +41,9 @@ def plan(
         chosen = settings(method, given or {})
     planned: dict[str, Any] = {} if prior is None else {"prior": prior.to_json()}
     planned |= {
-        "method": method,
-        "learner": chosen,
-        "split": {"test": test, "seed": chosen["seed"]},
-        "file": str(Path(file).resolve()) if Path(file).exists() else file,
-        "reading": dict(reading),
-    }
+        "method": method, "learner": chosen, "split": {"test": test, "seed": chosen["seed"]},
+        "file": str(Path(file).resolve()) if Path(file).exists() else file, "reading": dict(reading),
+    }  # fmt: skip
     planned |= {} if classes is None else {"classes": classes}
     return planned | ({} if order is None else {"order": list(order)})
 

@@ -162,12 +162,10 @@ REPORT_POLICY = (
 """A report has its scripts within it: they run, but as a stranger, who can ask nothing of the studio."""
 
 _ALWAYS: Headers = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"), (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
-]
+]  # fmt: skip
 READING = ("GET", "HEAD")
 
 

@@ -108,14 +108,9 @@ UPLOAD_LIMIT = 60_000_000
 
 
 def serve(
-    file: str | None = None,
-    reading: Reading = PLAIN,
-    folder: Path = Path("runs"),
-    port: int = 0,
-    upload_limit: int = UPLOAD_LIMIT,
-    with_browser: bool = True,
-    say: Callable[[str], None] = print,
-) -> None:
+    file: str | None = None, reading: Reading = PLAIN, folder: Path = Path("runs"), port: int = 0,
+    upload_limit: int = UPLOAD_LIMIT, with_browser: bool = True, say: Callable[[str], None] = print,
+) -> None:  # fmt: skip
     """Serve the studio on a port, any free one for 0, until Ctrl-C; jobs under way then end with their best kept."""
     studio = create_studio(folder, file, reading, upload_limit)
     listening = bind_socket(port)

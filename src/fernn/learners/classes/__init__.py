@@ -6,19 +6,6 @@ from .multiple_fits import RulesFit
 from .one_class import Tightest
 
 __all__ = [
-    "Decides",
-    "Envelope",
-    "OnePerClass",
-    "Ordered",
-    "PerClass",
-    "RankRule",
-    "Ranked",
-    "Rule",
-    "RuleList",
-    "Rules",
-    "RulesFit",
-    "Tight",
-    "Tightest",
-    "confusion",
-    "read_rules",
-]
+    "Decides", "Envelope", "OnePerClass", "Ordered", "PerClass", "RankRule", "Ranked", "Rule", "RuleList", "Rules",
+    "RulesFit", "Tight", "Tightest", "confusion", "read_rules",
+]  # fmt: skip

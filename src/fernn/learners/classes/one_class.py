@@ -322,13 +322,9 @@ class Tightest:
     ) -> Fit:
         """Formulas that exclude most of what is left."""
         pair = Dataset(
-            (*covered.values, *left.values),
-            np.repeat([1, 0], [len(covered), len(left)]),
-            ("made", "recorded"),
-            covered.channels,
-            covered.dt,
-            covered.time_unit,
-        )
+            (*covered.values, *left.values), np.repeat([1, 0], [len(covered), len(left)]), ("made", "recorded"),
+            covered.channels, covered.dt, covered.time_unit,
+        )  # fmt: skip
         return self._search(len(covered), allowed).fit(pair, watch, resume)
 
     def _search(self, count: int, allowed: int) -> Enumerative:

@@ -171,13 +171,10 @@ class BehaviourTable:
         """Empty arrays for so many rows; one is kept for the row that is being made."""
         slots = 1 << (2 * capacity - 1).bit_length()
         return BehaviourRows(
-            np.empty((capacity, self.bytes // 8), np.uint64),
-            np.empty(capacity, np.uint64),
-            np.full(slots, -1, np.int32),
-            np.empty((capacity, 4), np.int32),
-            np.empty(capacity, np.int16),
+            np.empty((capacity, self.bytes // 8), np.uint64), np.empty(capacity, np.uint64),
+            np.full(slots, -1, np.int32), np.empty((capacity, 4), np.int32), np.empty(capacity, np.int16),
             np.empty(capacity, np.float64),
-        )
+        )  # fmt: skip
 
     @property
     def is_full(self) -> bool:

@@ -144,14 +144,9 @@ class Enumeration(ResumableSearch):
     """
 
     def __init__(
-        self,
-        settings: EnumerationSettings,
-        explored: Exploration,
-        floor: float,
-        full: tuple[Dataset, Floats],
-        clock: FitClock,
-        watch: Watch,
-    ) -> None:
+        self, settings: EnumerationSettings, explored: Exploration, floor: float, full: tuple[Dataset, Floats],
+        clock: FitClock, watch: Watch,
+    ) -> None:  # fmt: skip
         super().__init__(clock, watch)
         self.settings, self.explored, self.floor, self.whole = settings, explored, floor, full
         self.reached = 0

@@ -177,14 +177,9 @@ class Enumerator:
         return padded
 
     def _bit_pairs(
-        self,
-        job: Pairs,
-        left: tuple[int, int],
-        right: tuple[int, int],
-        bound: float,
-        bounds: Floats,
+        self, job: Pairs, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats,
         hits: BestCandidates | None,
-    ) -> SearchCounts:
+    ) -> SearchCounts:  # fmt: skip
         """Pairs whose verdicts follow from those of the two sides."""
         symmetric = job.paired
         total = _pair_count(len(job.left), len(job.right), symmetric)
@@ -290,14 +285,9 @@ class Enumerator:
         return left[keep[0]], right[keep[1]]
 
     def _score(
-        self,
-        count: int,
-        work: Work,
-        bounds: Floats,
-        hits: BestCandidates | None,
-        cost: int = 64,
+        self, count: int, work: Work, bounds: Floats, hits: BestCandidates | None, cost: int = 64,
         scout: Prefilter | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time; with a
         scout, only for what it leaves."""
         chunk = max(1, min(count, CHUNK // max(cost, 1)))

@@ -368,14 +368,9 @@ class Launch:
     """A query with all that stays the same while stretches of the rights are launched."""
 
     def __init__(
-        self,
-        question: PairQuery,
-        units: IntegerWeights,
-        judge: Objective,
-        lengths: tuple[Any, Any],
-        longer: int,
+        self, question: PairQuery, units: IntegerWeights, judge: Objective, lengths: tuple[Any, Any], longer: int,
         paired: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         import torch
 
         self.question, self.units, self.judge = question, units, judge
@@ -525,16 +520,9 @@ class GpuScorer:
         return self._builder
 
     def bit_pairs(
-        self,
-        op: int,
-        a: VerdictSide,
-        b: VerdictSide,
-        paired: bool,
-        longer: int,
-        judge: Objective,
-        rescore: Callable[..., None],
-        cost: int,
-    ) -> Prefilter | None:
+        self, op: int, a: VerdictSide, b: VerdictSide, paired: bool, longer: int, judge: Objective,
+        rescore: Callable[..., None], cost: int,
+    ) -> Prefilter | None:  # fmt: skip
         """Scouts `a op b`; None where the job is too small. `cost` is the bytes that a right takes."""
         if cost * len(b.ids) < MIN_BYTES:
             return None

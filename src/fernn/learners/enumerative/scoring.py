@@ -54,15 +54,10 @@ class BestCandidates(NamedTuple):
 def empty_candidates(capacity: int, lines: int) -> BestCandidates:
     slots = 1 << (2 * capacity - 1).bit_length()
     return BestCandidates(
-        np.empty((capacity, lines), np.uint64),
-        np.empty(capacity),
-        np.empty(capacity, np.int64),
-        np.full((capacity, TEXTS), -1.0),
-        np.empty((capacity, TEXTS, 6), np.int64),
-        np.zeros(capacity, np.int64),
-        np.full(slots, -1, np.int32),
-        np.zeros(2, np.int64),
-    )
+        np.empty((capacity, lines), np.uint64), np.empty(capacity), np.empty(capacity, np.int64),
+        np.full((capacity, TEXTS), -1.0), np.empty((capacity, TEXTS, 6), np.int64), np.zeros(capacity, np.int64),
+        np.full(slots, -1, np.int32), np.zeros(2, np.int64),
+    )  # fmt: skip
 
 
 @njit(nogil=True)

@@ -129,29 +129,16 @@ def _make_workspace(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
     """Working memory for one tile."""
     nodes, row = len(wiring.nodes), batch.tiles.shape[2] * LANES
     return Workspace(
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.int64),
-        np.empty((nodes + 1) * row, np.float32),
-    )
+        np.empty(nodes, np.int64), np.empty(nodes, np.float32), np.empty(nodes, np.float32),
+        np.empty(nodes, np.int64), np.empty((nodes + 1) * row, np.float32),
+    )  # fmt: skip
 
 
 def _run_compiled(
-    task: int,
-    plan: Plan,
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels = _NO_LEVELS,
-    value: Floats = _NONE,
-    grad: Floats = _NONE,
-    learn: Floats = _NONE,
-    out: Floats32 = _NO_OUT,
-    verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
-    movable: Ints = _NO_WINDOWS,
-    stop: Flag = _NEVER,
-) -> float:
+    task: int, plan: Plan, wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, levels: Levels = _NO_LEVELS,
+    value: Floats = _NONE, grad: Floats = _NONE, learn: Floats = _NONE, out: Floats32 = _NO_OUT,
+    verdicts: npt.NDArray[np.int8] = _NO_VERDICTS, movable: Ints = _NO_WINDOWS, stop: Flag = _NEVER,
+) -> float:  # fmt: skip
     seeded = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
     work = _make_workspace(wiring, batch)
     return float(
@@ -172,14 +159,9 @@ def warm_up() -> None:
 
 
 def loss_and_gradient(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    loss: int,
-    margin: float = 0.0,
-    first: int = 0,
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, loss: int, margin: float = 0.0, first: int = 0,
     last: int | None = None,
-) -> tuple[float, Floats]:
+) -> tuple[float, Floats]:  # fmt: skip
     """Mean loss over the tiles `first` to `last` - 1, and its derivative by every weight."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
     end = len(batch.tiles) if last is None else last
@@ -203,15 +185,9 @@ def explore_weights(
 
 
 def polish_weights(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels,
-    value: Floats,
-    movable: Ints,
-    plan: Plan,
-    stop: Flag = _NEVER,
-) -> float:
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, levels: Levels, value: Floats, movable: Ints,
+    plan: Plan, stop: Flag = _NEVER,
+) -> float:  # fmt: skip
     """Settles `at` and the thresholds `value` in place: see `polish`; the weight misjudged then."""
     z, verdicts = np.zeros(batch.ends.shape, np.float32), np.zeros(batch.ends.shape, np.int8)
     return _run_compiled(

@@ -175,19 +175,9 @@ def threshold_at_rank(value: Any, side: Any, channel: int, levels: Levels) -> An
 
 @compiled
 def settle_atom(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels,
-    value: Any,
-    hole: int,
-    under: int,
-    free: Any,
-    now: Any,
-    desk: Workspace,
-    z: Any,
-    stop: Any,
-) -> Any:
+    net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, value: Any, hole: int, under: int, free: Any,
+    now: Any, desk: Workspace, z: Any, stop: Any,
+) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
     ln.never_inline()
     base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
@@ -245,18 +235,9 @@ def clip_spans(spans: Any, samples: int) -> None:
 
 @compiled
 def settle_end(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    window: int,
-    piece: int,
-    end: int,
-    low: int,
-    high: int,
-    state: Any,
-    desk: Workspace,
-    stop: Any,
-) -> Any:
+    net: Net, at: RestartWeights, batch: TileBatch, window: int, piece: int, end: int, low: int, high: int,
+    state: Any, desk: Workspace, stop: Any,
+) -> Any:  # fmt: skip
     """The best value from `low` to `high` of one end of a window; the error then.
 
     Of values that do equally well, where it stands if it is among them, otherwise any of the longest stretch
@@ -483,16 +464,9 @@ POINTS, LEVELS = 12, 6
 
 @compiled
 def narrow_threshold(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    place: int,
-    low: Any,
-    high: Any,
-    now: Any,
-    desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, place: int, low: Any, high: Any, now: Any, desk: Workspace,
     stop: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Sets weight `place` to the best value found from `low` to `high`, if better than it is; the deviation then."""
     ln.never_inline()
     best, value = now, at.theta[place]
@@ -516,16 +490,9 @@ def narrow_threshold(
 
 @compiled
 def regress(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    reach: Any,
-    movable: Any,
-    sweeps: int,
-    free: Any,
-    desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, reach: Any, movable: Any, sweeps: int, free: Any, desk: Workspace,
     stop: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Settles every open part in turn until a sweep gains less than a thousandth; the deviation then.
 
     Thresholds are looked for from -`reach` to `reach`. `stop[0]` ends it once another thread has set it.

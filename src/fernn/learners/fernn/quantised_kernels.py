@@ -277,17 +277,9 @@ def slope(kind: int, label: Any, r: Any, margin: Any) -> Any:
 
 @compiled
 def trace_back(
-    net: Net,
-    at: RestartWeights,
-    tile: int,
-    channels: int,
-    row: int,
-    desk: Workspace,
-    lane: int,
-    t: int,
-    g: Any,
+    net: Net, at: RestartWeights, tile: int, channels: int, row: int, desk: Workspace, lane: int, t: int, g: Any,
     grad: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Adds to `grad` the derivative of g times the output at sample t of the lane."""
     ln.never_inline()
     nodes, blocks, theta, winners = net.nodes, net.blocks, at.theta, at.winners

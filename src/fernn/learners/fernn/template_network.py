@@ -135,15 +135,9 @@ def spans_of(over: Interval) -> list[list[int]]:
 
 
 def compile_template(
-    template: Formula,
-    channels: tuple[str, ...],
-    *,
-    future: bool | None = None,
-    directed: bool = False,
-    linear: bool = False,
-    paper_since: bool = False,
-    mask: int = 0,
-) -> TemplateNetwork:
+    template: Formula, channels: tuple[str, ...], *, future: bool | None = None, directed: bool = False,
+    linear: bool = False, paper_since: bool = False, mask: int = 0,
+) -> TemplateNetwork:  # fmt: skip
     """The network of a template over these channels.
 
     `directed` gives every open atom one option per channel and relation, otherwise one per channel, whose
@@ -159,15 +153,9 @@ def compile_template(
 
 class _Builder:
     def __init__(
-        self,
-        past: Formula,
-        future: bool,
-        channels: tuple[str, ...],
-        directed: bool,
-        linear: bool,
-        paper_since: bool,
+        self, past: Formula, future: bool, channels: tuple[str, ...], directed: bool, linear: bool, paper_since: bool,
         mask: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.past, self.future, self.channels = past, future, channels
         self.directed, self.linear, self.paper_since = directed, linear, paper_since
         nodes = list(dict.fromkeys(walk(past)))
@@ -218,23 +206,12 @@ class _Builder:
             raise AssertionError("the output is the last cell")
         masks = [self.masks.get(over, -1) for over in self.windows]
         return TemplateNetwork(
-            self.past,
-            self.future,
-            self.channels,
-            self.linear,
-            self.holes,
-            self.choices,
-            tuple(self.windows),
-            np.array(self.nodes, np.int64).reshape(-1, 4),
-            np.array(self.options, np.int64),
-            np.array(self.blocks, np.int64).reshape(-1, 3),
-            np.array(self.channel_of, np.int64),
-            np.array(masks, np.int64),
-            self.hole_options,
-            tuple(self.place),
-            np.array(self.constants, np.float32),
+            self.past, self.future, self.channels, self.linear, self.holes, self.choices, tuple(self.windows),
+            np.array(self.nodes, np.int64).reshape(-1, 4), np.array(self.options, np.int64),
+            np.array(self.blocks, np.int64).reshape(-1, 3), np.array(self.channel_of, np.int64),
+            np.array(masks, np.int64), self.hole_options, tuple(self.place), np.array(self.constants, np.float32),
             self.learned,
-        )
+        )  # fmt: skip
 
     def node(self, formula: Formula) -> int:
         """The cell of this formula, made when first asked for."""

@@ -60,13 +60,9 @@ class LatticeWindows:
 
 
 def sweep_all_parts(
-    structure: ReactiveStructure,
-    start: Valuation,
-    field: WindowedData,
-    windows: LatticeWindows,
-    first: int,
+    structure: ReactiveStructure, start: Valuation, field: WindowedData, windows: LatticeWindows, first: int,
     pulse: Callable[[], None],
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """From here to where no part alone can be moved to err less; part `first` is swept first."""
     size = len(structure.parts)
     order = [first, *(k for k in range(size) if k != first)]
@@ -83,12 +79,9 @@ def sweep_all_parts(
 
 
 def refine_windows(
-    structure: ReactiveStructure,
-    start: Valuation,
-    field: WindowedData,
-    windows: LatticeWindows,
+    structure: ReactiveStructure, start: Valuation, field: WindowedData, windows: LatticeWindows,
     pulse: Callable[[], None],
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """From here on with windows whose ends lie between those tried, nearer and nearer, each part in turn."""
     best, least = start, sum(field.errors(field.verdicts(structure, start)))
     step = windows.step // 2
@@ -110,13 +103,9 @@ def nearby_windows(window: Window, step: int) -> tuple[Window, ...]:
 
 
 def sweep_part(
-    structure: ReactiveStructure,
-    valuation: Valuation,
-    part: int,
-    field: WindowedData,
-    windows: LatticeWindows,
+    structure: ReactiveStructure, valuation: Valuation, part: int, field: WindowedData, windows: LatticeWindows,
     least: float,
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """The best window and threshold of one part, if they err less than `least`, or the part has none yet."""
     allowed = np.array(windows.allowed(structure, valuation, part, field.samples)).reshape(-1, 2)
     if not len(allowed):

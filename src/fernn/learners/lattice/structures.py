@@ -273,11 +273,9 @@ def structure_to_dict(structure: ReactiveStructure, valuation: Valuation) -> dic
     """`restored` reads it back."""
     places = [[*place.window, place.low, place.high] for place in valuation.places]
     return {
-        "cause": _clause_to_list(structure.cause),
-        "effect": _clause_to_list(structure.effect),
-        "when": list(valuation.when),
-        "places": places,
-    }
+        "cause": _clause_to_list(structure.cause), "effect": _clause_to_list(structure.effect),
+        "when": list(valuation.when), "places": places,
+    }  # fmt: skip
 
 
 def structure_from_dict(row: dict[str, Any]) -> tuple[ReactiveStructure, Valuation]:

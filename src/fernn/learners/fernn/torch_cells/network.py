@@ -87,18 +87,10 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self,
-        template: Formula | str,
-        channels: Sequence[str],
-        direction: Way | None = None,
-        *,
-        atoms: Atoms = "axis",
-        since: SinceCell = "standard",
-        quantised: bool = True,
-        width: int | None = None,
-        seed: int | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
+        self, template: Formula | str, channels: Sequence[str], direction: Way | None = None, *,
+        atoms: Atoms = "axis", since: SinceCell = "standard", quantised: bool = True, width: int | None = None,
+        seed: int | None = None, generator: torch.Generator | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.template = parse(template) if isinstance(template, str) else template
         self.channels = (channels,) if isinstance(channels, str) else tuple(channels)
