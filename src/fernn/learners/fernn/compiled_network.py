@@ -85,31 +85,31 @@ def _engine() -> Any:
     """Compiled at its first call and kept on disk under the text of all that it calls."""
 
     def run(
-        task: int, plan: Plan, net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, desk: Workspace,
+        task: int, plan: Plan, net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, work: Workspace,
         value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any, stop: Any,
     ) -> float:  # fmt: skip
         if task == GRADIENT:
             return float(
                 quantised_kernels.gradient(
-                    net, at, batch, plan.first, plan.last, plan.loss, plan.margin, plan.alternatives, desk, grad, out
+                    net, at, batch, plan.first, plan.last, plan.loss, plan.margin, plan.alternatives, work, grad, out
                 )
             )
         if task == EXPLORE:
             return float(
                 explore(
                     net, at, learn, batch, plan.per_step, plan.steps, plan.rate, plan.heat, plan.loss, plan.margin,
-                    plan.seed, desk, grad, out, stop,
+                    plan.seed, work, grad, out, stop,
                 )
             )  # fmt: skip
         if task == POLISH:
             return float(
                 polish_kernels.polish(
-                    net, at, batch, levels, value, movable, plan.seed, plan.sweeps, plan.free, desk, out, verdicts, stop
+                    net, at, batch, levels, value, movable, plan.seed, plan.sweeps, plan.free, work, out, verdicts, stop
                 )
             )
         if task == JUDGE:
-            return float(quantised_kernels.judge(net, at, batch, desk, verdicts))
-        return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
+            return float(quantised_kernels.judge(net, at, batch, work, verdicts))
+        return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, work, stop))
 
     return njit_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
 

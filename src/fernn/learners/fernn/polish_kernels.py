@@ -63,39 +63,39 @@ def saturate(x: int, scale: Any, bias: Any, y: int, count: int) -> None:
 
 
 @compiled
-def critical_thresholds(net: Net, at: RestartWeights, batch: TileBatch, hole: int, desk: Workspace, z: Any) -> None:
+def critical_thresholds(net: Net, at: RestartWeights, batch: TileBatch, hole: int, work: Workspace, z: Any) -> None:
     """The critical threshold of an open atom for every trace, signed as its side: satisfied up to z."""
     ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     count = samples * LANES
     row = count * 4
-    mark_needed(net, at.winners, np.bool_(False), desk.need)
+    mark_needed(net, at.winners, np.bool_(False), work.need)
     like, root = np.float32(0), net.nodes.shape[0] - 1
-    start = desk.store.ctypes.data
+    start = work.store.ctypes.data
     for i in range(batch.tiles.shape[0]):
         tile = batch.tiles.ctypes.data + i * channels * row
-        operands(net, at, tile, row, desk)
+        operands(net, at, tile, row, work)
         for n in range(net.nodes.shape[0]):
             kind, a = net.nodes[n, 0], net.nodes[n, 1]
-            if desk.need[n] == 0:
+            if work.need[n] == 0:
                 continue
             if kind == ATOM:
                 if net.nodes[n, 3] == hole:
-                    desk.bias[n] = np.float32(0)
+                    work.bias[n] = np.float32(0)
                 else:
                     y = start + n * row
-                    saturate(desk.place[n], desk.scale[n], desk.bias[n], y, count)
-                    desk.place[n], desk.scale[n], desk.bias[n] = y, np.float32(1), np.float32(0)
+                    saturate(work.place[n], work.scale[n], work.bias[n], y, count)
+                    work.place[n], work.scale[n], work.bias[n] = y, np.float32(1), np.float32(0)
             elif kind == CHOICE:
                 child = net.options[a + at.winners[net.nodes[n, 3]]]
-                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[child], desk.scale[child], desk.bias[child]
+                work.place[n], work.scale[n], work.bias[n] = work.place[child], work.scale[child], work.bias[child]
             elif kind == NEG:
-                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[a], -desk.scale[a], -desk.bias[a]
-        signals(net, at, tile, channels, samples, desk)
+                work.place[n], work.scale[n], work.bias[n] = work.place[a], -work.scale[a], -work.bias[a]
+        signals(net, at, tile, channels, samples, work)
         for lane in range(LANES):
             t = batch.ends[i, lane]
             if t >= 0:
-                z[i, lane] = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+                z[i, lane] = ln.sample(work.place[root], t * LANES + lane, like) * work.scale[root] + work.bias[root]
 
 
 @compiled
@@ -176,7 +176,7 @@ def threshold_at_rank(value: Any, side: Any, channel: int, levels: Levels) -> An
 @compiled
 def settle_atom(
     net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, value: Any, hole: int, under: int, free: Any,
-    now: Any, desk: Workspace, z: Any, stop: Any,
+    now: Any, work: Workspace, z: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
     ln.never_inline()
@@ -191,7 +191,7 @@ def settle_atom(
             break
         at.winners[hole] = k
         channel, side = net.channel_of[off + k], at.theta[base + count + k]
-        critical_thresholds(net, at, batch, hole, desk, z)
+        critical_thresholds(net, at, batch, hole, work, z)
         if under == ODD:
             for i in range(z.shape[0]):
                 for lane in range(LANES):
@@ -236,7 +236,7 @@ def clip_spans(spans: Any, samples: int) -> None:
 @compiled
 def settle_end(
     net: Net, at: RestartWeights, batch: TileBatch, window: int, piece: int, end: int, low: int, high: int,
-    state: Any, desk: Workspace, stop: Any,
+    state: Any, work: Workspace, stop: Any,
 ) -> Any:  # fmt: skip
     """The best value from `low` to `high` of one end of a window; the error then.
 
@@ -250,16 +250,16 @@ def settle_end(
     tiles = batch.ends.shape[0]
     holds = np.zeros((count, tiles, LANES), np.int8)
     at.spans[window, piece, end] = low
-    errors[0] = judge(net, at, batch, desk, holds[0])
+    errors[0] = judge(net, at, batch, work, holds[0])
     at.spans[window, piece, end] = high
-    errors[count - 1] = judge(net, at, batch, desk, holds[count - 1])
+    errors[count - 1] = judge(net, at, batch, work, holds[count - 1])
     best = min(errors[0], errors[count - 1])
     stack = np.empty((2 * count + 2, 2), np.int64)
     stack[0, 0], stack[0, 1], depth = 0, count - 1, 1
     while depth > 0:
         if stop[0] != 0 and 0 <= stood < count:
             at.spans[window, piece, end] = low + stood
-            return judge(net, at, batch, desk, holds[stood])
+            return judge(net, at, batch, work, holds[stood])
         depth -= 1
         a, b = stack[depth, 0], stack[depth, 1]
         if b - a < 2:
@@ -281,7 +281,7 @@ def settle_end(
             continue
         middle = (a + b) // 2
         at.spans[window, piece, end] = low + middle
-        errors[middle] = judge(net, at, batch, desk, holds[middle])
+        errors[middle] = judge(net, at, batch, work, holds[middle])
         best = min(best, errors[middle])
         stack[depth, 0], stack[depth, 1] = a, middle
         stack[depth + 1, 0], stack[depth + 1, 1] = middle, b
@@ -309,7 +309,7 @@ def settle_end(
 
 @compiled
 def part_window(
-    net: Net, at: RestartWeights, batch: TileBatch, window: int, most: int, now: Any, desk: Workspace, verdicts: Any,
+    net: Net, at: RestartWeights, batch: TileBatch, window: int, most: int, now: Any, work: Workspace, verdicts: Any,
     stop: Any,
 ) -> Any:  # fmt: skip
     """One sample taken out of a window, or added apart from it, where that rights a hundredth of the traces or more.
@@ -336,7 +336,7 @@ def part_window(
             break
         if not _split_window(before, pieces, s, at.spans[window]):
             continue
-        error = judge(net, at, batch, desk, verdicts)
+        error = judge(net, at, batch, work, verdicts)
         if error <= best:
             best, best_at = error, s
     for j in range(PIECES):
@@ -374,7 +374,7 @@ def _split_window(before: Any, pieces: int, s: int, spans: Any) -> Any:
 @compiled
 def polish(
     net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, value: Any, movable: Any, seed: Any, sweeps: int,
-    free: Any, desk: Workspace, z: Any, verdicts: Any, stop: Any,
+    free: Any, work: Workspace, z: Any, verdicts: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
@@ -385,16 +385,16 @@ def polish(
     samples = batch.tiles.shape[2]
     state = np.array([seed], np.uint64)
     chance = state if free else state[:0]
-    error = judge(net, at, batch, desk, verdicts)
+    error = judge(net, at, batch, work, verdicts)
     count, windows = net.nodes.shape[0], net.masks.shape[0]
     todo = np.empty(count, np.int64)
     for _ in range(sweeps):
         before, improved = error, False
-        mark_needed(net, at.winners, np.bool_(False), desk.need)
+        mark_needed(net, at.winners, np.bool_(False), work.need)
         length = 0
         for n in range(count):
             kind = net.nodes[n, 0]
-            if desk.need[n] == 2 and (
+            if work.need[n] == 2 and (
                 (kind == ATOM and movable[windows + net.nodes[n, 3]] > 0)
                 or (kind == CHOICE and free)
                 or (kind in (WIN_MIN, WIN_MAX) and movable[net.nodes[n, 3]] > 0)
@@ -409,12 +409,12 @@ def polish(
                 break
             n = todo[i]
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
-            mark_needed(net, at.winners, np.bool_(False), desk.need)
-            if desk.need[n] != 2:
+            mark_needed(net, at.winners, np.bool_(False), work.need)
+            if work.need[n] != 2:
                 continue
             if kind == ATOM:
                 error = settle_atom(
-                    net, at, batch, levels, value, block, movable[windows + block], free, error, desk, z, stop
+                    net, at, batch, levels, value, block, movable[windows + block], free, error, work, z, stop
                 )
             elif kind == CHOICE:
                 winner = at.winners[block]
@@ -422,7 +422,7 @@ def polish(
                 for k in range(net.nodes[n, 2]):
                     if k != winner:
                         at.winners[block] = k
-                        wrong = judge(net, at, batch, desk, verdicts)
+                        wrong = judge(net, at, batch, work, verdicts)
                         if wrong < error - 1e-9:
                             error, best = wrong, k
                 at.winners[block] = best
@@ -441,16 +441,16 @@ def polish(
                         stood = at.spans[block, piece, end]
                         if low > high:
                             continue
-                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk, stop)
+                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, work, stop)
                         improved = improved or at.spans[block, piece, end] != stood
         if stop[0] != 0:
             break
         if error > before - 1e-9 and not improved:
             parted = error
             for n in range(count):
-                if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and desk.need[n] == 2:
+                if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and work.need[n] == 2:
                     parted = part_window(
-                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, desk, verdicts, stop
+                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, work, verdicts, stop
                     )
             if parted > error - 1e-9:
                 break
@@ -464,7 +464,7 @@ POINTS, LEVELS = 12, 6
 
 @compiled
 def narrow_threshold(
-    net: Net, at: RestartWeights, batch: TileBatch, place: int, low: Any, high: Any, now: Any, desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, place: int, low: Any, high: Any, now: Any, work: Workspace,
     stop: Any,
 ) -> Any:  # fmt: skip
     """Sets weight `place` to the best value found from `low` to `high`, if better than it is; the deviation then."""
@@ -478,7 +478,7 @@ def narrow_threshold(
         for j in range(POINTS + 1):
             point = center + width * (2.0 * j / POINTS - 1.0)
             at.theta[place] = np.float32(point)
-            off = deviation(net, at, batch, desk)
+            off = deviation(net, at, batch, work)
             if off < least:
                 least, at_least = off, point
         if least < best - 1e-9:
@@ -490,7 +490,7 @@ def narrow_threshold(
 
 @compiled
 def regress(
-    net: Net, at: RestartWeights, batch: TileBatch, reach: Any, movable: Any, sweeps: int, free: Any, desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, reach: Any, movable: Any, sweeps: int, free: Any, work: Workspace,
     stop: Any,
 ) -> Any:  # fmt: skip
     """Settles every open part in turn until a sweep gains less than a thousandth; the deviation then.
@@ -499,13 +499,13 @@ def regress(
     """
     samples = batch.tiles.shape[2]
     count, windows = net.nodes.shape[0], net.masks.shape[0]
-    off = deviation(net, at, batch, desk)
+    off = deviation(net, at, batch, work)
     for _ in range(sweeps):
         before = off
         for n in range(count - 1, -1, -1):
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
-            mark_needed(net, at.winners, np.bool_(False), desk.need)
-            if desk.need[n] != 2:
+            mark_needed(net, at.winners, np.bool_(False), work.need)
+            if work.need[n] != 2:
                 continue
             if stop[0] != 0:
                 break
@@ -519,7 +519,7 @@ def regress(
                     now = off if k == before_this else np.inf
                     place = base + 2 * size + k
                     old_theta = at.theta[place]
-                    moved = narrow_threshold(net, at, batch, place, -reach, reach, now, desk, stop)
+                    moved = narrow_threshold(net, at, batch, place, -reach, reach, now, work, stop)
                     if moved < off - 1e-9:
                         off = moved
                     elif k != before_this:
@@ -530,7 +530,7 @@ def regress(
                 best = winner
                 for k in range(net.nodes[n, 2]):
                     at.winners[block] = k
-                    moved = deviation(net, at, batch, desk)
+                    moved = deviation(net, at, batch, work)
                     if moved < off - 1e-9:
                         off, best = moved, k
                 at.winners[block] = best
@@ -543,7 +543,7 @@ def regress(
                         if stop[0] != 0:
                             break
                         at.spans[block, 0, end] = value
-                        moved = deviation(net, at, batch, desk)
+                        moved = deviation(net, at, batch, work)
                         if moved < off - 1e-9:
                             off, old_end = moved, value
                     at.spans[block, 0, end] = old_end
