@@ -131,7 +131,7 @@ def test_the_rule_of_a_condition_errs_as_the_sweep_says(past):
         found = screening.sweep()
         for feature in range(0, len(found), 7):
             if np.isfinite(found[feature, ERROR]):
-                formula = screening.condition(feature, found).formula(past)
+                formula = screening.condition(feature, found[feature]).formula(past)
                 assert losses(formula, each).mean() == pytest.approx(found[feature, ERROR]), str(formula)
 
 

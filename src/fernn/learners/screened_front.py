@@ -66,7 +66,7 @@ def join_screened_rules(
     """The front with the best one-operator rule and the best two joined, each with its error on folds not seen."""
     with suppress_warnings():
         names = dict.fromkeys([*(name for each in chosen for name in each.channels), *data.channels])
-        tried = [*all_candidates(data, list(names)[:MOST_CHANNELS], rich=False), *chosen]
+        tried = [*all_candidates(data, list(names)[:MOST_CHANNELS], len(names) == 1), *chosen]
         screening = make_screening(data, weights, intervals, past, dict.fromkeys(tried))
         screened = _screened_entries(screening, data, weights)
         entries = [*front.entries, *(entry for entry in screened if entry.length <= max_length)]

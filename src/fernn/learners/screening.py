@@ -38,7 +38,7 @@ from .signals import (
     vary_numbers,
 )
 
-BANDWIDTH = 2.0
+BANDWIDTH = 1.5
 """The error by which features are thought to be off, in standard errors of the mean of a class."""
 PENALTY = 0.01
 """What a function or a window end must save in error on 20 traces; on more, less by the root of their number."""
@@ -50,8 +50,8 @@ MOST_CASES = 600
 """Traces that are screened; of more, so many evenly spread over each class."""
 KEPT = 8
 """Signals that the screening hands on to a search."""
-FIRST = 12
-"""Conditions to which a second one is joined."""
+FIRST, SECOND = 10, 30
+"""Conditions to which another is joined, and the signals of which it is made: the best by themselves."""
 REFINED, ROUNDS = 5, 6
 """Shapes of signals whose numbers are moved, and how often at most."""
 SHIFTS = 20
@@ -126,14 +126,16 @@ class Screening:
         return PENALTY * sqrt(20 / cases)
 
     def sweep(
-        self, rows: Ints | None = None, base: Floats | None = None, joined: int = 0, extra: float = 0.0
-    ) -> Floats:
-        """Score, error and threshold of each feature on these traces, alone or joined to a condition."""
+        self, rows: Ints | None = None, base: Floats | None = None, joined: int = 0, extra: float = 0.0,
+        some: Ints | None = None,
+    ) -> Floats:  # fmt: skip
+        """Score, error and threshold of each feature, or of some, on these traces, alone or joined to a condition."""
         good = self.good if rows is None else self.good[rows]
         weights = self.weights if rows is None else self.weights[rows]
-        features = self.features if rows is None else np.ascontiguousarray(self.features[:, rows])
+        features = self.features if some is None else self.features[some]
+        features = features if rows is None else np.ascontiguousarray(features[:, rows])
         base = np.zeros(len(good)) if base is None else base
-        penalties = self.penalty(len(good)) * (self.costs + extra)
+        penalties = self.penalty(len(good)) * ((self.costs if some is None else self.costs[some]) + extra)
         found = np.empty((len(features), 5))
         bandwidth = BANDWIDTH / sqrt(len(good))
 
@@ -146,10 +148,9 @@ class Screening:
         parallel_for(work, len(features), features.size * 20)
         return found
 
-    def condition(self, feature: int, found: Floats) -> Condition:
+    def condition(self, feature: int, row: Floats) -> Condition:
         """The condition that the sweep found for a feature."""
         per = 2 * len(self.windows)
-        row = found[feature]
         return Condition(
             self.expressions[feature // per], self.windows[feature % per // 2], feature % 2 == 0, row[SIDE] > 0,
             float(row[LOW]), float(row[HIGH]), float(row[SCORE]), float(row[ERROR]),
@@ -186,7 +187,8 @@ class Screening:
         scores = found[:, SCORE].reshape(-1, per)
         best = scores.argmin(axis=1)
         order = np.argsort(scores[np.arange(len(scores)), best], kind="stable")
-        return [self.condition(int(e * per + best[e]), found) for e in order if np.isfinite(scores[e, best[e]])]
+        at = [int(e * per + best[e]) for e in order if np.isfinite(scores[e, best[e]])]
+        return [self.condition(feature, found[feature]) for feature in at]
 
     def rules(self, rows: Ints | None = None) -> list[tuple[Formula, float]]:
         """The best single condition, and the best two joined where that is better; with their scores."""
@@ -194,15 +196,18 @@ class Screening:
         first = self.best_features(found, FIRST, rows)
         if not first:
             return []
-        one = self.condition(first[0], found)
+        one = self.condition(first[0], found[first[0]])
         best: tuple[float, Formula | None] = (one.score, None)
+        per = 2 * len(self.windows)
+        signals = np.argsort(found[:, SCORE].reshape(-1, per).min(axis=1), kind="stable")[:SECOND]
+        some = (signals[:, None] * per + np.arange(per)).reshape(-1)
         for feature in first:
             base = self.margins(feature, found, rows)
             for joined in (1, -1):
-                more = self.sweep(rows, base, joined, float(self.costs[feature]) + 2)
+                more = self.sweep(rows, base, joined, float(self.costs[feature]) + 2, some)
                 second = int(more[:, SCORE].argmin())
                 if more[second, SCORE] < best[0]:
-                    parts = self.condition(feature, found), self.condition(second, more)
+                    parts = self.condition(feature, found[feature]), self.condition(int(some[second]), more[second])
                     left, right = (each.formula(self.past) for each in parts)
                     best = float(more[second, SCORE]), And(left, right) if joined > 0 else Or(left, right)
         singles = [(one.formula(self.past), one.score)]
