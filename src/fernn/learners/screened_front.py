@@ -62,14 +62,17 @@ def join_screened_rules(
     past: bool,
     max_length: int,
     chosen: Sequence[Sum] = (),
+    max_complexity: int | None = None,
 ) -> Front:
     """The front with the best one-operator rule and the best two joined, each with its error on folds not seen."""
     with suppress_warnings():
         names = dict.fromkeys([*(name for each in chosen for name in each.channels), *data.channels])
         tried = [*all_candidates(data, list(names)[:MOST_CHANNELS], len(names) == 1), *chosen]
         screening = make_screening(data, weights, intervals, past, dict.fromkeys(tried))
-        screened = _screened_entries(screening, data, weights)
+        screened = _screened_entries(screening, data, weights, inf if max_complexity is None else max_complexity)
         entries = [*front.entries, *(entry for entry in screened if entry.length <= max_length)]
+        if max_complexity is not None:
+            entries = [entry for entry in entries if complexity(entry.formula) <= max_complexity] or entries[:1]
         bits = {e.formula: description_bits(e.formula, losses(e.formula, data), weights, data) for e in entries}
 
     def rank(entry: Entry) -> tuple[int, float, int, float, str]:
@@ -86,20 +89,20 @@ def join_screened_rules(
     return Front(tuple(kept), kept.index(best))
 
 
-def _screened_entries(screening: Screening, data: Dataset, weights: Floats) -> list[Entry]:
-    found = [trim_to_traces(simplify(formula), data) for formula, _ in screening.rules()]
+def _screened_entries(screening: Screening, data: Dataset, weights: Floats, most: float) -> list[Entry]:
+    found = [trim_to_traces(simplify(formula), data) for formula, _ in screening.rules(most=most)]
     found = [formula for formula in found if not isinstance(formula, Constant)]
     extended = extend_data(data, functions_of(found))
     wide = columns(extended)
     entries = []
-    for formula, (validation, spread) in zip(found, _fold_errors(screening, len(found)), strict=True):
+    for formula, (validation, spread) in zip(found, _fold_errors(screening, len(found), most), strict=True):
         train = float(np.average(losses(formula, data), weights=weights))
         room = margin(name_signals(formula, extended.signals), extended, wide)
         entries.append(Entry(formula, length(formula), train, validation, spread, room))
     return entries
 
 
-def _fold_errors(screening: Screening, kinds: int) -> list[tuple[float, float]]:
+def _fold_errors(screening: Screening, kinds: int, most: float) -> list[tuple[float, float]]:
     """Of one condition, and of two: the error on folds that the screening had not seen, and its standard error."""
     data, unknown = screening.data, [(nan, nan)] * kinds
     if len(np.unique(blocks(data))) < FOLDS:
@@ -108,7 +111,7 @@ def _fold_errors(screening: Screening, kinds: int) -> list[tuple[float, float]]:
     wrong = np.full((kinds, len(data)), nan)
     for part, test in folds(data, FOLDS, 0):
         at, rows = ([place[case] for case in side.cases] for side in (test, part))
-        rules = [] if part.positive.all() or not part.positive.any() else screening.rules(np.array(rows))
+        rules = [] if part.positive.all() or not part.positive.any() else screening.rules(np.array(rows), most)
         if not rules:
             return unknown
         for kind in range(kinds):

@@ -58,6 +58,8 @@ SHIFTS = 20
 """Samples by which a lag is moved at most to the middle of equally good ones."""
 MANY = 24
 """Channels up to which windows and all candidates are tried on each."""
+JOINED = 5
+"""The length of two conditions joined: two operators, two comparisons and one operator between."""
 SCORE, ERROR, LOW, HIGH, SIDE = range(5)
 """Of what the sweep gives for a feature."""
 
@@ -190,8 +192,11 @@ class Screening:
         at = [int(e * per + best[e]) for e in order if np.isfinite(scores[e, best[e]])]
         return [self.condition(feature, found[feature]) for feature in at]
 
-    def rules(self, rows: Ints | None = None) -> list[tuple[Formula, float]]:
-        """The best single condition, and the best two joined where that is better; with their scores."""
+    def rules(self, rows: Ints | None = None, most: float = inf) -> list[tuple[Formula, float]]:
+        """The best single condition, and the best two joined where that is better; with their scores.
+
+        `most` limits the complexity of two.
+        """
         found = self.sweep(rows)
         first = self.best_features(found, FIRST, rows)
         if not first:
@@ -205,6 +210,7 @@ class Screening:
             base = self.margins(feature, found, rows)
             for joined in (1, -1):
                 more = self.sweep(rows, base, joined, float(self.costs[feature]) + 2, some)
+                more[self.costs[some] + self.costs[feature] + JOINED > most, SCORE] = inf
                 second = int(more[:, SCORE].argmin())
                 if more[second, SCORE] < best[0]:
                     parts = self.condition(feature, found[feature]), self.condition(int(some[second]), more[second])

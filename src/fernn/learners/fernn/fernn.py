@@ -56,8 +56,6 @@ from .subsampling import HALVES, Refits, classes_overlap, fill_window_gaps, rand
 from .template_network import NetworkState
 
 SCHEMA = 2
-PIECES = 2
-"""Spans of a window, where windows are learned."""
 SHORT = 6
 """The length up to which all formulas are prepared in a fraction of a second."""
 PREPARING = 0.25
@@ -80,6 +78,9 @@ class Fernn:
     intervals: bool = False
     atoms: Literal["axis", "linear"] = "axis"
     signals: SignalChoice = "raw"
+    pieces: int = 2
+    max_complexity: int | None = None
+    """With signals="auto": the most that a rule may have in length, finite window ends, further pieces and terms."""
     restarts: int = 64
     """How many networks are trained in each round."""
     rounds: int = 60
@@ -163,7 +164,9 @@ class Fernn:
             data, check_weights(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost
         )
         chosen = [parse_expression(text) for text in fit.state["signals"]]
-        front = join_screened_rules(fit.front, data, given, self.intervals, not self._future(), self.max_length, chosen)
+        front = join_screened_rules(
+            fit.front, data, given, self.intervals, not self._future(), self.max_length, chosen, self.max_complexity
+        )
         return replace(fit, front=front)
 
     def _search(
@@ -202,7 +205,7 @@ class Fernn:
         if self.template is not None:
             return options_of(self.template)
         way: Literal["future", "past"] = "future" if self._future() else "past"
-        return default_options(longest, way, self.since, self.intervals, PIECES, pulse)
+        return default_options(longest, way, self.since, self.intervals, self.pieces, pulse)
 
     def _options_in_time(self, clock: FitClock, least: int) -> Options:
         """Those up to `max_length`; where preparing them takes too much of the time limit, up to a lesser length.
