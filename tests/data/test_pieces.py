@@ -15,7 +15,9 @@ from fernn.data.streaming.stream_summary import StreamingMedian
 from fernn.errors import DataError
 
 pl = pytest.importorskip("polars")
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(autouse=True)

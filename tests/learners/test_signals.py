@@ -224,3 +224,17 @@ def test_unknown_kinds_of_signals_are_refused():
     data, _ = planted("G (x <= 0)")
     with pytest.raises(UnsupportedError, match="raw"):
         Fernn(signals="all").fit(data)
+
+
+@pytest.mark.parametrize("signals", ["auto", ("diff(x, 4)",)])
+def test_causes_of_faults_are_looked_for_in_signals(signals):
+    from fernn.mining import Cause
+    from fernn.mining.fault_marks import FaultMarks
+
+    data, _ = planted("G (x <= 0)", cases=12)
+    marked = FaultMarks(data, tuple(satisfied("diff(x, 4) >= 1.5", data, at="all")))
+    fit = Cause(signals=signals, max_length=1, folds=0).fit(marked)
+    assert fit.front[0].train <= 0.01
+    assert all(parse(str(rule)) == rule for rule in fit.rules)
+    assert "diff(x, 4)" in str(fit.formula)
+    assert fit.account.error <= 0.01

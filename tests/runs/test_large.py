@@ -111,7 +111,9 @@ def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, ro
 
 @pytest.mark.slow
 @given(st.integers(0, 100), st.integers(1, 40), st.integers(1_000, 20_000))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_sample_is_whole_traces_and_the_same_whatever_the_pieces(tmp_path, seed, rows, size):
     path = tmp_path / "all.csv"
     if not path.exists():

@@ -56,6 +56,8 @@ REFINED, ROUNDS = 5, 6
 """Shapes of signals whose numbers are moved, and how often at most."""
 SHIFTS = 20
 """Samples by which a lag is moved at most to the middle of equally good ones."""
+MOST_SAMPLES = 4000
+"""Samples that are looked at where samples are told apart, not traces."""
 MANY = 24
 """Channels up to which windows and all candidates are tried on each."""
 JOINED = 5
@@ -336,6 +338,29 @@ def _center_lag(expression: Sum, data: Dataset, weights: Floats, intervals: bool
             equal.append(by)
     middle = sorted(equal)[len(equal) // 2]
     return shift_lag(expression, middle, data) or expression if middle else expression
+
+
+def screen_samples(data: Dataset, marked: Bools, most: int = KEPT) -> list[Sum]:
+    """The expressions with a threshold that tells marked samples from others best, without the channels themselves.
+
+    `marked` is of all samples of all traces end to end; of many samples some are looked at.
+    """
+    table, at = SignalTable(data), spread_cases(marked, MOST_SAMPLES)
+    found: list[tuple[float, Sum]] = []
+    for name in data.channels:
+        tried = [each for each in candidate_signals(data, name) if np.isfinite(table.values(each)).all()]
+        if tried:
+            features = np.stack([table.values(each)[at] for each in tried])
+            swept = np.empty((len(tried), 5))
+            costs = PENALTY * np.array([signal_length(each) for each in tried], float) * sqrt(20 / len(at))
+            base, weights = np.zeros(len(at)), np.ones(len(at))
+            best_thresholds(features, marked[at], weights, BANDWIDTH / sqrt(len(at)), costs, base, 0, swept)
+            found += list(zip(swept[:, SCORE].tolist(), tried, strict=True))
+        table.forget()
+    shapes: dict[str, Sum] = {}
+    for _, each in sorted(found, key=lambda pair: pair[0]):
+        shapes.setdefault(shape_of(each), each)
+    return list(shapes.values())[:most]
 
 
 def rank_signals(

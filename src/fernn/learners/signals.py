@@ -266,20 +266,26 @@ def choose_signals(learner: Any, data: Dataset, weights: Floats | None, state: M
     """The expressions that a learner reads besides the channels; those of the state where it is gone on from one."""
     choice: SignalChoice = getattr(learner, "signals", "raw")
     given = [f for f in [getattr(learner, "template", None), *getattr(learner, "guesses", ())] if f is not None]
-    named = functions_of(given)
-    if state is not None and "signals" in state:
-        return [parse_expression(text) for text in state["signals"]]
-    if choice == "raw":
-        return named
-    if choice == "auto":
+    if choice == "auto" and not (state or {}).get("signals"):
         from .screening import screen_signals
 
         if len(data.classes) != 2:
             raise UnsupportedError("signals='auto' needs two classes to tell apart; name the expressions instead")
-
         intervals = bool(getattr(learner, "intervals", False))
         past = getattr(learner, "direction", "future") == "past"
-        return list(dict.fromkeys([*named, *screen_signals(data, weights, intervals, past)]))
+        return list(dict.fromkeys([*functions_of(given), *screen_signals(data, weights, intervals, past)]))
+    return list_signals(choice, given, data, state)
+
+
+def list_signals(
+    choice: SignalChoice, given: Iterable[Formula], data: Dataset, state: Mapping[str, Any] | None
+) -> list[Sum]:
+    """The expressions that are named: by the state of an earlier fit, by the choice, or by formulas that are given."""
+    if state is not None and "signals" in state:
+        return [parse_expression(text) for text in state["signals"]]
+    named = functions_of(given)
+    if choice == "raw":
+        return named
     if isinstance(choice, str) or not all(isinstance(text, str) for text in choice):
         raise UnsupportedError(f"signals are 'raw', 'auto' or a list of expressions such as 'diff(x)'; got {choice!r}")
     wanted = list(dict.fromkeys([*named, *map(parse_expression, choice)]))
@@ -341,7 +347,10 @@ def spell_front(front: Front, signals: Mapping[str, Sum]) -> Front:
     return Front(tuple(replace(e, formula=spell_signals(e.formula, signals)) for e in front), front.pick)
 
 
-def spell_fit(fit: Fit, signals: Mapping[str, Sum]) -> Fit:
+FitKind = TypeVar("FitKind", bound=Fit)
+
+
+def spell_fit(fit: FitKind, signals: Mapping[str, Sum]) -> FitKind:
     """The fit with expressions in the place of channels; one that has formulas of its own spells them, too."""
     own = getattr(fit, "spell", None)
     fit = fit if own is None else own(signals)

@@ -10,10 +10,22 @@ import numpy as np
 
 from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, length, parse, to_sentence
-from ..learners.base import Entry, Fit, Front, Watch, parse_bytes, select_entry, silent, standard_error
+from ..formula.expressions import Sum
+from ..learners.base import Entry, Fit, Front, Progress, Watch, parse_bytes, select_entry, silent, standard_error
 from ..learners.cross_validation import check_folds
 from ..learners.enumerative.candidates import columns
 from ..learners.resumable_search import ResumableSearch
+from ..learners.screening import screen_samples
+from ..learners.signals import (
+    SignalChoice,
+    extend_data,
+    functions_of,
+    list_signals,
+    name_signals,
+    spell_fit,
+    spell_front,
+    spell_signals,
+)  # fmt: skip
 from ..learners.time_limit import FitClock
 from .bit_matrix import BitMatrix
 from .fault_costs import FaultCosts, FaultReport, disjunction, fault_costs, report_faults
@@ -258,6 +270,8 @@ class Cause:
     """For parts of rules."""
     seed: int = 0
     time_limit: float | None = None
+    signals: SignalChoice = "raw"
+    """What conditions read: the channels, also expressions that tell faulty samples apart (auto), or these ones."""
 
     def fit(self, marked: FaultMarks, watch: Watch = silent, resume: dict[str, Any] | None = None) -> CauseFit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
@@ -265,7 +279,33 @@ class Cause:
         Ctrl-C ends the search with the best so far.
         """
         self._check(marked.check())
-        return CauseSearch(self, marked, FitClock.of(resume, self.time_limit), watch).finish(resume)
+        chosen = self._choose_signals(marked, resume)
+        if not chosen:
+            return CauseSearch(self, marked, FitClock.of(resume, self.time_limit), watch).finish(resume)
+        extended = extend_data(marked.data, chosen)
+        names = extended.signals
+        templates = tuple(name_signals(parse(t) if isinstance(t, str) else t, names) for t in self.templates)
+
+        def tell(progress: Progress) -> None:
+            front, state = spell_front(progress.front, names), progress.state | {"signals": list(names)}
+            watch(replace(progress, front=front, state=state))
+
+        inner = replace(self, signals="raw", templates=templates)
+        search = CauseSearch(inner, FaultMarks(extended, marked.faulty), FitClock.of(resume, self.time_limit), tell)
+        found = spell_fit(search.finish(resume), names)
+        rules = tuple(spell_signals(rule, names) for rule in found.rules)
+        entries = tuple(replace(entry, length=length(entry.formula)) for entry in found.front)
+        return replace(
+            found, front=Front(entries, found.front.pick), rules=rules, data=marked,
+            account=report_faults(rules, marked, self.tolerance),
+        )  # fmt: skip
+
+    def _choose_signals(self, marked: FaultMarks, resume: dict[str, Any] | None) -> list[Sum]:
+        """The expressions that are read besides the channels."""
+        parsed = [parse(each) if isinstance(each, str) else each for each in self.templates]
+        if self.signals == "auto" and not (resume or {}).get("signals"):
+            return list(dict.fromkeys([*functions_of(parsed), *screen_samples(marked.data, marked.flat)]))
+        return list_signals(self.signals, parsed, marked.data, resume)
 
     def judge(self, marked: FaultMarks) -> FaultCosts:
         return fault_costs(marked, self.tolerance, self.miss_cost, self.false_alarm_cost, self.max_false_alarms)
