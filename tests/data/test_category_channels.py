@@ -178,7 +178,7 @@ def test_texts_that_are_few_are_categories_and_others_are_left_out(tmp_path):
         ("remark", "warning"), ("outcome", "warning"),
     ]  # fmt: skip
     card = str(data_card(data))
-    assert "mode    A 20, B 20, C 20" in card
+    assert "mode    categories: A 20, B 20, C 20" in card
     assert (
         "state: 30 of 60 values are missing; they are held from the last value, and a rule may say missing(state)"
         in card
@@ -206,7 +206,7 @@ def test_a_channel_without_a_value_in_a_trace_is_told(tmp_path):
     data, problems = inspect(path, label=None)
     (empty,) = [p for p in problems if p.kind == "all-missing"]
     assert (empty.severity, empty.column, empty.case) == ("warning", "v", "b")
-    assert "no value in 1 of 2 cases; it is missing throughout there, and is read as 0" in empty.what
+    assert "no value in all of the case, so it is missing throughout and is read as 0" in empty.what
     assert data.values[1, 0].tolist() == [0, 0]
     held, problems = inspect(path, label=None, nonfinite="hold")
     assert held is None

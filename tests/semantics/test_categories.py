@@ -252,6 +252,7 @@ def test_frames_of_texts_are_judged_as_they_are(library):
         fernn.satisfied("mode >= 1", whole)
     with pytest.raises(FormulaError, match="x holds numbers"):
         fernn.satisfied('x == "LAND"', whole)
+    assert fernn.satisfied('mode == "LAND"', whole["mode"], at="all").tolist() == [[True, True, False, True]]
     two = fernn.satisfied('F (mode == "HOLD")', [whole, frames.DataFrame({"mode": ["A", "B"]})])
     assert two.tolist() == [True, False]
 

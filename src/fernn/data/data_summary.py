@@ -78,7 +78,7 @@ class DataCard:
         first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
         for (name, *levels), texts in zip(rows, ((), *(c.categories for c in shown)), strict=True):
             cells = " ".join(f"{level:>{max(width, 11)}}" for level, width in zip(levels, others, strict=True))
-            lines.append(f"  {name:<{first}} {_counts(texts) or cells}")
+            lines.append(f"  {name:<{first}} {f'categories: {_counts(texts)}' if texts else cells}")
         if len(self.channels) > MOST:
             lines.append(f"  ... and {len(self.channels) - MOST} more")
         lines += [self._gaps(c) for c in self.channels if c.missing][:MOST]

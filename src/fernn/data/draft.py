@@ -114,13 +114,12 @@ def repair_gaps(draft: Draft, options: ReadOptions, log: ProblemLog) -> Draft:
 def _report_empty(draft: Draft, log: ProblemLog) -> None:
     """Channels without a value in all of a trace."""
     for k, channel in enumerate(draft.channels):
-        empty = [i for i, trace in enumerate(draft.traces) if np.isnan(trace[k]).all()]
-        if empty:
-            of = f"{len(empty)} of {len(draft.cases)} cases" if len(empty) < len(draft.cases) else "any case"
-            read = "has none of its categories" if channel in draft.categories else "is read as 0"
-            what = f"the channel has no value in {of}; it is missing throughout there, and {read}"
-            fix = "Leave the channel or the cases out if that is not meant."
-            log.add("all-missing", "warning", what, fix, column=channel, case=draft.cases[empty[0]], count=len(empty))
+        read = "has none of its categories" if channel in draft.categories else "is read as 0"
+        what = f"the channel has no value in all of the case, so it is missing throughout and {read}"
+        for case, trace in zip(draft.cases, draft.traces, strict=True):
+            if np.isnan(trace[k]).all():
+                fix = "Leave the case or the channel out if that is not meant."
+                log.add("all-missing", "warning", what, fix, column=channel, case=case)
 
 
 def to_dataset(draft: Draft, options: ReadOptions, name: str, log: ProblemLog) -> Dataset | None:

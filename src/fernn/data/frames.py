@@ -83,7 +83,7 @@ def _frame_traces(
         codes = _text_columns(X, texts)
         return _concat_runs([_run(frame, wanted or None, f"frame {i}: ", codes) for i, frame in enumerate(X)], codes)
     if is_series(X) and one_run:
-        return _one_column(X, wanted)
+        return _one_column(X, wanted, texts)
     if not is_frame(X):
         return None
     levels = getattr(getattr(X, "index", None), "nlevels", 1)
@@ -321,7 +321,7 @@ def _traces_of_nested(frame: Any, names: tuple[str, ...], wanted: Sequence[str] 
     return FrameTraces(tuple(traces), read)
 
 
-def _one_column(column: Any, wanted: Sequence[str] | None) -> FrameTraces | None:
+def _one_column(column: Any, wanted: Sequence[str] | None, texts: Collection[str] | None) -> FrameTraces | None:
     """A column is one run of one channel, called as the column is."""
     name = column.name if isinstance(column.name, str) and column.name else None
     if name is None and len(wanted or ()) > 1:
@@ -329,8 +329,13 @@ def _one_column(column: Any, wanted: Sequence[str] | None) -> FrameTraces | None
     if name is not None and wanted and tuple(wanted) != (name,):
         missing = next(each for each in wanted if each != name)
         raise DataError(f"no column {missing!r}; there is one column, {name!r}. Pass the data frame.")
+    channel = name or (wanted or ("x",))[0]
+    if channel in (texts or ()) and is_text(column):
+        codes: _Codes = {channel: {}}
+        values: Array = _text_table(column, channel).codes(0, codes[channel])
+        return FrameTraces((values[None],), (channel,), categories=_categories(codes, (channel,)))
     values = column_values(column, f"column {name!r}" if name else "the column")
-    return FrameTraces((values[None],), (name or (wanted or ("x",))[0],))
+    return FrameTraces((values[None],), (channel,))
 
 
 def _column(frame: Any, name: str) -> Any:

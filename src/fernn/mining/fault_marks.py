@@ -161,7 +161,9 @@ def inspect_fault_marks(
     if data is None:
         return None, problems
     rows = tuple(np.asarray(trace[-1] > 0.5) for trace in data.values)
-    plain = drop_categories(data.select(data.channels[:-1]))
+    told: list[str] = []
+    plain = drop_categories(data.select(data.channels[:-1]), told.append)
+    problems += tuple(Problem("text-column", "warning", what, "") for what in told)
     return FaultMarks(with_steps(plain) if steps else plain, rows), problems
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from ..data.problems import did_you_mean
 from ..errors import FormulaError
-from ..formula.expressions import IS, Call, Sum, Weights
+from ..formula.expressions import IS, Call, Sum, Term, Weights
 from ..formula.nodes import Atom, Formula, is_in, walk
 from ..formula.printer import format_value, quote_name
 
@@ -51,7 +51,7 @@ def _terms_of_sum(atom: Atom, weights: Weights) -> Iterator[tuple[Atom, Call | s
                 yield from _terms_of_sum(atom, part.weights) if isinstance(part, Sum) else _terms(part)
 
 
-def check_categories(formula: Formula, channels: Collection[str], categories: Categories) -> None:
+def check_categories(formula: Formula, channels: Collection[Term], categories: Categories) -> None:
     """An error where categories are read as numbers, or numbers as categories."""
     for atom, term in _terms(formula):
         if isinstance(term, str):

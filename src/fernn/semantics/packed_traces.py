@@ -152,7 +152,8 @@ def pack_traces(
         made.missing = np.concatenate([mask.reshape(-1) for mask in missing])
     if nonfinite != "error":
         _repair(made, nonfinite)
-    check_categories(formula, names, categories)
+    if categories:
+        check_categories(formula, names, categories)
     return made
 
 

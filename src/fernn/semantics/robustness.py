@@ -29,7 +29,7 @@ from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
-from .category_checks import unknown_categories
+from .category_checks import check_categories, unknown_categories
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
@@ -177,6 +177,8 @@ def _function_terms(formula: Formula) -> tuple[Term, ...] | None:
 
 def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTraces) -> PackedTraces:
     """The traces with these terms as channels: functions are computed."""
+    if not made.categories:
+        check_categories(formula, made.channels, {})
     read = set(channels_of(formula, values_only=True))
     for name in dict.fromkeys(name for term in terms if isinstance(term, Call) for name in term.channels):
         if name in read and not np.isfinite(made.row(name)).all():
