@@ -30,12 +30,15 @@ from fernn.formula.nodes import (
     Until,
     WeakSince,
     WeakUntil,
+    is_in,
+    is_missing,
 )
 
 CHANNELS = ("x", "y")
 
 # Few distinct values, so that ties, zeros and equal samples are common.
 levels = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25])
+texts = st.sampled_from(["HOLD", "LAND", "a b", 'say "no"', "3", "Ä", "\\"])
 weights = st.sampled_from([1.0, 1.0, 1.0, -1.0, 2.0, 0.1, -0.3])
 
 
@@ -72,6 +75,9 @@ def expressions(draw, depth=2):
 def calls(draw, depth=2, inner=False):
     """Any function of the language, of anything that it may be of; what can be infinite stands outermost."""
     name = draw(st.sampled_from([each for each in (*FUNCTIONS, "*", "/") if not (inner and each in ("since", "/"))]))
+    if name in ("is", "missing"):
+        values = draw(st.lists(levels, min_size=1, max_size=3)) if name == "is" else ()
+        return Call(name, (Sum(((draw(st.sampled_from(CHANNELS)), 1.0),)),), values=tuple(values))
     known = FUNCTIONS.get(name, Signature(2, 2))
     count = draw(st.integers(known.least, known.most or known.least + 1))
     lag = Lag(draw(st.integers(1, 6))) if known.lag == "must" or (known.lag == "may" and draw(st.booleans())) else None
@@ -85,6 +91,16 @@ def calls(draw, depth=2, inner=False):
         ((term, _), *_) = inside[0].weights
         inside = (Sum(((term, 1.0),)), inside[1])  # as they are read: a factor of the left stands before the call
     return Call(name, inside, lag)
+
+
+@st.composite
+def category_atoms(draw):
+    """What can be asked of a channel `mode` of texts, and of whether there is a value in it or in x."""
+    negated = draw(st.booleans())
+    if draw(st.booleans()):
+        return is_missing(draw(st.sampled_from(["mode", "x", "a b"])), negated)
+    odd = st.sampled_from(["two\nlines", " ", "\t"])  # texts that no data have
+    return is_in("mode", draw(st.lists(st.one_of(texts, texts, odd), min_size=1, max_size=3)), negated)
 
 
 @st.composite

@@ -117,9 +117,9 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
         folder / "2.parquet"
     )
     with pytest.raises(DataError) as here:
-        evaluate_file(RULE, folder)
+        evaluate_file(RULE, folder, {"nonfinite": "error"})
     with pytest.raises(DataError) as there:
-        judge_by_parts(RULE, open_source(folder), engine=engine)
+        judge_by_parts(RULE, open_source(folder, {"nonfinite": "error"}), engine=engine)
     assert str(there.value) == str(here.value)
     assert "2.parquet" in str(here.value)
 

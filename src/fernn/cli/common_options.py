@@ -59,7 +59,9 @@ READING: dict[str, Any] = {
     "decimal": Annotated[str, typer.Option(help=". or ,")],
     "encoding": Annotated[str, typer.Option(help="Of the text.")],
     "bad_rows": Annotated[str, typer.Option(help="error or skip.")],
-    "nonfinite": Annotated[str, typer.Option(help="NaN and infinity: error, hold, interpolate or drop_case.")],
+    "nonfinite": Annotated[
+        str, typer.Option(help="Missing values: missing (kept, last value held), error, hold, interpolate, drop_case.")
+    ],
     "dt": Annotated[float | None, typer.Option(help="Time between samples.")],
     "unit": Annotated[str | None, typer.Option(help="Unit of the times.")],
     "steps": Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")],
@@ -67,7 +69,7 @@ READING: dict[str, Any] = {
 }
 _DEFAULTS: dict[str, Any] = {
     "label": "label", "label_kind": "auto", "layout": "auto", "decimal": ".",
-    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "error", "steps": False,
+    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "missing", "steps": False,
 }  # fmt: skip
 
 

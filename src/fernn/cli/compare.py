@@ -114,6 +114,7 @@ def compare(
     Goes on where it was interrupted. The options of learning are for all methods; if none are named, methods that do
     not have them are left out.
     """
+    from ..data import drop_categories
     from ..evaluation.comparison import DEFAULT_METHODS, LIMIT
     from ..evaluation.comparison import compare as put_beside
     from ..evaluation.trials import missing_settings
@@ -124,7 +125,7 @@ def compare(
     if not methods:
         for line in missing_settings(DEFAULT_METHODS, settings).values():
             complain(f"left out: {line}")
-    data = recording(file, options)
+    data = drop_categories(recording(file, options), complain)
     folder = out if out is not None else Path("comparison") / folder_name(data.name)
     chosen = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _guard_output(), _show_steps(quiet) as watch:

@@ -214,13 +214,15 @@ def serialize(data: Dataset, folder: Path | None = None) -> SerializedData:
 def _deserialize(source: BytesIO | Path) -> Dataset:
     with np.load(source, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    values: Any = arrays.pop("X")
+    values, missing = arrays.pop("X"), arrays.pop("missing", None)
     if "lengths" in arrays:
-        values = tuple(np.split(values, np.cumsum(arrays.pop("lengths"))[:-1], axis=1))
+        ends = np.cumsum(arrays.pop("lengths"))[:-1]
+        values, missing = (None if each is None else tuple(np.split(each, ends, axis=1)) for each in (values, missing))
     del arrays["schema"]
     facts: dict[str, Any] = {name: tuple(array.tolist()) if name in TEXTS else array for name, array in arrays.items()}
     facts |= {name: facts[name].item() for name in ("dt", "time_unit", "name") if name in facts}
-    return Dataset(values, facts.pop("y", None), **facts)
+    categories = json.loads(facts.pop("categories", np.array("{}")).item())
+    return Dataset(values, facts.pop("y", None), **facts, missing=missing, categories=categories)
 
 
 TaskFunction = Callable[[Dataset | None, dict[str, Any], int], Any]

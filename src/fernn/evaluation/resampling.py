@@ -200,12 +200,8 @@ def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
         at = np.repeat(np.arange(len(data)), times)
         labels: Any = None if data.labels is None else data.labels[at]
         if not data.classes or len(np.unique(labels)) > 1:
-            ragged = isinstance(data.values, tuple)
-            drawn = replace(
-                data, values=tuple(data.values[i] for i in at) if ragged else data.values[at], labels=labels,
-                cases=tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist())),
-                groups=None if data.groups is None else tuple(data.groups[i] for i in at),
-            )  # fmt: skip
+            names = tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist()))
+            drawn = data.subset(at, names)
             left = times == 0
             return drawn, data.subset(left) if left.any() else None
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")

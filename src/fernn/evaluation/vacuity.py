@@ -187,6 +187,8 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
     slacks = []
     with suppress_warnings():
         for k, atom in enumerate(atoms):
+            if atom.predicate is not None:
+                continue  # true or false of a channel: it has no threshold to move
 
             def judge(to: float, cases: Ints, k: int = k) -> Bools:
                 moved = with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
@@ -232,6 +234,8 @@ def last_equal_threshold(judge: ThresholdVerdicts, value: float, end: float, cou
 
 def select_traces(data: Dataset, cases: Ints) -> Any:
     """The traces of some cases, read-only as those of a dataset are: the machine is compiled for these already."""
+    if data.categories or data.missing is not None:
+        return data.subset(cases)
     if isinstance(data.values, tuple):
         return tuple(data.values[i] for i in cases)
     if len(cases) == len(data):

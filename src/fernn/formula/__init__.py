@@ -42,6 +42,8 @@ from .nodes import (
     WeakUntil,
     atom,
     interval,
+    is_in,
+    is_missing,
     walk,
 )
 from .parser import parse
@@ -118,6 +120,8 @@ __all__ = [
     "from_json",
     "horizon",
     "interval",
+    "is_in",
+    "is_missing",
     "is_template",
     "length",
     "merge_template",

@@ -9,6 +9,8 @@
     lowest(e, 2 s)  highest(e, 20)
     integral(e)                       over time, from the start of the trace
     since(p)   count(p, 10 s)         how long ago p last held; how often it began to hold
+    is(mode, "LAND", "HOLD")          1 where the channel has one of these values, else -1
+    missing(x)                        1 where the channel has no value, else -1
 
 All of them look back, never ahead. What each gives at the start of a trace is in docs/semantics.md.
 """
@@ -98,6 +100,10 @@ class Signature:
     """Whether it is of a formula, not of an expression."""
     needs_step: bool = False
     """Whether it is per second."""
+    of_channel: bool = False
+    """Whether it is of a channel as it is, not of an expression."""
+    has_values: bool = False
+    """Whether values to compare with follow the channel."""
 
 
 FUNCTIONS: dict[str, Signature] = {
@@ -114,7 +120,10 @@ FUNCTIONS: dict[str, Signature] = {
     "integral": Signature(1, 1, needs_step=True),
     "since": Signature(1, 1, of_formula=True),
     "count": Signature(1, 1, "must", of_formula=True),
+    "is": Signature(1, 1, of_channel=True, has_values=True),
+    "missing": Signature(1, 1, of_channel=True),
 }
+IS, MISSING = "is", "missing"
 PRODUCT, QUOTIENT = "*", "/"
 _OPERATIONS = {PRODUCT: Signature(2, 2), QUOTIENT: Signature(2, 2)}
 
@@ -126,6 +135,8 @@ class Call:
     function: str
     arguments: tuple[Sum | Formula, ...]
     lag: Lag | None = None
+    values: tuple[Value, ...] = ()
+    """Of `is`: texts or numbers, in order and each once."""
 
     def __post_init__(self) -> None:
         known = (FUNCTIONS | _OPERATIONS).get(self.function)
@@ -142,6 +153,12 @@ class Call:
         if any(isinstance(each, Sum) == known.of_formula for each in self.arguments):
             what = "a formula, as in since(x > 3)" if known.of_formula else "expressions such as x - y"
             raise FormulaError(f"{name} is of {what}")
+        if known.of_channel and not (isinstance(self.arguments[0], Sum) and self.arguments[0].is_channel):
+            raise FormulaError(f"{name} is of one channel, as in {_EXAMPLES[name]}")
+        if known.has_values != bool(self.values):
+            told = "needs a value to compare with" if known.has_values else "takes no values"
+            raise FormulaError(f"{name} {told}")
+        object.__setattr__(self, "values", _sort_values(self.values))
         self._check_direction()
 
     def _check_direction(self) -> None:
@@ -165,6 +182,17 @@ class Call:
         return tuple(dict.fromkeys(name for names in found for name in names))
 
     @property
+    def is_predicate(self) -> bool:
+        """Whether it is true or false of a channel: 1 or -1."""
+        return self.function in (IS, MISSING)
+
+    @property
+    def channel(self) -> str:
+        """The one channel of `is` and `missing`."""
+        (name,) = self.channels
+        return name
+
+    @property
     def is_per_second(self) -> bool:
         return self.function in FUNCTIONS and FUNCTIONS[self.function].needs_step
 
@@ -173,7 +201,10 @@ class Call:
         return tuple(each for each in self.arguments if isinstance(each, Sum))
 
 
+_EXAMPLES = {IS: 'is(mode, "LAND")', MISSING: "missing(x)"}
 _EXAMPLE = {False: "x", True: "x > 3"}
+Value = str | float
+"""What `is` compares with: a text for a channel of categories, a number for one of numbers."""
 Term = str | Call
 """A channel, or a function."""
 Weights = tuple[tuple[Term, float], ...]
@@ -202,12 +233,35 @@ class Sum:
     def channels(self) -> tuple[str, ...]:
         return channels_of_weights(self.weights)
 
+    @property
+    def is_channel(self) -> bool:
+        """Whether it is one channel and nothing else."""
+        if len(self.weights) != 1 or self.constant:
+            return False
+        ((term, weight),) = self.weights
+        return isinstance(term, str) and weight == 1
+
     def plus(self, other: Sum, factor: float = 1.0) -> Sum:
         more = tuple((term, factor * weight) for term, weight in other.weights)
         return Sum((*self.weights, *more), self.constant + factor * other.constant)
 
     def times(self, factor: float) -> Sum:
         return Sum(tuple((term, factor * weight) for term, weight in self.weights), factor * self.constant)
+
+
+def _sort_values(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Texts or numbers, in order and each once."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) not in (0, len(values)):
+        raise FormulaError("a channel is compared with texts or with numbers, not with both")
+    for value in values:
+        if isinstance(value, str):
+            if not value or value.encode("utf-8", "replace").decode() != value:
+                raise FormulaError(f"a category is a non-empty text, found {value!r}")
+        elif isinstance(value, bool) or not isfinite(value):
+            raise FormulaError(f"a channel is compared with finite numbers or with texts, found {value!r}")
+    numbers = {float(value) + 0.0 for value in values if not isinstance(value, str)}
+    return tuple(sorted(numbers) if not texts else sorted(set(texts)))
 
 
 def merge_weights(weights: Weights) -> Weights:
@@ -286,7 +340,7 @@ def reach(call: Call, step: Step | None) -> float:
 
 def looks_back(call: Call) -> bool:
     """Whether it depends on more than the sample itself; that of which it is a function is not looked at."""
-    return call.function not in (PRODUCT, QUOTIENT, "abs", "min", "max", "norm")
+    return call.function not in (PRODUCT, QUOTIENT, "abs", "min", "max", "norm", IS, MISSING)
 
 
 def require_plain(formula: Any, what: str) -> None:

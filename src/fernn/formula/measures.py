@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Literal, assert_never
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import Call, Sum, Term, looks_back, reach
+from .expressions import MISSING, Call, Sum, Term, Weights, looks_back, reach
 from .nodes import (
     FUTURE,
     PAST,
@@ -46,7 +47,8 @@ _MIRROR |= {future: past for past, future in _MIRROR.items()}
 def length(formula: Formula) -> int:
     """Atoms and operators, as the paper counts: `F (x >= c & y >= d)` has length 4.
 
-    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. An open atom is an atom; a
+    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. A function counts as one more, but for
+    those of `mode == "LAND"` and `missing(x)`, which are atoms as others are. An open atom is an atom; a
     choice is as long as its longest option. Around a formula without temporal operators, `O[0,0]` (`F[0,0]`) only says
     at which sample it is judged, and is not counted.
     """
@@ -60,7 +62,7 @@ def node_count(formula: Formula) -> int:
     """As `length`, with every operator counted."""
     match formula:
         case Not(Atom() as atom) | (Atom() as atom):
-            return 1 + sum(map(call_length, atom.calls))
+            return 1 + (atom.predicate is None) * sum(map(call_length, atom.calls))
         case Not(AnyAtom()):
             return 1
         case AnyOf():
@@ -120,10 +122,25 @@ def direction(formula: Formula) -> Direction:
     return "past" if past else "future" if future else "now"
 
 
-def channels(formula: Formula) -> tuple[str, ...]:
-    """The channels it names, in the order of their first mention."""
-    named = (node.channels for node in walk(formula) if isinstance(node, (Atom, AnyAtom)))
+def channels(formula: Formula, values_only: bool = False) -> tuple[str, ...]:
+    """The channels it names, in the order of their first mention.
+
+    With `values_only` not those of which it asks only whether they are missing.
+    """
+    nodes = [node for node in walk(formula) if isinstance(node, (Atom, AnyAtom))]
+    if not values_only:
+        return tuple(dict.fromkeys(name for node in nodes for name in node.channels))
+    named = (node.channels if isinstance(node, AnyAtom) else _value_channels(node.weights) for node in nodes)
     return tuple(dict.fromkeys(name for names in named for name in names))
+
+
+def _value_channels(weights: Weights) -> Iterator[str]:
+    for term, _ in weights:
+        if isinstance(term, str):
+            yield term
+        elif term.function != MISSING:
+            for part in term.arguments:
+                yield from _value_channels(part.weights) if isinstance(part, Sum) else channels(part, values_only=True)
 
 
 def has_calls(formula: Formula) -> bool:
@@ -248,7 +265,7 @@ def _rename(term: Term, names: Mapping[str, str]) -> Term:
             return Sum(tuple((_rename(each, names), weight) for each, weight in part.weights), part.constant)
         return rename_channels(part, {name: new for name, new in names.items() if name in channels(part)})
 
-    return Call(term.function, tuple(map(changed, term.arguments)), term.lag)
+    return replace(term, arguments=tuple(map(changed, term.arguments)))
 
 
 def rename_channels(formula: Formula, names: Mapping[str, str]) -> Formula:

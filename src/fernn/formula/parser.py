@@ -4,10 +4,13 @@ formula  :=  prefix formula | formula infix formula | '(' formula ')' | atom | t
           |  '{' formula {; formula} '}'                     one of these
 prefix, infix := word [window] | '?{' word [window] {, word [window]} '}' [window]
 atom     :=  side relation side [relation side]       0 <= x <= 5 is two atoms
+          |  channel (== | !=) value | channel [not] in '{' value {, value} '}' | (missing | present) '(' channel ')'
           |  hole ['{' {channel | relation} '}']
 side     :=  sum | hole                               v <= ?c is an open threshold
 sum      :=  term {(+|-) term},  term := factor {(*|/) factor}
 factor   :=  number | channel | - factor | '(' sum ')' | function '(' {sum | formula} [, number [unit]] ')'
+          |  is '(' channel {, value} ')'
+value    :=  text in double quotes | [-] number
 window   :=  span {u span} | '[' hole ['*' pieces] [limits {u limits}] ']'
 span     :=  '[' from [, to] ']',  with ')' for one sample less
 
@@ -24,7 +27,7 @@ from math import inf, isinf
 from typing import TypeVar
 
 from ..errors import FormulaError, excerpt
-from .expressions import FUNCTIONS, Call, Lag, Sum, divide, multiply
+from .expressions import FUNCTIONS, MISSING, Call, Lag, Sum, Value, divide, multiply
 from .grammar import (
     ANY_INFIX,
     CONSTANTS,
@@ -33,6 +36,7 @@ from .grammar import (
     INFIX,
     OPERATORS,
     PREFIX,
+    PRESENT,
     RELATIONS,
     TIGHTEST,
     TIMED,
@@ -53,7 +57,10 @@ from .nodes import (
     Relation,
     Span,
     children,
+    is_in,
+    is_missing,
 )
+from .printer import format_value, quote_name
 from .tokens import Token, TokenStream
 
 Inside = TypeVar("Inside")
@@ -164,9 +171,14 @@ def _parse_comparison(stream: TokenStream) -> Formula:
     start = stream.next
     if start.kind == "hole" and not stream.among(RELATIONS, beyond=1):
         return _parse_open_atom(stream)
+    if stream.sees(MISSING, PRESENT) and stream.sees("(", beyond=1) and not _opens_expression(stream, 1):
+        return _parse_missing(stream)
     sides, relations = [_parse_side(stream, "a formula")], []
+    if stream.sees("==", "!=") or stream.sees("in", beyond=int(stream.sees("not"))):
+        return _parse_membership(stream, sides[0], start)
     while stream.among(RELATIONS):
         relations.append(_parse_relation(stream))
+        _check_order(stream, start, sides[-1])
         sides.append(_parse_side(stream, "a number"))
     if not relations:
         stream.unexpected(f"a comparison such as >= after {stream.tokens[stream.place - 1]}")
@@ -174,6 +186,73 @@ def _parse_comparison(stream: TokenStream) -> Formula:
         stream.fail("at most two comparisons in a row, as in 0 <= x <= 5", start.at)
     atoms = [_make_atom(stream, a, r, b, start.at) for a, r, b in zip(sides, relations, sides[1:], strict=False)]
     return atoms[0] if len(atoms) == 1 else And(*atoms)
+
+
+def _parse_missing(stream: TokenStream) -> Atom:
+    word = stream.take()
+    return is_missing(_parse_call_of_channel(stream), word.text == PRESENT)
+
+
+def _parse_call_of_channel(stream: TokenStream) -> str:
+    """The channel in parentheses."""
+    opening = stream.take()
+    name = _parse_channel(stream, "a channel")
+    _close_call(stream, opening, "')'")
+    return name
+
+
+def _parse_membership(stream: TokenStream, side: _Side, start: Token) -> Atom:
+    """`mode == "LAND"`, `gear not in {1, 2}`, of which the channel has been read."""
+    if isinstance(side, Token) or not side.is_channel:
+        told = "== and in compare one channel with texts or numbers"
+        stream.fail(told, start.at, "for an expression write x + y >= 3 & x + y <= 3, or one of the two")
+    negated = stream.sees("!=", "not")
+    many = stream.take().text in ("in", "not")
+    if many:
+        if negated:
+            stream.take()
+        if not stream.sees("{"):
+            stream.fail(f'expected the values in braces, as in {{"LAND", "HOLD"}}, found {stream.next}')
+        opening = stream.take()
+    values = [_parse_value(stream)]
+    while many and stream.sees(","):
+        stream.take()
+        values.append(_parse_value(stream))
+    if many:
+        _close_call(stream, opening, "',' and another value, or '}'", "}")
+    try:
+        return is_in(side.channels[0], values, negated)
+    except FormulaError as error:
+        stream.fail(error.message, start.at)
+
+
+def _parse_value(stream: TokenStream) -> Value:
+    """A text in double quotes, or a number."""
+    sign = 1.0
+    if stream.sees("-"):
+        stream.take()
+        sign = -1.0
+    token = stream.next
+    if token.kind == "number":
+        return sign * _parse_number(stream)
+    if token.kind == "quoted" and sign > 0:
+        return stream.take().text
+    if token.kind == "name":
+        hint = f'a text goes in double quotes: "{excerpt(token.text)}"; two channels are compared with >= and <='
+        stream.fail(f"expected a text or a number, found {token}", hint=hint)
+    stream.unexpected("a text in double quotes, or a number")
+
+
+def _check_order(stream: TokenStream, start: Token, left: _Side) -> None:
+    """That `mode < "LAND"` is an error: what needs no quotes as the name of a channel was meant as a text."""
+    text, after = stream.next, stream.tokens[min(stream.place + 1, len(stream.tokens) - 1)]
+    if start.kind != "name" or isinstance(left, Token) or not left.is_channel or text.kind != "quoted":
+        return
+    if after.text in ("+", "-", "*", "/") or quote_name(text.text) != text.text:
+        return
+    shown, name = format_value(excerpt(text.text)), excerpt(start.text)
+    hint = f"write {name} == {shown}, {name} != {shown} or {name} in {{{shown}, ...}}; "
+    stream.fail(f"texts have no order, found {shown}", hint=f"{hint}a channel of that name goes without quotes here")
 
 
 def _parse_relation(stream: TokenStream) -> Relation:
@@ -265,6 +344,9 @@ def _parse_factor(stream: TokenStream, wanted: str) -> Sum:
         inner = _read_deeper(stream, lambda: _parse_sum(stream, "an expression"))
         _close_call(stream, opening, "an operator such as +, or ')'")
         return inner
+    if stream.sees(PRESENT) and stream.sees("(", beyond=1):
+        stream.take()
+        return Sum(((Call(MISSING, (Sum(((_parse_call_of_channel(stream), 1.0),)),)), -1.0),))
     if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream):
         return Sum(((_parse_call(stream), 1.0),))
     return Sum(((_parse_channel(stream, wanted), 1.0),))
@@ -285,9 +367,12 @@ def _parse_call(stream: TokenStream) -> Call:
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FUNCTIONS)}"
         stream.fail(f"there is no function {excerpt(name.text)!r}", name.at, hint)
     inside: list[Sum | Formula] = []
+    values: list[Value] = []
     lag = None
     while True:
-        if inside and known.lag != "none" and stream.next.kind == "number":
+        if inside and known.has_values:
+            values.append(_parse_value(stream))
+        elif inside and known.lag != "none" and stream.next.kind == "number":
             lag = _parse_lag(stream)
         elif known.of_formula and not inside:
             inside.append(_read_deeper(stream, lambda: _parse_formula(stream)))
@@ -298,7 +383,7 @@ def _parse_call(stream: TokenStream) -> Call:
         stream.take()
     _close_call(stream, opening, "',' or ')'")
     try:
-        return Call(name.text, tuple(inside), lag)
+        return Call(name.text, tuple(inside), lag, tuple(values))
     except FormulaError as error:
         if error.text is not None:
             raise
@@ -315,8 +400,8 @@ def _parse_lag(stream: TokenStream) -> Lag:
         stream.fail(error.message, token.at)
 
 
-def _close_call(stream: TokenStream, opening: Token, wanted: str) -> None:
-    if not stream.sees(")"):
+def _close_call(stream: TokenStream, opening: Token, wanted: str, closing: str = ")") -> None:
+    if not stream.sees(closing):
         if stream.next.kind == "end":
             stream.fail(f"this '{opening.text}' is not closed", opening.at)
         stream.unexpected(wanted)
@@ -333,6 +418,9 @@ def _read_deeper(stream: TokenStream, read: Callable[[], Inside]) -> Inside:
     return found
 
 
+_COMPUTES = ("+", "-", "*", "/", "==", "!=")
+
+
 def _opens_expression(stream: TokenStream, beyond: int = 0) -> bool:
     """Whether the parenthesis here encloses an expression: what follows it compares or computes."""
     depth = 0
@@ -342,7 +430,7 @@ def _opens_expression(stream: TokenStream, beyond: int = 0) -> bool:
             depth += (token.text in "([{") - (token.text in ")]}")
             if depth == 0:
                 after = stream.tokens[place + 1]
-                return after.kind == "sign" and (after.text in RELATIONS or after.text in "+-*/")
+                return after.kind == "sign" and (after.text in RELATIONS or after.text in _COMPUTES)
     return False
 
 

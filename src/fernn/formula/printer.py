@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isinf
 from typing import assert_never
 
-from .expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Weights
+from .expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
 from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
 from .nodes import (
     ALL_TIME,
@@ -46,6 +46,8 @@ def show(formula: Formula, dt: float | None = None) -> str:
         case Constant(value):
             return "true" if value else "false"
         case Atom(weights, relation, threshold):
+            if formula.predicate is not None:
+                return _show_predicate(formula.predicate, relation == ">=")
             return f"{format_sum(weights)} {relation} {format_number(threshold)}"
         case AnyAtom():
             return _show_any_atom(formula)
@@ -91,6 +93,17 @@ def _parenthesize(formula: Formula, level: int, dt: float | None) -> str:
     ):
         own = ANY_INFIX
     return f"({text})" if own < level else text
+
+
+def _show_predicate(call: Call, holds: bool) -> str:
+    """`mode == "LAND"`, `gear not in {1, 2}`, `present(x)`."""
+    name = quote_name(call.channel)
+    if not call.values:
+        return f"{'missing' if holds else 'present'}({name})"
+    values = [format_value(value) for value in call.values]
+    if len(values) == 1:
+        return f"{name} {'==' if holds else '!='} {values[0]}"
+    return f"{name} {'in' if holds else 'not in'} {{{', '.join(values)}}}"
 
 
 def _show_any_atom(hole: AnyAtom) -> str:
@@ -150,6 +163,7 @@ def format_term(term: Term) -> str:
         left, right = term.sums
         return f"{_format_factor(left, False)}{term.function}{_format_factor(right, True)}"
     inside = [format_expression(each) if isinstance(each, Sum) else show(each) for each in term.arguments]
+    inside += map(format_value, term.values)
     return f"{term.function}({', '.join([*inside, *([] if term.lag is None else [str(term.lag)])])})"
 
 
@@ -167,6 +181,11 @@ def quote_name(name: str) -> str:
     """The channel as it is, or in double quotes where it could be read as something else."""
     plain = _PLAIN_NAME.fullmatch(name) and not is_reserved(name)
     return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def format_value(value: Value) -> str:
+    """A category in double quotes, or a number."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else format_number(value)
 
 
 def format_number(value: float) -> str:

@@ -147,7 +147,21 @@ def _say_call(call: Call, clock: _Clock) -> str:
             return f"the number of samples since {inside[0]}"
         case "count":
             return f"how often within {far} it begins that {inside[0]}"
+        case "is" | "missing":
+            return f"whether {_say_predicate(call, True)} (1 or -1)"
     return format_term(call)
+
+
+def _say_predicate(call: Call, holds: bool) -> str:
+    """`mode is LAND or HOLD`, `mode is neither LAND nor HOLD`, `x is missing`."""
+    values = [value if isinstance(value, str) else format_number(value) for value in call.values]
+    if not values:
+        return f"{call.channel} is {'missing' if holds else 'present'}"
+    *first, last = values
+    if not first:
+        return f"{call.channel} is {last}" if holds else f"{call.channel} is not {last}"
+    either, nor = ("", "or") if holds else ("neither ", "nor")
+    return f"{call.channel} is {either}{', '.join(first)} {nor} {last}"
 
 
 def _say_part(part: Sum | Formula, clock: _Clock) -> str:
@@ -161,6 +175,8 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Constant(value):
             return "anything goes" if value else "the impossible happens"
         case Atom(weights, relation, threshold):
+            if formula.predicate is not None:
+                return _say_predicate(formula.predicate, relation == ">=")
             return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}"
         case Not(a):
             inner = negate(a)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..data import Dataset, Problem, folds, from_arrays, inspect, split, with_steps, write_csv
 from ..data.arrays import Bools, Floats
 from ..data.splits import blocks
+from ..data.transform import drop_categories
 from ..errors import DataError, FernnWarning, short_repr
 from ..formula import parse
 from ..semantics import satisfied
@@ -93,8 +94,11 @@ class FaultMarks:
         if column in self.data.channels:
             raise DataError(f"{self.data.name} has a channel {column!r} already. Name another column for the marks.")
         values = tuple(np.vstack([t, row]) for t, row in zip(self.data.values, self.faulty, strict=True))
+        missing = self.data.missing
+        if missing is not None:
+            missing = tuple(np.vstack([mask, np.zeros(mask.shape[1], bool)]) for mask in missing)
         plain = replace(
-            self.data, values=values, channels=(*self.data.channels, column), labels=None, classes=()
+            self.data, values=values, channels=(*self.data.channels, column), labels=None, classes=(), missing=missing
         )  # fmt: skip
         return write_csv(plain, path)
 
@@ -155,7 +159,9 @@ def inspect_fault_marks(
     if data is None:
         return None, problems
     rows = tuple(np.asarray(trace[-1] > 0.5) for trace in data.values)
-    plain = data.select(data.channels[:-1])
+    told: list[str] = []
+    plain = drop_categories(data.select(data.channels[:-1]), told.append)
+    problems += tuple(Problem("text-column", "warning", what, "") for what in told)
     return FaultMarks(with_steps(plain) if steps else plain, rows), problems
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import Dataset, Problem, is_named, read_input, reorder_classes, split, suggest_command
+from ..data import Dataset, Problem, drop_categories, is_named, read_input, reorder_classes, split, suggest_command
 from ..errors import DataError, RunError, describe_error, short_repr
 from ..formula import Formula, parse
 from ..formula.json_fields import read_json
@@ -255,7 +255,7 @@ def load_job(
     for name in ("method", "learner", "split"):
         run.setting(name)
     reading = run.setting("reading")
-    data = read_input(file, reading, warned)
+    data = drop_categories(read_input(file, reading, warned))
     if run.settings.get("order"):
         data = reorder_classes(data, run.settings["order"])
     run.check(data)

@@ -234,7 +234,8 @@ def batch_without_labels(data: Dataset) -> TraceBatch:
     """A dataset as one batch without labels."""
     bounds = np.concatenate([[0], np.cumsum(data.lengths)]).astype(np.int64)
     flat = np.concatenate([np.ascontiguousarray(trace).reshape(-1) for trace in data.values])
-    return TraceBatch(list(data.cases), flat, bounds, data.channels)
+    missing = None if data.missing is None else np.concatenate([mask.reshape(-1) for mask in data.missing])
+    return TraceBatch(list(data.cases), flat, bounds, data.channels, categories=data.categories, missing=missing)
 
 
 @dataclass(frozen=True)

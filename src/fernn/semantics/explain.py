@@ -18,7 +18,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import Array
 from ..errors import DataError, SignalError, short_repr
-from ..formula.expressions import Step
+from ..formula.expressions import Call, Step
 from ..formula.measures import direction
 from ..formula.nodes import (
     Always,
@@ -77,8 +77,8 @@ class Explanation:
     """The deciding atom and sample; None where an empty window or a constant decides."""
     path: tuple[tuple[Formula, int, float], ...]
     """From the formula down to the atom: each part, the sample it is read at, and its robustness there."""
-    readings: Mapping[str, float]
-    """What the channels and the functions of the atom read at the deciding sample."""
+    readings: Mapping[str, float | str]
+    """What the channels and the functions of the atom read at the deciding sample; a category is a text."""
     moment: str
     """`sample 7 (0.7 s after the start)`"""
 
@@ -97,7 +97,10 @@ class Explanation:
         """Where it is decided, and by which values."""
         if self.witness is None:
             return "an empty window or a constant decides: no sample does"
-        read = ", ".join(f"{name} = {format_short(value)}" for name, value in self.readings.items())
+        read = ", ".join(
+            f"{name} = {value if isinstance(value, str) else format_short(value)}"
+            for name, value in self.readings.items()
+        )
         return f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
 
     def to_json(self) -> dict[str, object]:
@@ -121,8 +124,24 @@ def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | 
     path = tuple((part, t, float(parts[part][t])) for part, t in witness.path)
     terms = [Atom(((term, 1.0),), ">=", 0.0) for term, _ in witness.atom.weights]
     values = [robustness(term, one, at="all")[0][witness.sample] for term in terms]
-    readings = {_term_text(term): float(value) for term, value in zip(terms, values, strict=True)}
+    readings: dict[str, float | str] = {
+        _term_text(term): float(value) for term, value in zip(terms, values, strict=True)
+    }
+    if witness.atom.predicate is not None:
+        readings = _predicate_reading(witness.atom.predicate, witness.sample, one)
     return Explanation(rule, one.cases[0], verdict, witness, path, readings, _moment(witness.sample, data))
+
+
+def _predicate_reading(asked: Call, sample: int, one: Dataset) -> dict[str, float | str]:
+    """What the channel of `mode == "LAND"` or `missing(x)` holds there."""
+    name = asked.channel
+    place = one.channels.index(name)
+    if not asked.values:
+        is_missing = one.missing is not None and bool(one.missing[0][place][sample])
+        return {name: "missing" if is_missing else "present"}
+    value = float(one.values[0][place][sample])
+    texts = one.categories.get(name)
+    return {name: value if texts is None else texts[int(value)] if value >= 0 else "missing"}
 
 
 def _term_text(term: Atom) -> str:

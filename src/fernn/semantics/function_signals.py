@@ -20,8 +20,8 @@ from .jit_cache import njit_on_disk
 
 Rows = Callable[[str], Floats]
 """The values of a channel, `[case, time]`."""
-Holds = Callable[[Formula], Floats]
-"""Where a formula holds, `[case, time]`, as 1 and 0."""
+Holds = Callable[[Formula | Call], Floats]
+"""Where a formula holds, or an `is` or `missing`, `[case, time]`, as 1 and 0."""
 
 
 def call_values(
@@ -63,6 +63,8 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
         (formula,) = call.arguments
         assert not isinstance(formula, Sum)
         return np.asarray((_since if call.function == "since" else _count)(holds(formula), starts, lag))
+    if call.is_predicate:
+        return 2 * holds(call) - 1
     inside = [np.ascontiguousarray(values(part), np.float64) for part in call.sums]
     with np.errstate(all="ignore"):
         match call.function:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,10 +24,12 @@ import numpy as np
 from ..data.arrays import Array, Bools, Floats
 from ..errors import FernnWarning, SignalError
 from ..formula.expressions import Call, Step, Term
+from ..formula.measures import channels as channels_of
 from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
+from .category_checks import check_categories, unknown_categories
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
@@ -85,8 +87,8 @@ def robustness(
     `at`: "verdict" (the last sample for past formulas, the first for others), "all" samples
     (`[case, time]`), "first", "last", or the number of a sample (negative from the end).
     `nonfinite`: what to do with NaN and infinity in the channels that are read: "error", "hold"
-    (repeat the last value) or "interpolate". `step`: the time between samples, for functions over times; a `Dataset`
-    knows it.
+    (repeat the last value), "missing" (the same of NaN, and `missing(x)` tells where) or "interpolate".
+    `step`: the time between samples, for functions over times; a `Dataset` knows it.
     """
     return _evaluate(formula, X, channels, at, nonfinite, False, step)
 
@@ -135,6 +137,7 @@ def _evaluate(
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(rule, X, names, nonfinite, step)
+    warn_of_categories(rule, made.categories)
     if wanted and is_array and not has_calls(rule):
         packed, _ = _prepare(rule, made, wanted == "verdict", closed)
         _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
@@ -174,11 +177,16 @@ def _function_terms(formula: Formula) -> tuple[Term, ...] | None:
 
 def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTraces) -> PackedTraces:
     """The traces with these terms as channels: functions are computed."""
+    if not made.categories:
+        check_categories(formula, made.channels, {})
+    read = set(channels_of(formula, values_only=True))
     for name in dict.fromkeys(name for term in terms if isinstance(term, Call) for name in term.channels):
-        if not np.isfinite(made.row(name)).all():
+        if name in read and not np.isfinite(made.row(name)).all():
             raise_nonfinite(made, formula)
 
-    def holds(inner: Formula) -> Floats:
+    def holds(inner: Formula | Call) -> Floats:
+        if isinstance(inner, Call):
+            return made.holds(inner).astype(np.float64)
         return (_at_all_samples_flat(inner, made, True) >= 0).astype(np.float64)
 
     def doubles(name: str) -> Floats:
@@ -233,6 +241,16 @@ def _report(formula: Formula, made: PackedTraces, met: int, out: Array) -> None:
             FernnWarning,
             stacklevel=level,
         )
+
+
+def warn_of_categories(formula: Formula, categories: Mapping[str, tuple[str, ...]]) -> None:
+    """A warning for each category that the formula asks for and the data do not have."""
+    told = unknown_categories(formula, categories) if categories else []
+    if told:
+        asker, level = _calling_module()
+        if not asker.startswith("fernn.") or asker.startswith(SHOWN_BY):
+            for each in told:
+                warnings.warn(f"{each}. It counts as false there: {formula}", FernnWarning, stacklevel=level)
 
 
 SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapters", "fernn.learners.sklearn")

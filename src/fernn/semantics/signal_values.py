@@ -10,7 +10,7 @@ from ..data import Dataset
 from ..data.arrays import Floats, Ints
 from ..errors import SignalError
 from ..formula.expressions import Call, Sum
-from ..formula.nodes import Formula
+from ..formula.nodes import Atom, Formula
 from .function_signals import sum_values
 from .packed_traces import time_step
 from .robustness import satisfied
@@ -47,7 +47,8 @@ class SignalTable:
             self._rows[name] = np.concatenate([trace[place] for trace in self.data.values])
         return self._rows[name]
 
-    def _holds(self, formula: Formula) -> Floats:
+    def _holds(self, asked: Formula | Call) -> Floats:
+        formula = Atom(((asked, 1.0),), ">=", 0.0) if isinstance(asked, Call) else asked
         found = satisfied(formula, self.data, at="all")
         return np.concatenate([np.asarray(row, np.float64) for row in found])
 

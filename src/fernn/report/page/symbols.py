@@ -48,6 +48,9 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
             yield "logic", "⊤" if value else "⊥"
             return
         case Atom(weights, relation, threshold):
+            if formula.predicate is not None:
+                yield "name", str(formula)
+                return
             yield from _sum(weights)
             yield "rel", _RELATION[relation]
             yield "num", format_number(threshold).replace("-", "−")

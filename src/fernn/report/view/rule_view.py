@@ -205,7 +205,7 @@ def sensitivity(
         return []
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     with collect_warnings():
-        return [_one(formula, k, atom, data, test, points) for k, atom in enumerate(atoms)]
+        return [_one(formula, k, atom, data, test, points) for k, atom in enumerate(atoms) if atom.predicate is None]
 
 
 def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None, points: int) -> dict[str, Any]:
