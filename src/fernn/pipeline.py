@@ -247,7 +247,7 @@ def learn_from(
         data = found.data
     else:
         data = read_input(source, reading, _collect(problems, listener))
-    data = drop_categories(data, listener.note)
+    data = data if "signals" in planned["learner"] else drop_categories(data, listener.note)
     planned = _in_samples(planned, prior, data) if time_units else planned
     data, planned = _settle_classes(data, planned)
     listener.data(data, planned)

@@ -238,3 +238,52 @@ def test_causes_of_faults_are_looked_for_in_signals(signals):
     assert all(parse(str(rule)) == rule for rule in fit.rules)
     assert "diff(x, 4)" in str(fit.formula)
     assert fit.account.error <= 0.01
+
+
+def with_modes(cases=60, samples=30, seed=3):
+    """A numeric channel, and modes of which LAND comes only in bad traces; some values are missing in bad ones."""
+    rng = np.random.default_rng(seed)
+    bad = np.arange(cases) % 2 == 0
+    modes = rng.integers(0, 2, (cases, samples)).astype(float)
+    modes[np.flatnonzero(bad), rng.integers(0, samples, bad.sum())] = 2
+    values = np.stack([rng.normal(size=(cases, samples)), modes], axis=1)
+    return values, np.where(bad, 0, 1)
+
+
+LEARN_MODES = [Fernn(max_length=2, rounds=2, restarts=16), Enumerative(max_length=2, folds=0), Tree(depth=1, folds=0)]
+
+
+@pytest.mark.parametrize("learner", LEARN_MODES, ids=lambda learner: type(learner).__name__)
+def test_categories_are_conditions_and_their_codes_are_not_numbers(learner):
+    values, labels = with_modes()
+    texts = {"mode": ("HOLD", "CRUISE", "LAND")}
+    data = Dataset(values, labels, ("bad", "good"), ("x", "mode"), categories=texts)
+    fit = learner.fit(data)
+    assert str(fit.formula) == 'G (mode != "LAND")'
+    assert fit.front.picked.length == 2
+    other = Dataset(values[:, :, ::-1], labels, ("bad", "good"), ("x", "mode"), categories=texts)
+    assert losses(fit.formula, other).mean() == 0
+
+
+def test_that_a_value_is_missing_is_a_condition():
+    values, labels = with_modes()
+    mask = np.zeros(values.shape, bool)
+    mask[labels == 0, 0, 7] = True
+    data = Dataset(values[:, :1], labels, ("bad", "good"), ("x",), missing=mask[:, :1])
+    assert str(Enumerative(max_length=2, folds=0).fit(data).formula) == "G (present(x))"
+
+
+def test_a_file_with_words_is_learned_from(tmp_path):
+    from fernn import learn
+
+    values, labels = with_modes()
+    rows = ["case,t,x,mode,label"]
+    for case, (trace, label) in enumerate(zip(values, labels, strict=True)):
+        for t in range(values.shape[2]):
+            mode = ("HOLD", "CRUISE", "LAND")[int(trace[1, t])]
+            rows.append(f"{case},{t},{trace[0, t]},{mode},{('bad', 'good')[label]}")
+    (tmp_path / "flights.csv").write_text("\n".join(rows))
+    found = learn(str(tmp_path / "flights.csv"), out=tmp_path / "run", good="good", max_length=2, rounds=2)
+    assert str(found.formula) == 'G (mode != "LAND")'
+    assert "mode is never LAND" in found.sentence or "mode is not LAND" in found.sentence
+    assert type(found).load(tmp_path / "run").formula == found.formula

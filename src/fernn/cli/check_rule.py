@@ -352,7 +352,7 @@ def certify(
     Of larger ones formulas are drawn at random: then it is wrong or not refuted, which is no proof. The file is read
     as it was for learning, unless reading options are given.
     """
-    from ..data import drop_categories, flags
+    from ..data import flags
     from ..learners.enumerative.audit import audit
     from ..learners.enumerative.certificate import describe_space
     from ..runs.job import read_certificate, select_certified
@@ -360,7 +360,7 @@ def certify(
     proof = read_certificate(certificate)
     if not flags(options):
         options = proof.content.get("reading") or options
-    data = drop_categories(recording(file, options))
+    data = recording(file, options)
     part = select_certified(proof, data)
     check = audit(proof, part, samples, seed)
     if json:

@@ -66,7 +66,8 @@ def join_screened_rules(
 ) -> Front:
     """The front with the best one-operator rule and the best two joined, each with its error on folds not seen."""
     with suppress_warnings():
-        names = dict.fromkeys([*(name for each in chosen for name in each.channels), *data.channels])
+        read = [name for each in chosen for name in each.channels if name not in data.categories]
+        names = dict.fromkeys([*read, *data.numeric_channels])
         tried = [*all_candidates(data, list(names)[:MOST_CHANNELS], len(names) == 1), *chosen]
         screening = make_screening(data, weights, intervals, past, dict.fromkeys(tried))
         screened = _screened_entries(screening, data, weights, inf if max_complexity is None else max_complexity)

@@ -32,6 +32,7 @@ from .signals import (
     candidate_pairs,
     candidate_signals,
     cap_since,
+    predicate_signals,
     shape_of,
     shift_lag,
     signal_length,
@@ -347,7 +348,7 @@ def screen_samples(data: Dataset, marked: Bools, most: int = KEPT) -> list[Sum]:
     """
     table, at = SignalTable(data), spread_cases(marked, MOST_SAMPLES)
     found: list[tuple[float, Sum]] = []
-    for name in data.channels:
+    for name in data.numeric_channels:
         tried = [each for each in candidate_signals(data, name) if np.isfinite(table.values(each)).all()]
         if tried:
             features = np.stack([table.values(each)[at] for each in tried])
@@ -379,12 +380,12 @@ def rank_signals(
         screening = _featured(table, weights, windows, past, expressions)
         return screening.rank(screening.sweep()) if screening.expressions else []
 
-    found: list[Condition] = []
-    for name in part.channels:
+    found: list[Condition] = rank(predicate_signals(part), intervals)
+    for name in part.numeric_channels:
         found += rank(all_candidates(part, [name], rich=False), intervals and part.n_channels <= MANY)
         table.forget()
     found.sort(key=lambda each: each.score)
-    best = list(dict.fromkeys(name for each in found for name in each.signal.channels))
+    best = list(dict.fromkeys(name for each in found for name in each.signal.channels if name not in part.categories))
     known = {each.signal for each in found}
     for name in best[:PAIRED]:
         if part.n_channels > MANY:

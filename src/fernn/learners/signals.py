@@ -27,6 +27,7 @@ from ..errors import FormulaError, UnsupportedError
 from ..formula import Atom, Formula, length, parse, walk
 from ..formula.expressions import PRODUCT, QUOTIENT, SECONDS, Call, Lag, Sum, calls_of
 from ..formula.measures import call_length, map_nodes
+from ..formula.nodes import is_in, is_missing
 from ..semantics.packed_traces import time_step
 from ..semantics.signal_values import expression_values
 from .base import Fit, Front, Progress, Watch, select_entry, silent
@@ -37,6 +38,8 @@ LAGS = (1, 2, 4, 8, 16, 32, 64)
 """Samples over which changes are tried, up to a quarter of the traces."""
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Samples of trailing windows that are tried, up to half of the traces; and all of the trace."""
+MOST_CATEGORIES = 20
+"""Categories of a channel that rules may ask for."""
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Quantiles of a channel whose passing is counted."""
 PAIRED = 12
@@ -59,7 +62,10 @@ def parse_expression(text: str) -> Sum:
 
 
 def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
-    """The data with a channel for each expression, named by its text."""
+    """The data with a channel for each expression, named by its text; numbers only.
+
+    Channels of categories are left out, and values that are missing are held: rules ask for both by expressions.
+    """
     known = {str(each): each for each in expressions if str(each) not in data.channels}
     rows = [
         cap_since(each, row, data)
@@ -70,13 +76,14 @@ def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
             raise UnsupportedError(f"the signal {name} is infinite at some samples of {data.name}, and cannot be used")
     values: list[Floats] = []
     at = 0
+    numeric = [data.channels.index(name) for name in data.numeric_channels]
     for trace in data.values:
         size = trace.shape[1]
-        values.append(np.concatenate([trace, np.stack([row[at : at + size] for row in rows])]) if rows else trace)
+        values.append(np.concatenate([trace[numeric], *(row[None, at : at + size] for row in rows)]))
         at += size
     given = {each.name: getattr(data, each.name) for each in fields(Dataset)}
-    given |= {"values": np.stack(values) if not data.is_ragged else tuple(values), "channels": (*data.channels, *known)}
-    return SignalDataset(**given, signals=known)
+    given |= {"values": tuple(values) if data.is_ragged else np.stack(values), "missing": None, "categories": {}}
+    return SignalDataset(**given | {"channels": (*data.numeric_channels, *known)}, signals=known)
 
 
 def cap_since(expression: Sum, values: Floats, data: Dataset) -> Floats:
@@ -96,7 +103,10 @@ def rule_length(formula: Formula, data: object) -> int:
 
 
 def signal_length(expression: Sum) -> int:
-    """How many functions it has; one in a formula counts with it."""
+    """How many functions it has; one in a formula counts with it. To ask for a category or a missing value is none."""
+    (term, _), *more = expression.weights
+    if not more and isinstance(term, Call) and term.is_predicate:
+        return 0
     return sum(map(call_length, dict.fromkeys(calls_of(expression.weights))))
 
 
@@ -110,7 +120,11 @@ def spell_signals(formula: Formula, signals: Mapping[str, Sum]) -> Formula:
         for term, weight in node.weights:
             known = signals.get(term) if isinstance(term, str) else None
             total = total.plus(Sum(((term, 1.0),)) if known is None else known, weight)
-        return Atom(total.weights, node.relation, node.threshold - total.constant)
+        spelled = Atom(total.weights, node.relation, node.threshold - total.constant)
+        ((term, weight), *more) = spelled.weights
+        if not more and weight == 1 and isinstance(term, Call) and term.is_predicate and abs(spelled.threshold) < 1:
+            return Atom(spelled.weights, "<" if spelled.is_upper_bound else ">=", 0.0)  # 1 or -1: mode == "LAND"
+        return spelled
 
     return map_nodes(formula, change)
 
@@ -138,6 +152,18 @@ def functions_of(formulas: Iterable[Formula]) -> list[Sum]:
     atoms = [node for formula in formulas for node in walk(formula) if isinstance(node, Atom)]
     calls = [term for each in atoms for term, _ in each.weights if isinstance(term, Call)]
     return [Sum(((call, 1.0),)) for call in dict.fromkeys(calls)]
+
+
+def predicate_signals(data: Dataset) -> list[Sum]:
+    """What is asked of channels of categories, of the most frequent ones, and of those with missing values."""
+    found = []
+    for name, texts in data.categories.items():
+        codes = np.concatenate([trace[data.channels.index(name)] for trace in data.values]).astype(int)
+        counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+        often = [texts[i] for i in np.argsort(-counts, kind="stable")[:MOST_CATEGORIES] if 0 < counts[i] < len(codes)]
+        found += [is_in(name, (text,)) for text in (often[:1] if len(often) == 2 else often)]
+    found += [is_missing(name) for name in data.missing_counts]
+    return [Sum(each.weights) for each in found]
 
 
 def lag_of(samples: int, data: Dataset) -> Lag:
@@ -273,7 +299,8 @@ def choose_signals(learner: Any, data: Dataset, weights: Floats | None, state: M
             raise UnsupportedError("signals='auto' needs two classes to tell apart; name the expressions instead")
         intervals = bool(getattr(learner, "intervals", False))
         past = getattr(learner, "direction", "future") == "past"
-        return list(dict.fromkeys([*functions_of(given), *screen_signals(data, weights, intervals, past)]))
+        screened = screen_signals(data, weights, intervals, past) if data.numeric_channels else []
+        return list(dict.fromkeys([*functions_of(given), *predicate_signals(data), *screened]))
     return list_signals(choice, given, data, state)
 
 
@@ -283,7 +310,7 @@ def list_signals(
     """The expressions that are named: by the state of an earlier fit, by the choice, or by formulas that are given."""
     if state is not None and "signals" in state:
         return [parse_expression(text) for text in state["signals"]]
-    named = functions_of(given)
+    named = list(dict.fromkeys([*functions_of(given), *predicate_signals(data)]))
     if choice == "raw":
         return named
     if isinstance(choice, str) or not all(isinstance(text, str) for text in choice):
@@ -307,7 +334,7 @@ def reads_signals(fit: Fitting) -> Fitting:
     ) -> Any:
         weights = keyed.get("weights", more[0] if more else None)
         chosen = [] if isinstance(data, SignalDataset) else choose_signals(self, data, weights, resume)
-        if not chosen:
+        if not chosen and not data.categories:
             return fit(self, data, watch, resume, *more, **keyed)
         extended = extend_data(data, chosen)
         names = extended.signals

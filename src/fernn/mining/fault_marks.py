@@ -17,7 +17,6 @@ import numpy.typing as npt
 from ..data import Dataset, Problem, folds, from_arrays, inspect, split, with_steps, write_csv
 from ..data.arrays import Bools, Floats
 from ..data.splits import blocks
-from ..data.transform import drop_categories
 from ..errors import DataError, FernnWarning, short_repr
 from ..formula import parse
 from ..semantics import satisfied
@@ -159,9 +158,7 @@ def inspect_fault_marks(
     if data is None:
         return None, problems
     rows = tuple(np.asarray(trace[-1] > 0.5) for trace in data.values)
-    told: list[str] = []
-    plain = drop_categories(data.select(data.channels[:-1]), told.append)
-    problems += tuple(Problem("text-column", "warning", what, "") for what in told)
+    plain = data.select(data.channels[:-1])
     return FaultMarks(with_steps(plain) if steps else plain, rows), problems
 
 

@@ -255,7 +255,8 @@ def load_job(
     for name in ("method", "learner", "split"):
         run.setting(name)
     reading = run.setting("reading")
-    data = drop_categories(read_input(file, reading, warned))
+    data = read_input(file, reading, warned)
+    data = data if "signals" in run.settings["learner"] else drop_categories(data)
     if run.settings.get("order"):
         data = reorder_classes(data, run.settings["order"])
     run.check(data)
