@@ -268,20 +268,28 @@ def reach(call: Call, step: Step | None) -> float:
 
     Integrals and `since` depend on all of the past, a time on so many samples as the step says.
     """
+    from .measures import horizon
+
+    inside = [reach(each, step) for part in call.sums for each in calls_of(part.weights)]
+    inside += [horizon(part)[0] for part in call.arguments if not isinstance(part, Sum)]
+    return own_reach(call, step) + max(inside, default=0.0)
+
+
+def own_reach(call: Call, step: Step | None) -> float:
+    """As `reach`, of the function itself: that of which it is a function is not looked at."""
     if call.lag is not None and call.lag.unit is not None and step is None:
         return float("inf")
-    inner = max((reach(each, step) for part in call.sums for each in calls_of(part.weights)), default=0.0)
     match call.function:
         case "integral" | "since":
             return float("inf")
         case "diff":
-            return inner + (1 if call.lag is None else call.lag.samples(step))
+            return 1 if call.lag is None else call.lag.samples(step)
         case "rate":
-            return inner + 1
+            return 1
         case "mean" | "std" | "lowest" | "highest" | "count":
             assert call.lag is not None
-            return inner + call.lag.samples(step) - (call.function != "count")
-    return inner
+            return call.lag.samples(step) - (call.function != "count")
+    return 0
 
 
 def looks_back(call: Call) -> bool:

@@ -7,7 +7,7 @@ from math import inf
 from typing import Literal, assert_never
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import Call, Sum, Term, looks_back, reach
+from .expressions import Call, Sum, Term, Weights, looks_back, reach
 from .nodes import (
     FUTURE,
     PAST,
@@ -115,6 +115,14 @@ def channels(formula: Formula) -> tuple[str, ...]:
 def has_calls(formula: Formula) -> bool:
     """Whether an atom reads a function, not channels only."""
     return any(isinstance(node, Atom) and any(isinstance(t, Call) for t, _ in node.weights) for node in walk(formula))
+
+
+def quantity(atom: Atom) -> tuple[Weights, float]:
+    """What an atom compares, and its factor: of `2*diff(x) <= 4` `diff(x)` and 2, of several terms the sum and 1."""
+    if len(atom.weights) > 1:
+        return atom.weights, 1.0
+    ((term, weight),) = atom.weights
+    return ((term, 1.0),), weight
 
 
 def needs_step(formula: Formula) -> bool:

@@ -44,9 +44,10 @@ from ..formula.nodes import (
     interval,
 )
 from ..formula.parser import parse
-from ..formula.printer import format_duration, format_short
+from ..formula.printer import format_duration, format_short, format_sum
+from .function_windows import FunctionWindow, function_windows
 from .packed_traces import Nonfinite, Traces
-from .robustness import Values, robustness, satisfied, signals
+from .robustness import Values, quantity_values, satisfied, signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,10 @@ class Explanation:
     """What the channels and the functions of the atom read at the deciding sample."""
     moment: str
     """`sample 7 (0.7 s after the start)`"""
+    value: float | None = None
+    """What the atom compares with its threshold, at the deciding sample: the sum of its terms."""
+    windows: tuple[FunctionWindow, ...] = ()
+    """Which samples entered the windows of its functions, outer ones first."""
 
     __repr__ = short_repr
 
@@ -94,17 +99,23 @@ class Explanation:
 
     @property
     def conclusion(self) -> str:
-        """Where it is decided, and by which values."""
+        """Where it is decided, by which values, and which samples the functions among them read."""
         if self.witness is None:
             return "an empty window or a constant decides: no sample does"
         read = ", ".join(f"{name} = {format_short(value)}" for name, value in self.readings.items())
-        return f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
+        if self.value is not None and self.witness.atom.weights != ((self.witness.atom.weights[0][0], 1.0),):
+            read += f", so {format_sum(self.witness.atom.weights)} = {format_short(self.value)}"
+        decided = f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
+        return "\n".join([decided, *map(str, self.windows)])
 
     def to_json(self) -> dict[str, object]:
         told: dict[str, object] = {"formula": str(self.formula), "case": self.case, "satisfied": self.satisfied}
         if self.witness is None:
             return told | {"deciding": None}
-        deciding = {"atom": str(self.witness.atom), "sample": self.witness.sample, "readings": dict(self.readings)}
+        deciding = {
+            "atom": str(self.witness.atom), "sample": self.witness.sample, "readings": dict(self.readings),
+            "value": self.value, "windows": [window.to_json() for window in self.windows],
+        }  # fmt: skip
         path = [{"formula": str(part), "sample": t, "robustness": value} for part, t, value in self.path]
         return told | {"robustness": self.witness.robustness, "deciding": deciding, "path": path}
 
@@ -119,15 +130,11 @@ def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | 
     if witness is None:
         return Explanation(rule, one.cases[0], verdict, None, (), {}, "")
     path = tuple((part, t, float(parts[part][t])) for part, t in witness.path)
-    terms = [Atom(((term, 1.0),), ">=", 0.0) for term, _ in witness.atom.weights]
-    values = [robustness(term, one, at="all")[0][witness.sample] for term in terms]
-    readings = {_term_text(term): float(value) for term, value in zip(terms, values, strict=True)}
-    return Explanation(rule, one.cases[0], verdict, witness, path, readings, _moment(witness.sample, data))
-
-
-def _term_text(term: Atom) -> str:
-    """A channel by its name, a function as it is written."""
-    return str(term.weights[0][0])
+    atom, sample = witness.atom, witness.sample
+    readings = {str(term): float(quantity_values(((term, 1.0),), one)[0][sample]) for term, _ in atom.weights}
+    value, windows = float(quantity_values(atom.weights, one)[0][sample]), function_windows(atom, sample, one)
+    moment = _moment(sample, data)
+    return Explanation(rule, one.cases[0], verdict, witness, path, readings, moment, value, windows)
 
 
 def _place(data: Dataset, case: object) -> int:

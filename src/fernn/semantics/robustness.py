@@ -23,7 +23,7 @@ import numpy as np
 
 from ..data.arrays import Array, Bools, Floats
 from ..errors import FernnWarning, SignalError
-from ..formula.expressions import Call, Step, Term
+from ..formula.expressions import Call, Step, Term, Weights
 from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
@@ -115,6 +115,19 @@ def signals(
     formula = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(formula, X, channels, nonfinite, step)
     return {part: _at_all_samples(part, made, False) for part in dict.fromkeys(walk(formula))}
+
+
+def quantity_values(
+    weights: Weights, X: Traces, channels: Sequence[str] | None = None, *, step: Step | None = None
+) -> Values:
+    """What an atom compares, at every sample: a sum of channels and functions, in the type of the data."""
+    found: Values = robustness(Atom(weights, ">=", 0.0), X, channels, at="all", step=step)
+    return found
+
+
+def quantity_column(weights: Weights, made: PackedTraces) -> Floats:
+    """As `quantity_values`, of all traces end to end."""
+    return np.asarray(_at_all_samples_flat(Atom(weights, ">=", 0.0), made, False), np.float64)
 
 
 def _evaluate(
