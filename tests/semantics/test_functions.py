@@ -233,18 +233,49 @@ def test_an_explanation_says_what_the_function_read():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("G (abs(diff(v, 0.5 s)) <= 2)", "At all times, the size of the change of v within 0.5 s is at most 2."),
-        ("G (diff(v) <= 2)", "At all times, the change of v from sample to sample is at most 2."),
-        ("G (mean(v, 20) <= 3)", "At all times, the mean of v over 2 s is at most 3."),
+        ("abs(diff(v, 0.5 s)) <= 2", "the absolute value of the change of v within 0.5 s is at most 2"),
+        ("diff(v) <= 2", "the change of v from sample to sample is at most 2"),
+        ("diff(v - w, 5) <= 2", "the change of (v - w) within 0.5 s is at most 2"),
+        ("rate(v) <= 2", "the change of v per second is at most 2"),
+        ("mean(v, 20) <= 3", "the mean of v over the last 2 s is at most 3"),
+        ("std(v*w, 2 min) > 3", "the standard deviation of (v*w) over the last 2 min is above 3"),
+        ("lowest(v, 2 s) <= 3", "the lowest value of v over the last 2 s is at most 3"),
+        ("highest(abs(v), 10) < 3", "the highest value of (the absolute value of v) over the last 1 s is below 3"),
+        ("integral(v) < 3", "the integral of v over the time so far is below 3"),
         (
-            "F (count(v > 3, 9 s) >= 3)",
-            "At some time, how often within 9 s it begins that v is above 3 is at least 3.",
+            "since(v > 3 & w < 1) <= 4",
+            "the number of samples since (v is above 3 and w is below 1) last held is at most 4",
         ),
-        ("G (v/w <= 2)", "At all times, v/w is at most 2."),
+        ("count(v > 3, 9 s) >= 3", "how often (v is above 3) began to hold within the last 9 s is at least 3"),
+        ("norm(v, w) <= 3", "the distance (norm) of v and w is at most 3"),
+        ("norm(v - 1, w, x) <= 3", "the distance (norm) of (v - 1), w and x is at most 3"),
+        ("max(abs(v), w, 3) <= 3", "the largest of (the absolute value of v), w and 3 is at most 3"),
+        ("min(v, w) <= 3", "the smallest of v and w is at most 3"),
+        ("v/w <= 2", "v/w is at most 2"),
+        ("2*v - w <= 2", "2*v - w is at most 2"),
+        ("2*v - abs(w) <= 2", "2 times v minus (the absolute value of w) is at most 2"),
+        ("-abs(w) + 3*v <= 2", "minus (the absolute value of w) plus 3 times v is at most 2"),
+        ("(abs(v) - 1)*w <= 2", "((the absolute value of v) minus 1) times w is at most 2"),
+        ("abs(v)/(w + 1) <= 2", "(the absolute value of v) divided by (w + 1) is at most 2"),
+        (
+            "mean(v, 2 s) - mean(v, 9 s) <= 1",
+            "(the mean of v over the last 2 s) minus (the mean of v over the last 9 s) is at most 1",
+        ),
     ],
 )
 def test_functions_are_said_in_words(text, told):
-    assert to_sentence(parse(text), 0.1, "s") == told
+    assert to_sentence(parse(f"G ({text})"), 0.1, "s") == f"At all times, {told}."
+
+
+def test_without_a_clock_windows_of_functions_are_told_in_samples():
+    assert (
+        to_sentence(parse("G (mean(v, 20) <= 3)"))
+        == "At all times, the mean of v over the last 20 samples is at most 3."
+    )
+    assert to_sentence(parse("G (std(v, 1) <= 3)")) == (
+        "At all times, the standard deviation of v over the last sample is at most 3."
+    )
+    assert to_sentence(parse("G (diff(v, 3) <= 3)")) == "At all times, the change of v within 3 samples is at most 3."
 
 
 def test_calls_that_make_no_sense_cannot_be_made():
