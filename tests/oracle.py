@@ -114,6 +114,10 @@ def call_value(call, trace, t):
             return fsum(inside[0](u) for u in range(t)) * step
         case "since":
             return min((t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)), default=inf)
+        case "elapsed":
+            exact = Fraction(str(step)) / Fraction(str(seconds[call.lag.unit]))
+            ago = [t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)]
+            return float(min(ago) * exact) if ago else inf
         case "count":
             held = [holds(call.arguments[0], trace, u) for u in range(t + 1)]
             return float(sum(held[u] and (u == 0 or not held[u - 1]) for u in trailing))

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
-from fernn.formula.expressions import FUNCTIONS, Call, Lag, Signature, Sum
+from fernn.formula.expressions import ELAPSED, FUNCTIONS, Call, Lag, Signature, Sum
 from fernn.formula.nodes import (
     ALL_TIME,
     Always,
@@ -85,6 +85,15 @@ def calls(draw, depth=2, inner=False):
         ((term, _), *_) = inside[0].weights
         inside = (Sum(((term, 1.0),)), inside[1])  # as they are read: a factor of the left stands before the call
     return Call(name, inside, lag)
+
+
+@st.composite
+def time_atoms(draw):
+    """`since(p) <= 2 s`, and as one term of a sum."""
+    held = draw(formulas(PAST, leaves=3))
+    since = Call(ELAPSED, (held,), Lag(1, draw(st.sampled_from(["s", "ms", "min"]))))
+    terms = [(since, draw(weights)), *([("x", draw(weights))] if draw(st.booleans()) else [])]
+    return Atom(tuple(terms), draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
 
 
 @st.composite

@@ -16,6 +16,7 @@ from fernn.semantics.function_windows import channel_reach, channel_spans, funct
 from oracle import Sampled, as_trace, call_value
 from strategies import CHANNELS, calls, traces
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*never sees a full window:fernn.errors.FernnWarning")
 STEP = Step(0.5, "s")
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from .expressions import Call, Lag, Sum, Term
+from .expressions import ELAPSED, Call, Lag, Sum, Term
 from .laws import Law, operands
 from .nodes import And, Atom, Constant, Formula, Or
 
@@ -101,7 +101,7 @@ def _replace(call: Call) -> Sum | None:
             return call.sums[0]
         case "lowest" | "highest":
             return _simplify_window(call)
-        case "since" if call.arguments == (Constant(True),):
+        case "since" | "elapsed" if call.arguments == (Constant(True),):
             return _ZERO
         case "count" if call.arguments == (Constant(False),):
             return _ZERO
@@ -130,7 +130,7 @@ def _without_sign(part: Sum) -> Sum:
 def _is_never_negative(call: Call) -> bool:
     if call.function in ("min", "max", "lowest", "highest"):
         return all((inner := _only_call(part)) is not None and _is_never_negative(inner) for part in call.sums)
-    return call.function in ("abs", "norm", "std", "since", "count")
+    return call.function in ("abs", "norm", "std", "since", ELAPSED, "count")
 
 
 def _simplify_extreme(call: Call) -> Sum | None:

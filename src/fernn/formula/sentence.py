@@ -6,7 +6,7 @@ from html import escape
 from math import inf
 from typing import assert_never
 
-from .expressions import FUNCTIONS, PRODUCT, QUOTIENT, Call, Sum, Term, Weights
+from .expressions import ELAPSED, FUNCTIONS, PRODUCT, QUOTIENT, Call, Sum, Term, Weights
 from .laws import negate
 from .measures import direction
 from .nodes import (
@@ -133,7 +133,9 @@ def _has_words(term: Term) -> bool:
     """Whether a function is in it that has a name, not a sign only."""
     if isinstance(term, str):
         return False
-    return term.function in FUNCTIONS or any(_has_words(each) for part in term.sums for each, _ in part.weights)
+    return term.function in (*FUNCTIONS, ELAPSED) or any(
+        _has_words(each) for part in term.sums for each, _ in part.weights
+    )
 
 
 def _say_term(term: Term, clock: _Clock) -> str:
@@ -169,6 +171,8 @@ def _say_call(call: Call, clock: _Clock) -> str:
             return f"the integral of {inside[0]} over the time so far"
         case "since":
             return f"the number of samples since {inside[0]} last held"
+        case _ if call.function == ELAPSED and call.lag is not None:
+            return f"the time since {inside[0]} last held"
         case "count":
             return f"how often {inside[0]} began to hold within {last}"
         case _ if call.function == PRODUCT:
@@ -189,8 +193,10 @@ def _say_part(part: Sum | Formula, clock: _Clock) -> str:
         return f"({_say(part, clock)})"
     if not part.weights:
         return format_number(part.constant)
-    text = _say_sum(part.weights, clock, part.constant)
-    return text if text == part.weights[0][0] else f"({text})"
+    text, term = _say_sum(part.weights, clock, part.constant), part.weights[0][0]
+    if part == Sum(((term, 1.0),)) and isinstance(term, Call) and term.function == ELAPSED and term.lag is not None:
+        text += f" in {term.lag.unit}"
+    return text if text == term else f"({text})"
 
 
 def _say(formula: Formula, clock: _Clock) -> str:
@@ -198,7 +204,8 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Constant(value):
             return "anything goes" if value else "the impossible happens"
         case Atom(weights, relation, threshold):
-            return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}"
+            unit = "" if formula.time_unit is None else f" {formula.time_unit}"
+            return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}{unit}"
         case Not(a):
             inner = negate(a)
             if not isinstance(inner, Not):

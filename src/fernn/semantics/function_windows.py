@@ -14,7 +14,7 @@ from math import inf, isinf
 
 from ..data import Dataset
 from ..errors import short_repr
-from ..formula.expressions import Call, Step, Sum, Weights, looks_back, own_reach
+from ..formula.expressions import ELAPSED, Call, Step, Sum, Weights, looks_back, own_reach, samples_to_time
 from ..formula.measures import channels, horizon
 from ..formula.nodes import Atom
 from ..formula.printer import format_duration
@@ -109,9 +109,11 @@ def _describe(call: Call, at: SampleSpan, reads: SampleSpan, step: Step | None, 
     where = f"sample {at[0]}" if at[0] == at[1] else f"samples {at[0]} to {at[1]}"
     value = float(quantity_values(((call, 1.0),), one)[0][at[0]]) if at[0] == at[1] else None
     text = f"{call} at {where} reads {_describe_span(call, at, reads, one)}"
-    if value is not None and call.function == "since":
+    if value is not None and call.function in ("since", ELAPSED):
         (held,) = call.arguments
-        text += f"; {held} {'never held up to then' if isinf(value) else f'last held at sample {at[0] - int(value)}'}"
+        sample = float(samples_to_time(call, step)) if call.function == ELAPSED else 1.0
+        last = "never held up to then" if isinf(value) else f"last held at sample {at[0] - round(value / sample)}"
+        text += f"; {held} {last}"
     elif at[0] < own_reach(call, step) < inf:
         text += ", where the trace begins"
     return FunctionWindow(str(call), at, reads, value, text)
