@@ -217,12 +217,14 @@ def _print_verdicts(rule: Formula, told: LabelledMetrics, seen: RowsRead, at: st
 
 
 def _tell_empty(rule: Formula, told: LabelledMetrics) -> None:
+    from ..formula.measures import has_calls
     from ..formula.nodes import FUTURE, PAST, walk
 
     late = any(node.over.start > 0 for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
     if told.tally.infinite and late:
+        what = "an empty window, or a function that is infinite," if has_calls(rule) else "an empty window"
         complain(
-            f"warning: for {told.tally.infinite} of {told.tally.traces} traces an empty window decides the verdict: "
+            f"warning: for {told.tally.infinite} of {told.tally.traces} traces {what} decides the verdict: "
             "the trace ends before the window starts, which counts as violated for F, O, U, S "
             "and as satisfied for G, H, R, T"
         )

@@ -125,7 +125,7 @@ def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | 
     rule = parse(formula) if isinstance(formula, str) else formula
     one = data.subset([_place(data, case)])
     parts = {part: values[0] for part, values in signals(rule, one).items()}
-    witness = _explain_trace(rule, parts, at)
+    witness = explain_trace(rule, parts, at)
     verdict = bool(satisfied(rule, one, at=at)[0])  # type: ignore[arg-type]
     if witness is None:
         return Explanation(rule, one.cases[0], verdict, None, (), {}, "")
@@ -161,14 +161,15 @@ def deciding(
     formula = parse(formula) if isinstance(formula, str) else formula
     found = signals(formula, X, channels, nonfinite=nonfinite, step=step)
     count = len(next(iter(found.values())))
-    return [_explain_trace(formula, _rows(found, case), at) for case in range(count)]
+    return [explain_trace(formula, _rows(found, case), at) for case in range(count)]
 
 
 def _rows(found: dict[Formula, Values], case: int) -> dict[Formula, Array]:
     return {part: values[case] for part, values in found.items()}
 
 
-def _explain_trace(formula: Formula, rows: dict[Formula, Array], at: int | str) -> Witness | None:
+def explain_trace(formula: Formula, rows: dict[Formula, Array], at: int | str) -> Witness | None:
+    """What decides one trace, by the robustness of every part at every sample."""
     size = len(rows[formula])
     way = direction(formula)
     if at == "verdict" and way == "mixed":
