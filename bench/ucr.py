@@ -53,7 +53,7 @@ def main() -> None:
             with np.load(args.folder / f"{name}_{part}.npz", allow_pickle=False) as file:
                 parts.append(from_arrays(file["X"], file["y"]))
         began = perf_counter()
-        limits = {"max_complexity": args.complexity, "pieces": 1, "time_limit": args.time_limit}
+        limits = {"max_complexity": args.complexity, "pieces": 1, "max_length": 7, "time_limit": args.time_limit}
         fit = Fernn(signals=args.signals, intervals=not args.no_intervals, **limits).fit(parts[0])
         seconds = perf_counter() - began
         right.append(1 - float(losses(fit.formula, parts[1]).mean()))

@@ -130,6 +130,10 @@ def call_value(call, trace, t):
             return 1.0 if read in asked else -1.0
         case "missing":
             return 1.0 if trace[call.channels[0]][t] is None else -1.0
+        case "elapsed":
+            exact = Fraction(str(step)) / Fraction(str(seconds[call.lag.unit]))
+            ago = [t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)]
+            return float(min(ago) * exact) if ago else inf
         case "count":
             held = [holds(call.arguments[0], trace, u) for u in range(t + 1)]
             return float(sum(held[u] and (u == 0 or not held[u - 1]) for u in trailing))

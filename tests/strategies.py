@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
-from fernn.formula.expressions import FUNCTIONS, Call, Lag, Signature, Sum
+from fernn.formula.expressions import ELAPSED, FUNCTIONS, Call, Lag, Signature, Sum
 from fernn.formula.nodes import (
     ALL_TIME,
     Always,
@@ -101,6 +101,15 @@ def category_atoms(draw):
         return is_missing(draw(st.sampled_from(["mode", "x", "a b"])), negated)
     odd = st.sampled_from(["two\nlines", " ", "\t"])  # texts that no data have
     return is_in("mode", draw(st.lists(st.one_of(texts, texts, odd), min_size=1, max_size=3)), negated)
+
+
+@st.composite
+def time_atoms(draw):
+    """`since(p) <= 2 s`, and as one term of a sum."""
+    held = draw(formulas(PAST, leaves=3))
+    since = Call(ELAPSED, (held,), Lag(1, draw(st.sampled_from(["s", "ms", "min"]))))
+    terms = [(since, draw(weights)), *([("x", draw(weights))] if draw(st.booleans()) else [])]
+    return Atom(tuple(terms), draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
 
 
 @st.composite

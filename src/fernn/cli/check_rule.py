@@ -28,6 +28,7 @@ from .output import as_json, check_output, complain, count_of, table
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..evaluation import RashomonSet, Relation
+    from ..formula.expressions import Weights
     from ..mining import Query, QuerySession
     from ..runs import Run
 
@@ -292,7 +293,10 @@ def _read_answer(quiet: bool, classes: tuple[str, ...]) -> str | None:
 
 def _question_text(question: Query, session: QuerySession, data: Dataset) -> str:
     """The trace, and what the rules say of it."""
+    from ..data import Dataset
     from ..formula import Atom, walk
+    from ..formula.measures import quantity
+    from ..report.quantities import channel_quantity, quantity_name, quantity_rows
     from .text_plot import trace_picture
 
     left = session.left
@@ -301,16 +305,18 @@ def _question_text(question: Query, session: QuerySession, data: Dataset) -> str
     head = f"\n{count_of(len(left), 'rule')} left. Question {number}: is this run {good} or {bad}?"
     origin = f"made from {question.origin}, {count_of(len(question.changed), 'sample')} changed"
     lines = [head, origin if question.is_made else f"recorded: {question.origin}", ""]
-    thresholds: dict[str, list[float]] = {}
+    thresholds: dict[Weights, list[float]] = {}
     for formula in left:
         for node in walk(formula):
-            if isinstance(node, Atom) and len(node.weights) == 1 and not node.calls:
-                thresholds.setdefault(node.plain[0][0], []).append(node.threshold / node.weights[0][1])
-    changed_channels = [data.channels[channel] for channel, _ in question.changed]
-    for name in list(dict.fromkeys([*changed_channels, *(thresholds or data.channels)]))[:2]:
-        row = data.channels.index(name)
-        changed = [sample for channel, sample in question.changed if channel == row]
-        lines += [trace_picture(question.trace[row], changed, name, sorted(set(thresholds.get(name, []))), data), ""]
+            if isinstance(node, Atom):
+                compared, factor = quantity(node)
+                thresholds.setdefault(compared, []).append(node.threshold / factor)
+    moved = [channel_quantity(data.channels[channel]) for channel, _ in question.changed]
+    alone = Dataset(question.trace[None], None, (), data.channels, data.dt, data.time_unit)
+    for compared in list(dict.fromkeys([*moved, *(thresholds or map(channel_quantity, data.channels))]))[:2]:
+        name, (row,) = quantity_name(compared), quantity_rows(alone, compared)
+        changed = sorted({sample for channel, sample in question.changed if data.channels[channel] == name})
+        lines += [trace_picture(row, changed, name, sorted(set(thresholds.get(compared, []))), data), ""]
     for verdict, formulas in ((good, question.good), (bad, question.bad)):
         lines += [f"{verdict}, say:", *(f"    {formula}" for formula in formulas[:QUESTIONS_SHOWN])]
         lines += [f"    and {len(formulas) - QUESTIONS_SHOWN} more"] * (len(formulas) > QUESTIONS_SHOWN)

@@ -217,12 +217,14 @@ def _print_verdicts(rule: Formula, metrics: LabelledMetrics, read: RowsRead, at:
 
 
 def _tell_empty(rule: Formula, metrics: LabelledMetrics) -> None:
+    from ..formula.measures import has_calls
     from ..formula.nodes import FUTURE, PAST, walk
 
     tally, timed = metrics.tally, (node for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
     if tally.infinite and any(node.over.start > 0 for node in timed):
+        what = "an empty window, or a function that is infinite," if has_calls(rule) else "an empty window"
         complain(
-            f"warning: for {tally.infinite} of {tally.traces} traces an empty window decides the verdict: the trace "
+            f"warning: for {tally.infinite} of {tally.traces} traces {what} decides the verdict: the trace "
             "ends before the window starts, which counts as violated for F, O, U, S and as satisfied for G, H, R, T"
         )
 

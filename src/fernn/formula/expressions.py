@@ -8,7 +8,8 @@
     mean(e, 2 s)  std(e, 20)          over a trailing window, the present sample included
     lowest(e, 2 s)  highest(e, 20)
     integral(e)                       over time, from the start of the trace
-    since(p)   count(p, 10 s)         how long ago p last held; how often it began to hold
+    since(p)   count(p, 10 s)         samples since p last held; how often it began to hold
+    since(p, s)                       seconds since p last held; since(p) <= 2 s is since(p, s) <= 2
     is(mode, "LAND", "HOLD")          1 where the channel has one of these values, else -1
     missing(x)                        1 where the channel has no value, else -1
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -124,8 +126,11 @@ FUNCTIONS: dict[str, Signature] = {
     "missing": Signature(1, 1, of_channel=True),
 }
 IS, MISSING = "is", "missing"
-PRODUCT, QUOTIENT = "*", "/"
-_OPERATIONS = {PRODUCT: Signature(2, 2), QUOTIENT: Signature(2, 2)}
+PRODUCT, QUOTIENT, ELAPSED = "*", "/", "elapsed"
+"""What is written with signs, and `since` in a unit of time, which is that of its lag; its own name is not written."""
+_OPERATIONS = {
+    PRODUCT: Signature(2, 2), QUOTIENT: Signature(2, 2), ELAPSED: Signature(1, 1, "must", of_formula=True),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +150,15 @@ class Call:
         count, name = len(self.arguments), self.function
         if count < known.least or (known.most is not None and count > known.most):
             wanted = f"{known.least}" if known.most == known.least else f"{known.least} or more"
-            raise FormulaError(f"{name} takes {wanted} expression{'s' * (known.least > 1)}, found {count}")
+            what = f"{'formula' if known.of_formula else 'expression'}{'s' * (known.least > 1)}"
+            lag = f"; then comes how far to look back, as in {name}({_EXAMPLE[known.of_formula]}, 2 s)"
+            raise FormulaError(f"{name} takes {wanted} {what}, found {count}{lag if known.lag != 'none' else ''}")
         if known.lag == "must" and self.lag is None:
             raise FormulaError(f"{name} needs how far to look back, as in {name}({_EXAMPLE[known.of_formula]}, 2 s)")
         if known.lag == "none" and self.lag is not None:
             raise FormulaError(f"{name} takes no time to look back, found {self.lag}")
+        if name == ELAPSED and self.lag != Lag(1, self.lag.unit if self.lag and self.lag.unit else "s"):
+            raise FormulaError(f"the time since something held is told in a unit of {', '.join(SECONDS)}")
         if any(isinstance(each, Sum) == known.of_formula for each in self.arguments):
             what = "a formula, as in since(x > 3)" if known.of_formula else "expressions such as x - y"
             raise FormulaError(f"{name} is of {what}")
@@ -317,25 +326,43 @@ def calls_of(weights: Weights) -> Iterator[Call]:
             yield term
 
 
+def samples_to_time(call: Call, step: Step | None) -> Fraction:
+    """Of `since` in a unit of time: what one sample is in that unit, exactly.
+
+    So 3 samples of 0.1 s are 0.3 s, the float that is written so, not 3 times the float 0.1.
+    """
+    if step is None or call.lag is None or call.lag.unit is None:
+        raise FormulaError(f"{call} is a time, and {UNKNOWN_STEP}")
+    return Fraction(step.seconds) / Fraction(SECONDS[call.lag.unit])
+
+
 def reach(call: Call, step: Step | None) -> float:
     """How many samples back of the judged one its value can depend on; infinite where it is not bounded or not known.
 
     Integrals and `since` depend on all of the past, a time on so many samples as the step says.
     """
+    from .measures import horizon
+
+    inside = [reach(each, step) for part in call.sums for each in calls_of(part.weights)]
+    inside += [horizon(part)[0] for part in call.arguments if not isinstance(part, Sum)]
+    return own_reach(call, step) + max(inside, default=0.0)
+
+
+def own_reach(call: Call, step: Step | None) -> float:
+    """As `reach`, of the function itself: that of which it is a function is not looked at."""
     if call.lag is not None and call.lag.unit is not None and step is None:
         return float("inf")
-    inner = max((reach(each, step) for part in call.sums for each in calls_of(part.weights)), default=0.0)
     match call.function:
-        case "integral" | "since":
+        case "integral" | "since" | "elapsed":
             return float("inf")
         case "diff":
-            return inner + (1 if call.lag is None else call.lag.samples(step))
+            return 1 if call.lag is None else call.lag.samples(step)
         case "rate":
-            return inner + 1
+            return 1
         case "mean" | "std" | "lowest" | "highest" | "count":
             assert call.lag is not None
-            return inner + call.lag.samples(step) - (call.function != "count")
-    return inner
+            return call.lag.samples(step) - (call.function != "count")
+    return 0
 
 
 def looks_back(call: Call) -> bool:

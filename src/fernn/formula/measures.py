@@ -148,6 +148,14 @@ def has_calls(formula: Formula) -> bool:
     return any(isinstance(node, Atom) and any(isinstance(t, Call) for t, _ in node.weights) for node in walk(formula))
 
 
+def quantity(atom: Atom) -> tuple[Weights, float]:
+    """What an atom compares, and its factor: of `2*diff(x) <= 4` `diff(x)` and 2, of several terms the sum and 1."""
+    if len(atom.weights) > 1:
+        return atom.weights, 1.0
+    ((term, weight),) = atom.weights
+    return ((term, 1.0),), weight
+
+
 def needs_step(formula: Formula) -> bool:
     """Whether a function of it is over a time, or per second, so that the time between samples must be known."""
     calls = [call for node in walk(formula) if isinstance(node, Atom) for call in node.calls]

@@ -22,7 +22,7 @@ from math import inf, isfinite, isinf
 from typing import Any, Literal, assert_never, get_args
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import IS, MISSING, Call, Sum, Value, Weights, calls_of, channels_of_weights, merge_weights
+from .expressions import ELAPSED, IS, MISSING, Call, Sum, Value, Weights, calls_of, channels_of_weights, merge_weights
 
 Span = tuple[int, float]
 """First and last sample, both included; the last may be `inf`."""
@@ -236,6 +236,14 @@ class Atom(FormulaNode):
         if isinstance(term, str) or more or weight != 1 or self.threshold or self.relation not in (">=", "<"):
             return None
         return term if term.is_predicate else None
+
+    @property
+    def time_unit(self) -> str | None:
+        """That of its threshold, where it compares the time since something held: `since(p) <= 2 s`."""
+        term = self.weights[0][0]
+        if len(self.weights) > 1 or not isinstance(term, Call) or term.function != ELAPSED or term.lag is None:
+            return None
+        return term.lag.unit
 
     @property
     def is_strict(self) -> bool:

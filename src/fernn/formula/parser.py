@@ -6,7 +6,7 @@ prefix, infix := word [window] | '?{' word [window] {, word [window]} '}' [windo
 atom     :=  side relation side [relation side]       0 <= x <= 5 is two atoms
           |  channel (== | !=) value | channel [not] in '{' value {, value} '}' | (missing | present) '(' channel ')'
           |  hole ['{' {channel | relation} '}']
-side     :=  sum | hole                               v <= ?c is an open threshold
+side     :=  sum | hole | number unit                 v <= ?c is an open threshold, since(p) <= 2 s has a unit
 sum      :=  term {(+|-) term},  term := factor {(*|/) factor}
 factor   :=  number | channel | - factor | '(' sum ')' | function '(' {sum | formula} [, number [unit]] ')'
           |  is '(' channel {, value} ')'
@@ -27,7 +27,7 @@ from math import inf, isinf
 from typing import TypeVar
 
 from ..errors import FormulaError, excerpt
-from .expressions import FUNCTIONS, MISSING, Call, Lag, Sum, Value, divide, multiply
+from .expressions import ELAPSED, FUNCTIONS, MISSING, SECONDS, Call, Lag, Sum, Value, divide, multiply
 from .grammar import (
     ANY_INFIX,
     CONSTANTS,
@@ -163,7 +163,15 @@ def _parse_number(stream: TokenStream) -> float:
     return value
 
 
-_Side = Sum | Token
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """`2 s`, on one side of a comparison with `since`."""
+
+    amount: float
+    unit: Token
+
+
+_Side = Sum | Token | _Time
 
 
 def _parse_comparison(stream: TokenStream) -> Formula:
@@ -180,6 +188,9 @@ def _parse_comparison(stream: TokenStream) -> Formula:
         relations.append(_parse_relation(stream))
         _check_order(stream, start, sides[-1])
         sides.append(_parse_side(stream, "a number"))
+    if not relations and start.kind == "name" and stream.sees("(") and stream.tokens[stream.place - 1] is start:
+        hint = stream.suggestion() or f"functions are {', '.join(FUNCTIONS)}"
+        stream.fail(f"there is no function or operator {excerpt(start.text)!r}", start.at, hint)
     if not relations:
         stream.unexpected(f"a comparison such as >= after {stream.tokens[stream.place - 1]}")
     if len(relations) > 2:
@@ -203,7 +214,7 @@ def _parse_call_of_channel(stream: TokenStream) -> str:
 
 def _parse_membership(stream: TokenStream, side: _Side, start: Token) -> Atom:
     """`mode == "LAND"`, `gear not in {1, 2}`, of which the channel has been read."""
-    if isinstance(side, Token) or not side.is_channel:
+    if not isinstance(side, Sum) or not side.is_channel:
         told = "== and in compare one channel with texts or numbers"
         stream.fail(told, start.at, "for an expression write x + y >= 3 & x + y <= 3, or one of the two")
     negated = stream.sees("!=", "not")
@@ -246,7 +257,7 @@ def _parse_value(stream: TokenStream) -> Value:
 def _check_order(stream: TokenStream, start: Token, left: _Side) -> None:
     """That `mode < "LAND"` is an error: what needs no quotes as the name of a channel was meant as a text."""
     text, after = stream.next, stream.tokens[min(stream.place + 1, len(stream.tokens) - 1)]
-    if start.kind != "name" or isinstance(left, Token) or not left.is_channel or text.kind != "quoted":
+    if start.kind != "name" or not isinstance(left, Sum) or not left.is_channel or text.kind != "quoted":
         return
     if after.text in ("+", "-", "*", "/") or quote_name(text.text) != text.text:
         return
@@ -260,7 +271,12 @@ def _parse_relation(stream: TokenStream) -> Relation:
 
 
 def _parse_side(stream: TokenStream, wanted: str) -> _Side:
-    return stream.take() if stream.next.kind == "hole" else _parse_sum(stream, wanted)
+    if stream.next.kind == "hole":
+        return stream.take()
+    total = _parse_sum(stream, wanted)
+    if not total.weights and stream.next.kind == "name" and stream.among(SECONDS):
+        return _Time(total.constant, stream.take())
+    return total
 
 
 def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Side, at: int) -> Formula:
@@ -268,6 +284,11 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
         return _make_open_threshold(stream, right, FLIPPED[relation], left)
     if isinstance(right, Token):
         return _make_open_threshold(stream, left, relation, right)
+    if isinstance(left, _Time):  # 2 s >= since(p)  is  since(p) <= 2 s
+        left, relation, right = right, FLIPPED[relation], left
+    if isinstance(right, _Time):
+        return _make_time_bound(stream, left, relation, right)
+    assert not isinstance(left, _Time)
     if not left.weights and right.weights:  # 3 <= x  is  x >= 3
         left, relation, right = right, FLIPPED[relation], left
     weights = (*left.weights, *((term, -weight) for term, weight in right.weights))
@@ -275,6 +296,16 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
         return Atom(weights, relation, right.constant - left.constant)
     except FormulaError as error:
         stream.fail(error.message, at)
+
+
+def _make_time_bound(stream: TokenStream, bounded: _Side, relation: Relation, time: _Time) -> Atom:
+    """`since(p) <= 2 s`"""
+    if isinstance(bounded, Sum) and len(bounded.weights) == 1 and not bounded.constant:
+        ((term, weight),) = bounded.weights
+        if isinstance(term, Call) and term.function == "since":
+            elapsed = Call(ELAPSED, term.arguments, Lag(1, time.unit.text))
+            return Atom(((elapsed, weight),), relation, time.amount)
+    stream.fail("only since(...), alone on its side, is compared with a time", time.unit.at, "leave the unit out")
 
 
 def _make_open_threshold(stream: TokenStream, bounded: _Side, relation: Relation, hole: Token) -> AnyAtom:
@@ -320,10 +351,9 @@ def _parse_sum(stream: TokenStream, wanted: str) -> Sum:
 
 
 def _parse_product(stream: TokenStream, wanted: str) -> Sum:
-    start = stream.next.at
     total = _parse_factor(stream, wanted)
     while stream.sees("*", "/"):
-        operator = stream.take().text
+        operator, start = stream.take().text, stream.next.at
         try:
             total = (multiply if operator == "*" else divide)(total, _parse_factor(stream, "a channel"))
         except FormulaError as error:
@@ -347,47 +377,76 @@ def _parse_factor(stream: TokenStream, wanted: str) -> Sum:
     if stream.sees(PRESENT) and stream.sees("(", beyond=1):
         stream.take()
         return Sum(((Call(MISSING, (Sum(((_parse_call_of_channel(stream), 1.0),)),)), -1.0),))
-    if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream):
+    if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream, wanted):
         return Sum(((_parse_call(stream), 1.0),))
     return Sum(((_parse_channel(stream, wanted), 1.0),))
 
 
-def _is_call(stream: TokenStream) -> bool:
-    """Whether the word before a parenthesis is a function, or was meant as one: what follows compares or computes."""
+def _is_call(stream: TokenStream, wanted: str) -> bool:
+    """Whether the word before a parenthesis is a function, or was meant as one: it stands in an expression, or what
+    follows compares or computes."""
     if stream.next.text in FUNCTIONS:
         return True
-    return not is_reserved(stream.next.text) and _opens_expression(stream, 1)
+    return not is_reserved(stream.next.text) and (wanted != "a formula" or _opens_expression(stream, 1))
 
 
 def _parse_call(stream: TokenStream) -> Call:
     name, opening = stream.take(), stream.take()
     known = FUNCTIONS.get(name.text)
     if known is None:
-        close = get_close_matches(name.text.lower(), FUNCTIONS, 1, 0.6)
+        word = name.text.lower()
+        close = [ELSEWHERE[word]] if word in ELSEWHERE else get_close_matches(word, FUNCTIONS, 1, 0.6)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FUNCTIONS)}"
         stream.fail(f"there is no function {excerpt(name.text)!r}", name.at, hint)
     inside: list[Sum | Formula] = []
     values: list[Value] = []
-    lag = None
+    lag, function = None, name.text
     while True:
         if inside and known.has_values:
             values.append(_parse_value(stream))
-        elif inside and known.lag != "none" and stream.next.kind == "number":
+        elif inside and function == "since" and stream.among(SECONDS):  # since(p, s)
+            function, lag = ELAPSED, Lag(1, stream.take().text)
+        elif inside and stream.next.kind == "number" and (known.lag != "none" or stream.among(SECONDS, beyond=1)):
             lag = _parse_lag(stream)
         elif known.of_formula and not inside:
-            inside.append(_read_deeper(stream, lambda: _parse_formula(stream)))
+            inside.append(_read_deeper(stream, lambda: _parse_argument(stream, name)))
         else:
             inside.append(_read_deeper(stream, lambda: _parse_sum(stream, "an expression")))
+        if lag is not None and stream.sees(","):
+            stream.fail(f"{name.text} takes nothing after how far to look back, {lag}")
         if not stream.sees(",") or lag is not None:
             break
         stream.take()
+    if not known.of_formula and stream.among(RELATIONS):
+        hint = f"close the parenthesis before, as in {name.text}(x) <= 2; of formulas are since and count"
+        stream.fail(f"{name.text} is of expressions such as x - y, not of formulas", hint=hint)
     _close_call(stream, opening, "',' or ')'")
     try:
-        return Call(name.text, tuple(inside), lag, tuple(values))
+        return Call(function, tuple(inside), lag, tuple(values))
     except FormulaError as error:
         if error.text is not None:
             raise
         stream.fail(error.message, name.at)
+
+
+ELSEWHERE = {
+    "average": "mean", "avg": "mean", "movmean": "mean", "median": "mean", "stddev": "std", "sd": "std", "sigma": "std",
+    "minimum": "min", "maximum": "max", "movmin": "lowest", "movmax": "highest", "derivative": "rate", "derive": "rate",
+    "der": "rate", "ddt": "rate", "delta": "diff", "change": "diff", "hypot": "norm", "magnitude": "norm",
+    "sum": "integral", "cumsum": "integral", "integrate": "integral", "fabs": "abs", "elapsed": "since",
+}  # fmt: skip
+"""What functions, or some like them, are called in other tools."""
+
+
+def _parse_argument(stream: TokenStream, name: Token) -> Formula:
+    """The formula that `since` or `count` is of."""
+    try:
+        return _parse_formula(stream)
+    except FormulaError as error:
+        if error.hint is not None or "a comparison such as >=" not in error.message:
+            raise
+        hint = f"{name.text} is of a formula, as in {name.text}(x > 3{', 2 s' * (name.text == 'count')})"
+        stream.fail(error.message, error.at, hint)
 
 
 def _parse_lag(stream: TokenStream) -> Lag:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isinf
 from typing import assert_never
 
-from .expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
+from .expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
 from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
 from .nodes import (
     ALL_TIME,
@@ -48,7 +48,8 @@ def show(formula: Formula, dt: float | None = None) -> str:
         case Atom(weights, relation, threshold):
             if formula.predicate is not None:
                 return _show_predicate(formula.predicate, relation == ">=")
-            return f"{format_sum(weights)} {relation} {format_number(threshold)}"
+            weights, unit = split_unit(formula)
+            return f"{format_sum(weights)} {relation} {format_number(threshold)}{unit}"
         case AnyAtom():
             return _show_any_atom(formula)
         case AnyOf(options):
@@ -136,6 +137,14 @@ def _show_operator_choice(choice: AnyOf, dt: float | None) -> str | None:
     return f"?{{{', '.join(each)}}}{shared}"
 
 
+def split_unit(atom: Atom) -> tuple[Weights, str]:
+    """What stands on the left, and behind the threshold: the unit of `since`, which is not written twice."""
+    ((term, weight), *_) = atom.weights
+    if atom.time_unit is None or isinstance(term, str):
+        return atom.weights, ""
+    return ((Call("since", term.arguments), weight),), f" {atom.time_unit}"
+
+
 def format_sum(weights: Weights) -> str:
     """`2*x - diff(y)`."""
     terms = []
@@ -164,6 +173,8 @@ def format_term(term: Term) -> str:
         return f"{_format_factor(left, False)}{term.function}{_format_factor(right, True)}"
     inside = [format_expression(each) if isinstance(each, Sum) else show(each) for each in term.arguments]
     inside += map(format_value, term.values)
+    if term.function == ELAPSED and term.lag is not None:
+        return f"since({inside[0]}, {term.lag.unit})"
     return f"{term.function}({', '.join([*inside, *([] if term.lag is None else [str(term.lag)])])})"
 
 

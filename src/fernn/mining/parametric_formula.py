@@ -1,6 +1,6 @@
 """Parametric formulas (PSTL): one to four open numbers, `F[0,?b] (x >= ?c)`, thresholds and ends of windows.
 
-An open threshold stands alone on its side of a comparison, `2*x - y <= ?c`; an open end stands in a window of one
+An open threshold stands alone on its side of a comparison, `2*x - diff(y) <= ?c`; an open end stands in a window of one
 span, `[0,?b]`, `[?a,?b]`, `[?a,inf)`; an open window `[?w]` is `[?w.start,?w.end]`.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, Literal, assert_never
 
 from ..errors import FormulaError, short_repr
 from ..formula import direction, walk
+from ..formula.expressions import FUNCTIONS
 from ..formula.grammar import CONTEXTUAL, OPERATORS, RELATIONS, TIMED, UNION
 from ..formula.nodes import (
     FARTHEST,
@@ -239,6 +240,11 @@ class _ParametricReader:
         after_formula = False  # where words that may also name a channel are operators
         while place < len(self.tokens):
             token = self.tokens[place]
+            if not after_formula and token.kind == "name" and token.text in FUNCTIONS and self._word(place + 1) == "(":
+                end = self._call_end(place)  # a formula inside has comparisons and windows that are not counted
+                tokens += self.tokens[place:end]
+                place, after_formula = end, True
+                continue
             if token.kind == "hole":
                 self._threshold(place, relations)
                 tokens.append(_number("0", token))
@@ -256,6 +262,20 @@ class _ParametricReader:
                 operators += 1
         return tokens
 
+    def _call_end(self, place: int) -> int:
+        """Behind the parenthesis that closes the function here, which has nothing open."""
+        depth = 0
+        for end in range(place + 1, len(self.tokens)):
+            if self.tokens[end].kind == "hole":
+                self.reader.fail(
+                    "a number inside a function cannot be open", self.tokens[end].at,
+                    "thresholds and ends of windows can be, as in G[0,?b] (diff(v) <= ?c)",
+                )  # fmt: skip
+            depth += (self._word(end) == "(") - (self._word(end) == ")")
+            if depth == 0:
+                return end + 1
+        return len(self.tokens) - 1
+
     def _threshold(self, place: int, relations: int) -> None:
         """Note the hole at this place, with so many comparisons before it."""
         hole = self.tokens[place]
@@ -267,7 +287,7 @@ class _ParametricReader:
                 f"{hole} is no threshold of a comparison; here numbers are open, not atoms or operators", hole.at,
                 "an open threshold stands alone on its side, as in v <= ?c or 2*x - y <= ?c",
             )  # fmt: skip
-        if {before, after} & {"+", "-", "*"}:
+        if {before, after} & {"+", "-", "*", "/"}:
             self.reader.fail("an open threshold stands alone on its side, as in v <= ?c", hole.at)
         self._declare(hole, "threshold")
         number = relations - (before in RELATIONS)

@@ -21,9 +21,11 @@ from ..data.arrays import Bools, Floats, Ints
 from ..data.problems import unknown_channel
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
+from ..formula.expressions import Step
 from ..formula.json_fields import as_text
 from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
+from ..semantics.packed_traces import time_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +105,13 @@ class ChannelValues:
     channels: tuple[str, ...]
     ranges: Mapping[str, float]
     levels: Levels
+    step: Step | None
+    """The time between samples, for functions over times."""
 
     @classmethod
     def of(cls, data: Dataset) -> ChannelValues:
-        return cls(
-            data.channels, {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}, discrete_levels(data)
-        )
+        ranges = {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}
+        return cls(data.channels, ranges, discrete_levels(data), time_step(data.dt, data.time_unit))
 
 
 def candidate_traces(formulas: Sequence[Formula], data: Dataset) -> Iterator[CandidateTrace]:
@@ -134,7 +137,8 @@ def _edit_trace(
     trace: Floats, wanted: Sequence[tuple[Formula, bool]], channels: ChannelValues, clear: float
 ) -> Floats | None:
     for _ in range(2 * trace.shape[1] + 4):
-        wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], channels.channels)[0]) != want]
+        judged = [bool(satisfied(f, trace[None], channels.channels, step=channels.step)[0]) for f, _ in wanted]
+        wrong = [(f, want) for (f, want), holds in zip(wanted, judged, strict=True) if holds != want]
         if not wrong:
             return trace
         moved = _move_sample(trace, *wrong[0], channels, clear)
@@ -145,9 +149,9 @@ def _edit_trace(
 
 
 def _move_sample(trace: Floats, formula: Formula, want: bool, channels: ChannelValues, clear: float) -> Floats | None:
-    """The sample that decides, moved to the other side of its threshold; None where no sample decides, or the
-    channel has no value there."""
-    (witness,) = deciding(formula, trace[None], channels.channels)
+    """The sample that decides, moved to the other side of its threshold; None where no sample decides, the channel has
+    no value there, or functions are compared, which read many samples."""
+    (witness,) = deciding(formula, trace[None], channels.channels, step=channels.step)
     if witness is None:
         return None
     atom, at = witness.atom, witness.sample
@@ -335,7 +339,8 @@ class QuerySession:
         """`[formula, trace]`: whether it holds."""
         if not traces:
             return np.empty((len(formulas), 0), bool)
-        return np.stack([satisfied(formula, list(traces), self.data.channels) for formula in formulas])
+        step = time_step(self.data.dt, self.data.time_unit)
+        return np.stack([satisfied(formula, list(traces), self.data.channels, step=step) for formula in formulas])
 
     def next(self, prove: bool = True) -> Query | None:
         """The trace whose verdict would halve what is left most evenly; None where none is known that would part it.

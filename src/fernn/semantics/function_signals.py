@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.arrays import Floats
 from ..errors import FormulaError
-from ..formula.expressions import PRODUCT, QUOTIENT, UNKNOWN_STEP, Call, Step, Sum, Weights
+from ..formula.expressions import ELAPSED, PRODUCT, QUOTIENT, UNKNOWN_STEP, Call, Step, Sum, Weights, samples_to_time
 from ..formula.nodes import Formula
 from .jit_cache import njit_on_disk
 
@@ -58,6 +58,14 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
             raise FormulaError(f"{call} is per second, and {UNKNOWN_STEP}")
         return float(step.seconds)
 
+    if call.function == ELAPSED:
+        (formula,) = call.arguments
+        assert not isinstance(formula, Sum)
+        times, over = samples_to_time(call, step).as_integer_ratio()
+        ago: Floats = np.asarray(_since(holds(formula), starts, 1))
+        longest = int(ago[np.isfinite(ago)].max(initial=0.0))
+        table = np.array([*(n * times / over for n in range(longest + 1)), np.inf])  # each rounded once
+        return np.asarray(table[np.minimum(ago, longest + 1).astype(np.int64)])
     lag = 1 if call.lag is None else call.lag.samples(step)
     if call.function in ("since", "count"):
         (formula,) = call.arguments

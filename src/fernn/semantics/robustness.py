@@ -23,7 +23,7 @@ import numpy as np
 
 from ..data.arrays import Array, Bools, Floats
 from ..errors import FernnWarning, SignalError
-from ..formula.expressions import Call, Step, Term
+from ..formula.expressions import Call, Step, Term, Weights
 from ..formula.measures import channels as channels_of
 from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
@@ -115,8 +115,26 @@ def signals(
 ) -> dict[Formula, Values]:
     """The robustness at every sample of the formula and of each formula inside it, outermost first."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    made = pack_traces(formula, X, channels, nonfinite, step)
+    return signals_of(formula, pack_traces(formula, X, channels, nonfinite, step))
+
+
+def signals_of(formula: Formula, made: PackedTraces) -> dict[Formula, Values]:
+    """As `signals`, of traces that are packed."""
     return {part: _at_all_samples(part, made, False) for part in dict.fromkeys(walk(formula))}
+
+
+def quantity_values(
+    weights: Weights, X: Traces, channels: Sequence[str] | None = None, *, step: Step | None = None
+) -> Values:
+    """What an atom compares, at every sample: a sum of channels and functions, in the type of the data."""
+    atom = Atom(weights, ">=", 0.0)
+    made = pack_traces(atom, X, channels, "error", step)
+    return made.split(_at_all_samples_flat(atom, made, False))
+
+
+def quantity_column(weights: Weights, made: PackedTraces) -> Floats:
+    """As `quantity_values`, of all traces end to end."""
+    return np.asarray(_at_all_samples_flat(Atom(weights, ">=", 0.0), made, False), np.float64)
 
 
 def _evaluate(
@@ -138,12 +156,17 @@ def _evaluate(
     rule = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(rule, X, names, nonfinite, step)
     warn_of_categories(rule, made.categories)
-    if wanted and is_array and not has_calls(rule):
+    has_functions = has_calls(rule)
+    if wanted and is_array and not has_functions:
         packed, _ = _prepare(rule, made, wanted == "verdict", closed)
         _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
     if wanted == "verdict":
         return _verdicts(rule, made, closed)
     values = made.split(_at_all_samples_flat(rule, made, closed))
+    if has_functions:
+        from .function_warnings import warn_of_short_traces
+
+        warn_of_short_traces(rule, made)
     return values if at == "all" else _select_sample(values, at)
 
 
@@ -205,12 +228,18 @@ def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTrace
     return made.with_rows(rows)
 
 
-def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> Array:
-    packed, made = _prepare(formula, made, True, closed)
+def _verdicts(formula: Formula, given: PackedTraces, closed: bool, warns: bool = True) -> Array:
+    packed, made = _prepare(formula, given, True, closed)
     out = np.empty((made.count, 1), made.flat.dtype)
     met = run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
-    if met & (NONFINITE | INFINITE * warns):
-        _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
+    if met & NONFINITE:
+        raise_nonfinite(made, formula)
+    if warns and made is not given:
+        from .function_warnings import warn_of_functions
+
+        warn_of_functions(formula, given, out[:, 0])
+    elif warns and met & INFINITE:
+        warn_of_empty_windows(formula, np.isinf(out[:, 0]))
     return out[:, 0]
 
 
@@ -226,31 +255,36 @@ def _at_all_samples(formula: Formula, made: PackedTraces, closed: bool) -> Value
     return made.split(_at_all_samples_flat(formula, made, closed))
 
 
-def _report(formula: Formula, made: PackedTraces, met: int, out: Array) -> None:
-    if met & NONFINITE:
-        raise_nonfinite(made, formula)
-    if met & INFINITE and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
-        asker, level = _calling_module()
-        if asker.startswith("fernn.") and not asker.startswith(SHOWN_BY):
-            return  # one candidate of many, which nobody sees
-        decided = np.flatnonzero(np.isinf(out))
-        warnings.warn(
-            f"for {decided.size} of {out.size} traces (first: number {decided[0]}) an empty window decides the verdict "
-            f"of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, S "
-            "and as satisfied for G, H, R, T",
-            FernnWarning,
-            stacklevel=level,
+def warn_of_empty_windows(formula: Formula, decided: Bools) -> None:
+    """Of the verdicts, `[case]`, that an empty window decides; nothing where no window begins later than now."""
+    if decided.any() and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
+        warn_asker(
+            f"for {decided.sum()} of {decided.size} traces (first: number {decided.argmax()}) an empty window decides "
+            f"the verdict of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, "
+            "S and as satisfied for G, H, R, T"
         )
+
+
+def warn_asker(message: str) -> None:
+    """A warning at the line that asked; none where one candidate of many is tried, which nobody sees."""
+    asker, level = _calling_module()
+    if _is_shown(asker):
+        warnings.warn(message, FernnWarning, stacklevel=level)
+
+
+def is_asked_for_someone() -> bool:
+    """Whether a warning would be seen."""
+    return _is_shown(_calling_module()[0])
+
+
+def _is_shown(asker: str) -> bool:
+    return not asker.startswith("fernn.") or asker.startswith(SHOWN_BY)
 
 
 def warn_of_categories(formula: Formula, categories: Mapping[str, tuple[str, ...]]) -> None:
     """A warning for each category that the formula asks for and the data do not have."""
-    told = unknown_categories(formula, categories) if categories else []
-    if told:
-        asker, level = _calling_module()
-        if not asker.startswith("fernn.") or asker.startswith(SHOWN_BY):
-            for each in told:
-                warnings.warn(f"{each}. It counts as false there: {formula}", FernnWarning, stacklevel=level)
+    for each in unknown_categories(formula, categories) if categories else []:
+        warn_asker(f"{each}. It counts as false there: {formula}")
 
 
 SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapters", "fernn.learners.sklearn")
@@ -258,7 +292,7 @@ SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapter
 
 
 def _calling_module() -> tuple[str, int]:
-    """The module outside of this room that asked for a verdict, and how many levels it is above `_report`."""
+    """The module outside of this room that asked for a verdict, and how many levels it is above `warn_asker`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("fernn.semantics."):
         frame, level = frame.f_back, level + 1

@@ -67,7 +67,7 @@ def equivalence(a: Formula, b: Formula, given: dict[str, Any], data: Dataset) ->
             {
                 "only": side, "samples": int(trace.shape[1]),
                 "lanes": draw_alone(
-                    synthetic_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples"
+                    synthetic_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples", data
                 ),
             }
             for side, trace in sides

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
-from ..expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
+from ..expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
 from ..grammar import INFIX, TIGHTEST, TIMED
 from ..nodes import (
     Always,
@@ -29,7 +29,7 @@ from ..nodes import (
     WeakUntil,
     children,
 )
-from ..printer import format_number
+from ..printer import format_number, split_unit
 from ..templates import require_closed
 
 _SYMBOL: dict[type[Formula], str] = {
@@ -53,10 +53,12 @@ def _text(formula: Formula) -> str:
     match formula:
         case Constant(value):
             return r"\top" if value else r"\bot"
-        case Atom(weights, relation, threshold):
+        case Atom(_, relation, threshold):
             if formula.predicate is not None:
                 return _predicate(formula.predicate, relation == ">=")
-            return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
+            weights, unit = split_unit(formula)
+            said = rf"\,\mathrm{{{unit.strip()}}}" if unit else ""
+            return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}{said}"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
             return _operator(formula)
         case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
@@ -118,6 +120,8 @@ def _term(term: Term) -> str:
         return r" \cdot ".join(rf"\left({each}\right)" for each in inside)
     if term.function == "abs":
         return rf"\left|{inside[0]}\right|"
+    if term.function == ELAPSED and term.lag is not None:
+        return rf"\mathrm{{since}}_{{\mathrm{{{term.lag.unit}}}}}\left({inside[0]}\right)"
     lag = [] if term.lag is None else [str(term.lag).replace(" ", r"\,")]
     values = [_value(value) for value in term.values]
     return rf"\mathrm{{{term.function}}}\left({', '.join([*inside, *values, *lag])}\right)"
