@@ -195,7 +195,7 @@ def test_parentheses_are_of_formulas_or_of_expressions():
     assert fernn.formula.channels(parse("G (mean(x - y, 5) <= z)")) == ("x", "y", "z")
 
 
-@pytest.mark.parametrize("target", ["c", "python", "rtamt", "breach"])
+@pytest.mark.parametrize("target", ["rtamt", "breach"])
 def test_targets_that_cannot_say_it_refuse_with_its_name(target):
     with pytest.raises(UnsupportedError, match=r"mean\(x, 5\)"):
         export_formula(parse("H (mean(x, 5) <= 3)"), target)
@@ -210,7 +210,6 @@ def test_others_that_cannot_read_it_refuse_with_its_name():
         fernn.data.from_arrays(np.random.default_rng(0).normal(size=(8, 1, 9)), [0, 1] * 4),
     )
     for work in (
-        lambda: fernn.Monitor(rule),
         lambda: relate(parse(rule), parse("G (mean(x, 6) <= 3)")),
         lambda: Enumerative(template=parse("G (mean(x, 5) <= 3) & ?p")).fit(data),
         lambda: Fernn(template=parse("G (mean(x, 5) <= 3) & ?p"), restarts=2).fit(data),

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Floats
-from ..errors import FormulaError
-from ..formula.expressions import PRODUCT, QUOTIENT, UNKNOWN_STEP, Call, Step, Sum, Weights
+from ..errors import FormulaError, SignalError
+from ..formula.expressions import PRODUCT, QUOTIENT, Call, Step, Sum
 from ..formula.nodes import Formula
 from .jit_cache import njit_on_disk
 
@@ -32,31 +32,36 @@ def call_values(
     `known` has calls that are computed already, and gets this one.
     """
     if call not in known:
-        known[call] = _compute(call, rows, holds, starts, step, known)
+        known[call] = _require_numbers(_compute(call, rows, holds, starts, step, known), call)
     return known[call]
 
 
-def sum_values(weights: Weights, constant: float, rows: Rows, holds: Holds, starts: Any, step: Step | None,
-               known: dict[Call, Floats]) -> Floats:  # fmt: skip
+def _require_numbers(values: Floats, what: Call | Sum) -> Floats:
+    wrong = int(np.isnan(values).sum())
+    if wrong:
+        raise SignalError(f"{what} is not a number at {wrong} of {values.size} samples: it overflows")
+    return values
+
+
+def sum_values(
+    part: Sum, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]
+) -> Floats:
     """A sum of terms, added in the order they are written."""
     total: Floats | None = None
-    for term, weight in weights:
-        row = rows(term) if isinstance(term, str) else call_values(term, rows, holds, starts, step, known)
-        part = row if weight == 1 else weight * row
-        total = part if total is None else total + part
-    if total is None:
-        return np.full(int(starts[-1]), constant)
-    return total + constant if constant else total
+    with np.errstate(all="ignore"):
+        for term, weight in part.weights:
+            row = rows(term) if isinstance(term, str) else call_values(term, rows, holds, starts, step, known)
+            added = row if weight == 1 else weight * row
+            total = added if total is None else total + added
+        if total is None:
+            return np.full(int(starts[-1]), part.constant)
+        total = total + part.constant if part.constant else total
+    return total if len(part.weights) == 1 else _require_numbers(total, part)
 
 
 def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]) -> Floats:
     def values(part: Sum) -> Floats:
-        return sum_values(part.weights, part.constant, rows, holds, starts, step, known)
-
-    def seconds() -> float:
-        if step is None:
-            raise FormulaError(f"{call} is per second, and {UNKNOWN_STEP}")
-        return float(step.seconds)
+        return sum_values(part, rows, holds, starts, step, known)
 
     lag = 1 if call.lag is None else call.lag.samples(step)
     if call.function in ("since", "count"):
@@ -75,13 +80,13 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
             case "diff":
                 return np.asarray(_diff(inside[0], starts, lag))
             case "rate":
-                return np.asarray(_diff(inside[0], starts, 1)) / seconds()
+                return np.asarray(_diff(inside[0], starts, 1)) / call.seconds(step)
             case "mean" | "std":
                 return np.asarray(_moments(inside[0], starts, lag, call.function == "std"))
             case "lowest" | "highest":
                 return np.asarray(_extremes(inside[0], starts, lag, 1.0 if call.function == "highest" else -1.0))
             case "integral":
-                return np.asarray(_integral(inside[0], starts)) * seconds()
+                return np.asarray(_integral(inside[0], starts)) * call.seconds(step)
             case _ if call.function == PRODUCT:
                 return inside[0] * inside[1]
             case _ if call.function == QUOTIENT:
@@ -153,7 +158,7 @@ def _moments(x: Any, starts: Any, size: Any, spread: Any) -> Any:
             lost = ((rh * nh - back) + rh * nl + rl * nh) + rl * nl
             rest = ((p - back) - lost + e) / n
             v = ((q - r) + (d - rest)) / n
-            y[t] = sqrt(v) if v > 0.0 else 0.0
+            y[t] = 0.0 if v <= 0.0 else sqrt(v)  # no number stays none
     return y
 
 

@@ -21,7 +21,8 @@ from ..data.dataset import to_floats
 from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
 from ..errors import DataError, SignalError
-from ..formula.expressions import SECONDS, Call, Step, Term
+from ..formula.expressions import Call, Step, Term
+from ..formula.expressions import time_step as time_step
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
 from .interpreter import UNIFORM
@@ -92,11 +93,6 @@ class PackedTraces:
             return self.flat[self.starts[case] : self.starts[case + 1]].reshape(len(self.channels), -1)
         size = self.length * len(self.channels)
         return self.flat[case * size : (case + 1) * size].reshape(len(self.channels), self.length)
-
-
-def time_step(dt: float | None, unit: str | None) -> Step | None:
-    """The time between samples, where it and its unit are known."""
-    return None if dt is None or unit not in SECONDS else Step(dt, unit)
 
 
 def pack_traces(
