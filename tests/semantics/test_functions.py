@@ -118,6 +118,16 @@ def test_sums_over_windows_do_not_drift():
         np.testing.assert_allclose(found, reduce(windows, axis=1), rtol=1e-9)
 
 
+@pytest.mark.parametrize("width", [2, 7, 20])
+def test_a_spread_is_exact_beside_a_jump_that_is_much_larger(width):
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1e8, -3e7, 2.5], 41) + rng.normal(size=164)
+    windows = np.lib.stride_tricks.sliding_window_view(x, width)
+    found = fernn.robustness(f"std(x, {width}) >= 0", x[None], at="all")[0][width - 1 :]
+    np.testing.assert_allclose(found, np.std(windows, axis=1), rtol=1e-12)
+    assert (fernn.robustness(f"std(x, {width}) >= 0", np.full((1, 50), 0.1), at="all") == 0).all()
+
+
 def test_traces_of_unequal_length_are_windows_of_their_own():
     rng = np.random.default_rng(0)
     some = [rng.normal(size=(1, size)) for size in (3, 9, 5)]

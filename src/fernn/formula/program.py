@@ -20,7 +20,6 @@ Monitors and exports compute them as samples come: `compile_with_functions` writ
     lowest(e, k), highest(e, k)       a window
     min(e, f), max(e, f)              the smaller, the larger
     norm(e, f)                        the root of a sum of products
-    std(e, k)                         of a mean and of sums of squares
     since(p), count(p, k)             of the steps of p
 """
 
@@ -84,7 +83,7 @@ class Op(IntEnum):
     ROOT = 54  # the root of a
     DIFF = 55  # a minus what a was `amount` samples ago, or at first; divided by `fill`
     MEAN = 56  # the mean of the last `amount` a
-    STD = 57  # the standard deviation of the last `amount` a; b is their mean
+    STD = 57  # the standard deviation of the last `amount` a
     INTEGRAL = 58  # the sum of all a before this sample, times `fill`
     SINCE = 59  # samples since a was zero or more
     COUNT = 60  # how often among the last `amount` samples a came to be zero or more
@@ -285,8 +284,7 @@ class _Compiler:
             case "mean":
                 return self.note(self.step(Op.MEAN, a, amount=lag), True, str(call))
             case "std":
-                mean = self.step(Op.MEAN, a, amount=lag)
-                return self.note(self.step(Op.STD, a, mean, amount=lag), True, str(call))
+                return self.note(self.step(Op.STD, a, amount=lag), True, str(call))
             case "lowest" | "highest":
                 op = Op.WINDOW_MIN if call.function == "lowest" else Op.WINDOW_MAX
                 return self.note(self.step(op, a, amount=lag), False, "", infinite)

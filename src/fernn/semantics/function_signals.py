@@ -1,7 +1,8 @@
 """The functions of an expression on traces: one pass each over the samples, whatever the window.
 
-A function is computed in double precision, in the order of time. Sums over windows are kept as two floats each, so that
-they do not drift: what is subtracted at the end of a window is what was added at its beginning.
+A function is computed in double precision, in the order of time. Sums do not drift: that of a mean is two floats,
+and what is subtracted at the end of a window is what was added at its beginning; those of a standard deviation are of
+the samples in the window alone. Monitors and exports repeat these operations in this order (`formula/export`).
 """
 
 from __future__ import annotations
@@ -81,8 +82,10 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
                 return np.asarray(_diff(inside[0], starts, lag))
             case "rate":
                 return np.asarray(_diff(inside[0], starts, 1)) / call.seconds(step)
-            case "mean" | "std":
-                return np.asarray(_moments(inside[0], starts, lag, call.function == "std"))
+            case "mean":
+                return np.asarray(_mean(inside[0], starts, lag))
+            case "std":
+                return np.asarray(_std(inside[0], starts, lag))
             case "lowest" | "highest":
                 return np.asarray(_extremes(inside[0], starts, lag, 1.0 if call.function == "highest" else -1.0))
             case "integral":
@@ -107,57 +110,61 @@ def _diff(x: Any, starts: Any, lag: Any) -> Any:
 
 
 @njit_on_disk()
-def _moments(x: Any, starts: Any, size: Any, spread: Any) -> Any:
-    """Mean, or standard deviation (of the window itself), by sums of values and squares in two floats each."""
+def _mean(x: Any, starts: Any, size: Any) -> Any:
+    """The mean of the last `size` samples, by a sum in two floats: the second has what rounding takes."""
     y = np.empty_like(x)
     for case in range(len(starts) - 1):
         first = starts[case]
-        s = c = q = d = 0.0
+        s = c = 0.0
         for t in range(first, starts[case + 1]):
-            for sign in (1.0, -1.0):
-                at = t if sign > 0 else t - size
-                if at < first:
-                    continue
-                v = sign * x[at]
+            a = s + x[t]
+            b = a - s
+            c += (s - (a - b)) + (x[t] - b)
+            if t - size >= first:
+                s, v = a, -x[t - size]
                 a = s + v
                 b = a - s
                 c += (s - (a - b)) + (v - b)
-                s = a + c
-                c -= s - a
-                if spread:
-                    # the square, and what rounding took from it
-                    big = 134217729.0 * x[at]
-                    high = big - (big - x[at])
-                    low = x[at] - high
-                    p = x[at] * x[at]
-                    e = ((high * high - p) + 2.0 * high * low) + low * low
-                    p, e = sign * p, sign * e
-                    a = q + p
-                    b = a - q
-                    d += (q - (a - b)) + (p - b) + e
-                    q = a + d
-                    d -= q - a
+            s = a + c
+            c -= s - a
+            y[t] = s / float(min(size, t - first + 1))
+    return y
+
+
+@njit_on_disk()
+def _std(x: Any, starts: Any, size: Any) -> Any:
+    """The standard deviation of the last `size` samples, by sums of differences from a sample `r` and of their squares.
+
+    Samples are taken in blocks of `size`. A window is the end of one block and the beginning of the next; r is the last
+    sample of the former, which is in the window, so that little is lost where the sums are subtracted. When a block is
+    full, the sums of all its ends are made.
+    """
+    y = np.empty_like(x)
+    longest = 1
+    for case in range(len(starts) - 1):
+        longest = max(longest, starts[case + 1] - starts[case])
+    sums, squares = np.empty(min(size, longest) + 1), np.empty(min(size, longest) + 1)
+    for case in range(len(starts) - 1):
+        first = starts[case]
+        sums[:] = 0.0
+        squares[:] = 0.0
+        place, s, q, r = 0, 0.0, 0.0, x[first]
+        for t in range(first, starts[case + 1]):
+            d = x[t] - r
+            s += d
+            q += d * d
+            place += 1
+            if place == size:
+                place, s, q, r = 0, 0.0, 0.0, x[t]
+                a = b = 0.0
+                for i in range(size - 1, -1, -1):
+                    d = x[t - size + 1 + i] - r
+                    a += d
+                    b += d * d
+                    sums[i], squares[i] = a, b
+            a, b = s + sums[place], q + squares[place]
             n = float(min(size, t - first + 1))
-            if not spread:
-                y[t] = (s + c) / n
-                continue
-            # q - s*s/n in two floats
-            big = 134217729.0 * s
-            high = big - (big - s)
-            low = s - high
-            p = s * s
-            e = ((high * high - p) + 2.0 * high * low) + low * low + 2.0 * s * c
-            r = p / n
-            big = 134217729.0 * r
-            rh = big - (big - r)
-            rl = r - rh
-            back = r * n
-            big = 134217729.0 * n
-            nh = big - (big - n)
-            nl = n - nh
-            lost = ((rh * nh - back) + rh * nl + rl * nh) + rl * nl
-            rest = ((p - back) - lost + e) / n
-            v = ((q - r) + (d - rest)) / n
+            v = (b - a * a / n) / n
             y[t] = 0.0 if v <= 0.0 else sqrt(v)  # no number stays none
     return y
 

@@ -10,7 +10,7 @@ from ...errors import UnsupportedError
 from ..expressions import time_step
 from ..nodes import Formula
 from ..program import Instruction, Op, Operand, Program
-from .python import SPLITTER, steps_handed_on
+from .python import steps_handed_on
 from .target import JUST_VIOLATED, describe_windows, one_way_program, operand_expression
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -76,7 +76,7 @@ typedef struct {{ long long at; double value; }} @NAME@_entry;
 typedef struct {{
     long long n;
 {_block(state)}}} @NAME@_state;
-{_helpers(code)}
+
 void @NAME@_init(@NAME@_state *m)
 {{
     m->n = -1;
@@ -210,42 +210,6 @@ int main(void)
     return 0;
 }
 """
-
-
-def _helpers(code: Program) -> str:
-    """The functions that sums over windows need: the operations of `fernn.semantics.function_signals`."""
-    ops = {step.op for step in code.steps}
-    add = """
-/* A sum in two doubles, and a value with what rounding took from it. */
-static void @NAME@_add(double *sum, double *rest, double value, double error)
-{
-    const double was = *sum, a = was + value, b = a - was;
-    *rest += (was - (a - b)) + (value - b) + error;
-    *sum = a + *rest;
-    *rest -= *sum - a;
-}
-"""
-    square = f"""
-/* A square, and what rounding took from it. */
-static double @NAME@_square(double x, double *error)
-{{
-    const double big = {SPLITTER} * x, high = big - (big - x), low = x - high, p = x * x;
-    *error = ((high * high - p) + 2.0 * high * low) + low * low;
-    return p;
-}}
-
-/* The standard deviation by the sums of n values and of their squares, each in two doubles. */
-static double @NAME@_spread(double sum, double rest, double squares, double more, double n)
-{{
-    double e;
-    const double p = @NAME@_square(sum, &e), r = p / n;
-    const double big = {SPLITTER} * r, high = big - (big - r), back = r * n;
-    const double lost = (high * n - back) + (r - high) * n;
-    const double v = ((squares - r) + (more - (((p - back) - lost) + (e + 2.0 * sum * rest)) / n)) / n;
-    return v <= 0.0 ? 0.0 : sqrt(v);
-}}
-"""
-    return add * bool(ops & {Op.MEAN, Op.STD}) + square * (Op.STD in ops)
 
 
 @dataclass
@@ -400,31 +364,64 @@ def _trailing(i: int, step: Instruction, a: list[str]) -> tuple[list[str], list[
             before = f"m->n < 0 ? a : {full} ? {oldest} : m->q{i}[0]"
             values = [*a, f"const double a{i} = a, s{i} = (a - ({before})){per};"]
             return [f"double q{i}[{width}];"], [], values, [keep]
-        case Op.MEAN:
+        case Op.MEAN:  # by a sum in two doubles; the operations are those of fernn.semantics.function_signals
             values = [
                 *a,
                 f"const double a{i} = a;",
-                f"double g{i} = m->f{i}, h{i} = m->c{i};",
-                f"@NAME@_add(&g{i}, &h{i}, a{i}, 0.0);",
-                f"if ({full}) @NAME@_add(&g{i}, &h{i}, -{oldest}, 0.0);",
-                f"{s} = (g{i} + h{i}) / ({full} ? {float(width)!r} : (double)(m->n + 2));",
+                f"double g{i} = m->f{i} + a{i}, h{i} = m->c{i};",
+                f"b = g{i} - m->f{i};",
+                f"h{i} += (m->f{i} - (g{i} - b)) + (a{i} - b);",
+                f"if ({full}) {{",
+                f"    const double z = -{oldest};",
+                f"    a = g{i} + z;",
+                f"    b = a - g{i};",
+                f"    h{i} += (g{i} - (a - b)) + (z - b);",
+                f"    g{i} = a;",
+                "}",
+                f"a = g{i};",
+                f"g{i} = a + h{i};",
+                f"h{i} -= g{i} - a;",
+                f"{s} = g{i} / ({full} ? {float(width)!r} : (double)(m->n + 2));",
             ]
             return [f"double q{i}[{width}];", *sums[0]], sums[1], values, [f"m->f{i} = g{i}; m->c{i} = h{i};", keep]
-        case Op.STD:
-            assert step.b is not None
-            mean = step.b.step
+        case Op.STD:  # by blocks of samples and the sums of their ends, as there
+            fields = [f"double q{i}[{width}], k{i}[{width}];", f"double f{i}, c{i}, w{i};", f"long m{i};"]
+            start = [f"for (long i = 0; i < {width}; i++) m->q{i}[i] = m->k{i}[i] = 0.0;", f"m->m{i} = 0;", *sums[1]]
+            ends = f"for (long i = {width - 1}; i >= 0; i--)"
             values = [
-                f"(void)s{mean};",
-                f"double g{i} = m->f{i}, h{i} = m->c{i};",
-                f"a = @NAME@_square(a{mean}, &b);",
-                f"@NAME@_add(&g{i}, &h{i}, a, b);",
-                f"if ({full}) {{",
-                f"    a = @NAME@_square(m->q{mean}[(m->n + 1) % {width}], &b);",
-                f"    @NAME@_add(&g{i}, &h{i}, -a, -b);",
+                *a,
+                f"const double a{i} = a;",
+                f"a = m->n < 0 ? a - a : a - m->w{i};",
+                f"const double g{i} = m->f{i} + a, h{i} = m->c{i} + a * a;",
+                f"double u{i} = 0.0, v{i} = 0.0;",
+                f"if (m->m{i} < {width - 1}) {{",
+                f"    u{i} = g{i} + m->q{i}[m->m{i} + 1];",
+                f"    v{i} = h{i} + m->k{i}[m->m{i} + 1];",
+                f"}} else {ends} {{",
+                f"    a = (i == {width - 1} ? a{i} : m->q{i}[i]) - a{i};",
+                f"    u{i} += a;",
+                f"    v{i} += a * a;",
                 "}",
-                f"{s} = @NAME@_spread(g{mean}, h{mean}, g{i}, h{i}, {full} ? {float(width)!r} : (double)(m->n + 2));",
+                f"b = m->n >= {width - 2} ? {float(width)!r} : (double)(m->n + 2);",
+                f"a = (v{i} - u{i} * u{i} / b) / b;",
+                f"{s} = a <= 0.0 ? 0.0 : sqrt(a);",
             ]
-            return *sums, values, [f"m->f{i} = g{i}; m->c{i} = h{i};"]
+            body = [
+                f"if (m->n == 0) m->w{i} = a{i};",
+                f"m->q{i}[m->m{i}] = a{i};",
+                f"m->f{i} = g{i}; m->c{i} = h{i};",
+                f"if (++m->m{i} == {width}) {{",
+                f"    m->m{i} = 0; m->f{i} = m->c{i} = 0.0; m->w{i} = a{i};",
+                "    b = 0.0;",
+                f"    {ends} {{",
+                f"        a = m->q{i}[i] - m->w{i};",
+                f"        m->q{i}[i] = a + (i < {width - 1} ? m->q{i}[i + 1] : 0.0);",
+                "        b += a * a;",
+                f"        m->k{i}[i] = b;",
+                "    }",
+                "}",
+            ]
+            return fields, start, values, body
         case Op.INTEGRAL:
             values = [*a, f"const double a{i} = a, s{i} = (m->f{i} + m->c{i}) * {step.fill!r};"]
             body = [

@@ -266,8 +266,7 @@ class SourceWriter:
             case Op.MEAN:
                 return _mean(i, step.amount, a)
             case Op.STD:
-                assert step.b is not None
-                return _std(i, step.amount, step.b.step)
+                return _std(i, step.amount, a)
             case Op.INTEGRAL:
                 commits = [f"a = f{i} + a{i}", f"b = a - f{i}", f"c{i} += (f{i} - (a - b)) + (a{i} - b)", f"f{i} = a"]
                 values = [f"a{i} = {a}", f"s{i} = (f{i} + c{i}) * {step.fill!r}"]
@@ -347,69 +346,72 @@ def _narrow(i: int, step: Instruction, a: str) -> tuple[list[str], list[str]]:
     ]
 
 
-def _add(total: str, rest: str, was: tuple[str, str], value: str, error: str = "") -> list[str]:
-    """A sum in two floats, `total` and `rest`, is what it was and a value: the operations of `function_signals`."""
-    return [
-        f"a = {was[0]} + {value}",
-        f"b = a - {was[0]}",
-        f"{rest} = {was[1]} + (({was[0]} - (a - b)) + ({value} - b){error})",
-        f"{total} = a + {rest}",
-        f"{rest} -= {total} - a",
-    ]
-
-
 def _mean(i: int, width: int, a: str) -> tuple[list[str], list[str], list[str]]:
-    """The mean of a window, whose sum is kept in two floats; what left the window is in `z`."""
+    """By a sum in two floats, `f` and `c`; the operations are those of `function_signals`."""
     setup = [f"q{i} = deque([], {width})", f"f{i} = 0.0", f"c{i} = 0.0"]
     values = [
         f"a{i} = {a}",
-        *_add(f"g{i}", f"h{i}", (f"f{i}", f"c{i}"), f"a{i}"),
+        f"g{i} = f{i} + a{i}",
+        f"b = g{i} - f{i}",
+        f"b = c{i} + ((f{i} - (g{i} - b)) + (a{i} - b))",
         f"if n > {width - 2}:",
         f"    z = q{i}[0]",
-        *("    " + line for line in _add(f"g{i}", f"h{i}", (f"g{i}", f"h{i}"), "z")),
-        f"    s{i} = (g{i} + h{i}) / {float(width)!r}",
+        f"    a = g{i} + z",
+        f"    y = a - g{i}",
+        f"    b += (g{i} - (a - y)) + (z - y)",
+        f"    g{i} = a + b",
+        f"    h{i} = b - (g{i} - a)",
+        f"    s{i} = g{i} / {float(width)!r}",
         "else:",
-        f"    s{i} = (g{i} + h{i}) / (n + 2.0)",
+        f"    a = g{i}",
+        f"    g{i} = a + b",
+        f"    h{i} = b - (g{i} - a)",
+        f"    s{i} = g{i} / (n + 2.0)",
     ]
     return setup, values, [f"f{i} = g{i}", f"c{i} = h{i}", f"q{i}.append(-a{i})"]
 
 
-SPLITTER = "134217729.0"
-"""2^27 + 1, by which a float is split into two halves of its digits."""
+def _std(i: int, width: int, a: str) -> tuple[list[str], list[str], list[str]]:
+    """By blocks of samples and the sums of their ends; the operations are those of `function_signals`.
 
-
-def _square(x: str, square: str, error: str) -> list[str]:
-    """The square of x, and what rounding took from it."""
-    return [
-        f"a = {SPLITTER} * {x}",
-        f"b = a - (a - {x})",
-        f"a = {x} - b",
-        f"{square} = {x} * {x}",
-        f"{error} = ((b * b - {square}) + 2.0 * b * a) + a * a",
-    ]
-
-
-def _std(i: int, width: int, mean: int) -> tuple[list[str], list[str], list[str]]:
-    """From the sum of the mean and a sum of squares, in two floats each: the operations of `function_signals`."""
-    g, h = f"g{mean}", f"h{mean}"
-    setup = [f"q{i} = deque([], {width})", f"k{i} = deque([], {width})", f"f{i} = 0.0", f"c{i} = 0.0"]
+    Of a block, `q` has the samples taken so far and behind them the sums of the ends of the block before, `k` the sums
+    of squares. `m` samples are taken, `f` and `c` are their sums, `w` is what is subtracted from all.
+    """
+    setup = [f"q{i} = [0.0] * {width + 1}", f"k{i} = [0.0] * {width + 1}"]
+    setup += [f"m{i} = 0", f"f{i} = 0.0", f"c{i} = 0.0", f"w{i} = None"]
     values = [
-        *_square(f"a{mean}", f"p{i}", f"w{i}"),
-        *_add(f"g{i}", f"h{i}", (f"f{i}", f"c{i}"), f"p{i}", f" + w{i}"),
-        f"if n > {width - 2}:",
-        f"    z = q{i}[0]",
-        *("    " + line for line in _add(f"g{i}", f"h{i}", (f"g{i}", f"h{i}"), "z", f" + k{i}[0]")),
-        f"    z = {float(width)!r}",
+        f"a{i} = {a}",
+        f"b = a{i} - (a{i} if w{i} is None else w{i})",
+        f"g{i} = f{i} + b",
+        f"h{i} = c{i} + b * b",
+        f"if m{i} < {width - 1}:",
+        f"    b = g{i} + q{i}[m{i} + 1]",
+        f"    a = h{i} + k{i}[m{i} + 1]",
         "else:",
-        "    z = n + 2.0",
-        *_square(g, "p", "e"),
-        f"e += 2.0 * {g} * {h}",
-        "r = p / z",
-        f"a = {SPLITTER} * r",
-        "b = a - (a - r)",
-        "a = r * z",
-        "b = (b * z - a) + (r - b) * z",
-        f"a = ((g{i} - r) + (h{i} - (((p - a) - b) + e) / z)) / z",
+        f"    p{i} = [0.0]",
+        f"    y{i} = [0.0]",
+        "    a = b = 0.0",
+        f"    for z in (a{i}, *q{i}[{width - 2}::-1]):" if width > 1 else f"    for z in (a{i},):",
+        f"        z -= a{i}",
+        "        b += z",
+        "        a += z * z",
+        f"        p{i}.append(b)",
+        f"        y{i}.append(a)",
+        f"z = {float(width)!r} if n > {width - 3} else n + 2.0",
+        "a = (a - b * b / z) / z",
         f"s{i} = 0.0 if a <= 0.0 else sqrt(a)",
     ]
-    return setup, values, [f"f{i} = g{i}", f"c{i} = h{i}", f"q{i}.append(-p{i})", f"k{i}.append(-w{i})"]
+    commits = [
+        f"if m{i} < {width - 1}:",
+        f"    q{i}[m{i}] = a{i}",
+        f"    m{i} += 1",
+        f"    f{i} = g{i}",
+        f"    c{i} = h{i}",
+        f"    if w{i} is None: w{i} = a{i}",
+        "else:",
+        f"    q{i}, k{i} = p{i}[::-1], y{i}[::-1]",
+        f"    m{i} = 0",
+        f"    f{i} = c{i} = 0.0",
+        f"    w{i} = a{i}",
+    ]
+    return setup, values, commits
