@@ -83,7 +83,7 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
             case "rate":
                 return np.asarray(_diff(inside[0], starts, 1)) / call.seconds(step)
             case "mean":
-                return np.asarray(_mean(inside[0], starts, lag))
+                return np.asarray(trailing_means(inside[0], starts, lag))
             case "std":
                 return np.asarray(_std(inside[0], starts, lag))
             case "lowest" | "highest":
@@ -110,7 +110,7 @@ def _diff(x: Any, starts: Any, lag: Any) -> Any:
 
 
 @njit_on_disk()
-def _mean(x: Any, starts: Any, size: Any) -> Any:
+def trailing_means(x: Any, starts: Any, size: Any) -> Any:
     """The mean of the last `size` samples, by a sum in two floats: the second has what rounding takes."""
     y = np.empty_like(x)
     for case in range(len(starts) - 1):

@@ -43,8 +43,9 @@ class PackedTraces:
     """Names; or the functions that are computed from them, where a formula reads some."""
     step: Step | None = None
     """The time between samples, where it is known."""
-    computed: dict[Call, Floats] = field(default_factory=dict)
-    """Functions of the channels that were computed before, of all traces end to end."""
+    computed: dict[Call, Floats] | None = field(default_factory=dict)
+    """Functions of the channels that were computed before, of all traces end to end; None where they are not kept,
+    since one formula is judged and no more."""
 
     @property
     def samples(self) -> int:
@@ -76,6 +77,18 @@ class PackedTraces:
         if self.starts.size:
             return self.starts // len(self.channels)
         return np.arange(self.count + 1, dtype=np.int64) * self.length
+
+    def part(self, low: int, high: int) -> PackedTraces:
+        """The traces from `low` to below `high`, where they are."""
+        if not self.starts.size:
+            size = self.length * len(self.channels)
+            flat, starts = self.flat[low * size : high * size], self.starts
+        else:
+            flat, starts = (
+                self.flat[self.starts[low] : self.starts[high]],
+                self.starts[low : high + 1] - self.starts[low],
+            )
+        return PackedTraces(flat, starts, self.length, high - low, self.channels, self.step, None)
 
     def with_rows(self, rows: Mapping[Term, Array]) -> PackedTraces:
         """The same traces with these channels instead."""

@@ -28,6 +28,7 @@ from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
+from .function_blocks import run_blocks
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
@@ -135,6 +136,7 @@ def _evaluate(
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(rule, X, names, nonfinite, step)
+    made.computed = None
     if wanted and is_array and not has_calls(rule):
         packed, _ = _prepare(rule, made, wanted == "verdict", closed)
         _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
@@ -184,29 +186,41 @@ def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTrace
     def doubles(name: str) -> Floats:
         return made.row(name).astype(np.float64)
 
-    starts = made.first_samples
+    starts, known = made.first_samples, {} if made.computed is None else made.computed
     rows: dict[Term, Array] = {}
     for term in terms:
         if isinstance(term, str):
             rows[term] = made.row(term)
         else:
-            rows[term] = call_values(term, doubles, holds, starts, made.step, made.computed)
+            rows[term] = call_values(term, doubles, holds, starts, made.step, known)
     return made.with_rows(rows)
 
 
+def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed: bool) -> tuple[PackedTraces, int]:
+    """Judge all traces: the traces as the program reads them, and what was met."""
+    packed, terms = _prepare(formula, made, verdict, closed)
+    if terms is None:
+        return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+    if made.computed is None:
+        met = run_blocks(packed, terms, made, out, verdict, lambda part: _with_functions(formula, terms, part))
+        if met is not None:
+            return made, met
+    made = _with_functions(formula, terms, made)
+    return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+
+
 def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> Array:
-    packed, made = _prepare(formula, made, True, closed)
     out = np.empty((made.count, 1), made.flat.dtype)
-    met = run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+    made, met = _run(formula, made, out, True, closed)
     if met & (NONFINITE | INFINITE * warns):
         _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
     return out[:, 0]
 
 
 def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> Array:
-    packed, made = _prepare(formula, made, False, closed)
     out = np.empty((1, made.samples), made.flat.dtype)
-    if run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count) & NONFINITE:
+    made, met = _run(formula, made, out, False, closed)
+    if met & NONFINITE:
         raise_nonfinite(made, formula)
     return out.reshape(-1)
 
@@ -250,8 +264,10 @@ _BYTECODE_CACHE: dict[
 """Packed programs, under the formula's identity, with the terms that they read in the place of channels, if any."""
 
 
-def _prepare(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) -> tuple[Bytecode, PackedTraces]:
-    """The program of a formula, and the traces as it reads them."""
+def _prepare(
+    formula: Formula, made: PackedTraces, verdict: bool, closed: bool
+) -> tuple[Bytecode, tuple[Term, ...] | None]:
+    """The program of a formula, and the terms that it reads where functions are among them."""
     key = (id(formula), made.channels, made.flat.dtype.char, verdict, closed)
     kept = _BYTECODE_CACHE.get(key)
     if kept is None:
@@ -266,5 +282,4 @@ def _prepare(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) 
         channels = made.channels if terms is None else terms
         packed = pack_bytecode(compile_program(formula), channels, made.flat.dtype, verdict=verdict, closed=closed)
         kept = _BYTECODE_CACHE[key] = (formula, packed, terms)
-    _, packed, terms = kept
-    return packed, made if terms is None else _with_functions(formula, terms, made)
+    return kept[1:]
