@@ -16,7 +16,9 @@ import numpy as np
 from ..data.arrays import Floats
 from ..errors import FormulaError, SignalError
 from ..formula.expressions import PRODUCT, QUOTIENT, Call, Step, Sum
-from ..formula.nodes import Formula
+from ..formula.nodes import Formula, Historically, Once, atom, interval
+from ..formula.program import compile_program
+from .interpreter import pack_bytecode, run_bytecode
 from .jit_cache import njit_on_disk
 
 Rows = Callable[[str], Floats]
@@ -87,7 +89,7 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
             case "std":
                 return np.asarray(_std(inside[0], starts, lag))
             case "lowest" | "highest":
-                return np.asarray(_extremes(inside[0], starts, lag, 1.0 if call.function == "highest" else -1.0))
+                return _extremes(inside[0], starts, lag, call.function == "highest")
             case "integral":
                 return np.asarray(_integral(inside[0], starts)) * call.seconds(step)
             case _ if call.function == PRODUCT:
@@ -169,25 +171,13 @@ def _std(x: Any, starts: Any, size: Any) -> Any:
     return y
 
 
-@njit_on_disk()
-def _extremes(x: Any, starts: Any, size: Any, sign: Any) -> Any:
-    """The largest, or with sign -1 the smallest, of the last `size` samples, by a queue of those that may become it."""
-    y = np.empty_like(x)
-    longest = 1
-    for case in range(len(starts) - 1):
-        longest = max(longest, starts[case + 1] - starts[case])
-    queue = np.empty(longest, np.int64)
-    for case in range(len(starts) - 1):
-        first, head, tail = starts[case], 0, 0
-        for t in range(first, starts[case + 1]):
-            if head < tail and queue[head] <= t - size:
-                head += 1
-            while head < tail and sign * x[queue[tail - 1]] <= sign * x[t]:
-                tail -= 1
-            queue[tail] = t
-            tail += 1
-            y[t] = x[queue[head]]
-    return y
+def _extremes(x: Floats, starts: Any, size: int, largest: bool) -> Floats:
+    """The largest, or the smallest, of the last `size` samples: what `O[0,size-1] (x >= 0)` gives, or H."""
+    formula = (Once if largest else Historically)(atom("x", ">=", 0.0), interval(0, size - 1))
+    packed = pack_bytecode(compile_program(formula), ("x",), np.float64, verdict=False, closed=False)
+    y = np.empty((1, x.size))
+    run_bytecode(packed, x.reshape(1, 1, -1), np.asarray(starts, np.int64), y, 0, len(starts) - 1)
+    return y.reshape(-1)
 
 
 @njit_on_disk()
