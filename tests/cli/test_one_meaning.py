@@ -14,7 +14,7 @@ import pytest
 from fernn.cli.main import app
 from fernn.formula.export import from_json
 from fernn.formula.parser import parse
-from oracle import holds
+from oracle import Sampled, holds
 
 TEXT = "H (H[0,2] (valve >= 0.5) -> pressure > 3)"
 FINE = TEXT.replace("[0,2]", "[0,20]")
@@ -234,6 +234,23 @@ def test_every_command_gives_the_verdicts_of_the_definition_or_refuses(called, r
         assert "satisfied" not in told.out
     else:
         assert told == wanted
+
+
+@pytest.mark.parametrize("way", [by_eval, by_eval_in_pieces, by_explain, by_monitor, by_c, by_python, by_json])
+def test_a_rule_with_functions_over_times_gets_the_verdicts_of_the_definition(called, recordings, monkeypatch, way):
+    rule = "H (mean(valve, 0.5 s) >= 0.8 -> since(abs(rate(pressure)) > 30) > 4)"
+    monkeypatch.setitem(globals(), "TEXT", rule)
+    named = {case: Sampled(zip(("valve", "pressure"), trace.tolist(), strict=True)) for case, trace in found.items()}
+    for trace in named.values():
+        trace.step = STEP
+    wanted = {case: holds(parse(rule), trace, 59) for case, trace in named.items()}
+    assert set(wanted.values()) == {True, False}
+    monkeypatch.setitem(globals(), "judged", lambda formula: wanted if formula == parse(rule) else None)
+    assert way(called, recordings, "bare.csv", ["--dt", "0.1", "--unit", "s"]) == wanted
+    if way is not by_json:
+        done = way(called, recordings, "bare.csv", ["--dt", "0.1"])
+        assert done.code == 3
+        assert "--dt 0.1 --unit s" in done.err
 
 
 def test_every_command_that_takes_a_formula_takes_the_option_that_changes_windows():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import shutil
 import subprocess
 
@@ -16,8 +17,8 @@ from fernn.errors import FernnError, FormulaError, UnsupportedError
 from fernn.formula.export import from_json, to_breach, to_c, to_json, to_latex, to_python, to_rtamt
 from fernn.formula.measures import channels, direction
 from fernn.formula.parser import parse
-from oracle import as_trace, holds, rho
-from strategies import CHANNELS, FUTURE, PAST, formulas, traces
+from oracle import Sampled, as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, PAST, formulas, function_atoms, traces
 
 one_way = st.one_of(formulas(PAST), formulas(FUTURE))
 
@@ -137,10 +138,48 @@ def test_latex_reads_as_papers_print_it(text, latex):
             "((once_[0.1, 0.2] (2*x[t]-y[t] > 3)) or (once_[0.4, 0.5] (2*x[t]-y[t] > 3)))",
         ),
         ("x >= 1 U[3,inf) y >= 1", "((x[t] >= 1) until_[0.3, inf] (y[t] >= 1))"),
+        ("G (abs(x - 2*y) + 1 <= 3)", "(alw (abs(x[t]-2*y[t]) <= 2))"),
+        ("G (diff(x, 0.5 s) <= 3)", "(alw (((x[t])-(x[t-0.5])) <= 3))"),
+        ("x*y - (x + 1)/y >= 3", "(((x[t])*(y[t]))-((x[t]+1)/(y[t])) >= 3)"),
+        ("lowest(norm(x, y), 3) >= 3", "(min(min(sqrt((x[t])^2+(y[t])^2), sqrt((x[t-0.1])^2+(y[t-0.1])^2)), "
+         "sqrt((x[t-0.2])^2+(y[t-0.2])^2)) >= 3)"),
+        ("rate(min(x, -1)) < 0", "((((min(x[t], -1))-(min(x[t-0.1], -1)))/0.1) < 0)"),
     ],
-)
+)  # fmt: skip
 def test_breach_text(text, breach):
-    assert to_breach(parse(text), dt=0.1) == breach
+    assert to_breach(parse(text), dt=0.1, unit="s") == breach
+
+
+def value_in_matlab(expression, rows, t, dt):
+    """What MATLAB gives for an expression of Breach: before the first sample it is held, as `interp1` is made to."""
+
+    def signal(found):
+        ago = round(float(found[2] or 0) / dt)
+        return f"({float(rows[found[1]][max(0, t + ago)])!r})"
+
+    text = re.sub(r"([xy])\[t(-[0-9.]+)?\]", signal, expression).replace("^", "**")
+    return eval(text, {"sqrt": np.sqrt})
+
+
+@settings(max_examples=200, deadline=None)
+@given(function_atoms(), traces(dtype=np.float64, longest=12))
+def test_what_breach_computes_is_the_definition(atom, trace):
+    try:
+        text = to_breach(atom, dt=0.5, unit="s")
+    except UnsupportedError:
+        assert re.search(r"(mean|std|integral|since|count|is|missing)\(|==|!=| in \{|present", str(atom))
+        return
+    seen = Sampled(as_trace(trace, CHANNELS))
+    seen.step = 0.5
+    left, right = re.fullmatch(r"\((.*) [<>]=? ([^ ]+)\)", text).groups()
+    for t in range(trace.shape[1]):
+        wanted = rho(atom, seen, t) * (1 if atom.relation in (">", ">=") else -1)
+        with np.errstate(all="ignore"):
+            try:
+                found = value_in_matlab(left, seen, t, 0.5) - float(right)
+            except ZeroDivisionError:
+                continue
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize(

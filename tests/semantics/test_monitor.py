@@ -294,3 +294,13 @@ def test_whatever_type_a_number_has_it_is_judged_as_in_an_array(kind):
     wanted = robustness("x - 0.3*y >= 0.1", np.array([[values, values]]), ["x", "y"], at="all")[0].tolist()
     monitor = Monitor("O[0,0] (x - 0.3*y >= 0.1)")
     assert [monitor.update([v, v]).low for v in values] == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["H (y <= 1 & x < 1)", "H (x < 1 & y <= 1)", "O (x > 1 | y < 1)", "y <= 1 S x < 1", "G (y <= 1 & x < 1)"]
+)
+def test_a_strict_comparison_that_just_fails_fails_in_single_precision_too(text):
+    ones = np.ones(2, np.float32)
+    monitor = Monitor(text, ["x", "y"])
+    monitor.update(ones)
+    assert monitor.finish() == (0.0, 0.0, satisfied(text, ones[None, :, None], ["x", "y"])[0]) == (0.0, 0.0, False)

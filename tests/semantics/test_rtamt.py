@@ -6,13 +6,15 @@ What is known to differ has a test of its own below and a row in docs/semantics.
 from __future__ import annotations
 
 import random
+import re
 from math import inf
 
 import numpy as np
 import pytest
 
-from fernn.errors import SignalError
+from fernn.errors import SignalError, UnsupportedError
 from fernn.formula.export import to_rtamt
+from fernn.formula.expressions import Step
 from fernn.formula.nodes import (
     ALL_TIME,
     Always,
@@ -155,3 +157,31 @@ def test_known_difference_online_future():
     assert [spec.update(i, [("x", x)]) for i, x in enumerate([5.0, 1.0])] == [5, 5]
     monitor = Monitor("F[0,2] (x >= 0)")
     assert [monitor.update([x])[:2] for x in (5.0, 1.0, 2.0)] == [(5, inf), (5, inf), (5, 5)]
+
+
+SAID = ["abs(x - 1)", "min(x, y, 0.5)", "max(x, 2*y)", "norm(x, y, x - y)", "x*y", "(x - 1)/(y + 10)", "diff(x)",
+        "diff(x, 3)", "diff(x - y, 2 s)", "rate(x)", "lowest(x, 1)", "lowest(x, 5)", "highest(abs(diff(x)), 2 s)",
+        "diff(diff(x, 2), 2)", "min(x, -3) - 2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("around", ["H (0.5*({e}) - y <= 0.4)", "G[0,3] ({e} > 0.25)", "O[1,4] (x > {e})"])
+@pytest.mark.parametrize("expression", SAID)
+def test_rtamt_computes_the_functions_that_it_is_told(expression, around):
+    formula = parse(around.format(e=expression))
+    X = np.random.default_rng(3).normal(0, 2, (1, 2, 20))
+    spec = judged_by_rtamt(to_rtamt(formula, 0.5, "s"), ("x", "y"))
+    wanted = robustness(formula, X, ["x", "y"], "all", step=Step(0.5, "s"))[0]
+    assert evaluate(spec, {"x": X[0, 0], "y": X[0, 1]}) == wanted.tolist()
+
+
+@pytest.mark.parametrize("call", ["mean(x, 3)", "std(x, 3)", "integral(x)", "since(x > 1)", "count(x > 1, 3)"])
+def test_a_function_that_rtamt_has_no_words_for_is_refused_by_name(call):
+    with pytest.raises(UnsupportedError, match=re.escape(f"rtamt cannot say {call}")):
+        to_rtamt(parse(f"G (abs({call}) <= 3)"), 0.5, "s")
+
+
+def test_rtamt_stops_at_a_division_by_zero():
+    spec = judged_by_rtamt(to_rtamt(parse("x/y >= 1")), ("x", "y"))
+    with pytest.raises(ZeroDivisionError):
+        evaluate(spec, {"x": [1.0, 2.0], "y": [1.0, 0.0]})
+    assert robustness("x/y >= 1", np.array([[[1.0, 2.0], [1.0, 0.0]]]), ["x", "y"], "all").tolist() == [[0.0, inf]]

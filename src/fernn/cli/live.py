@@ -58,6 +58,7 @@ def monitor(
     """
     from ..data.options import ReadOptions
     from ..errors import DataError, SignalError, UnsupportedError
+    from ..formula.expressions import time_step
     from ..semantics.monitor import Monitor
 
     if bad_rows not in ("error", "skip"):
@@ -66,7 +67,7 @@ def monitor(
     rule = read_formula(formula, dt, time_units)
     if not time_units:
         note_windows([rule], dt, unit)
-    watch = Monitor(rule)
+    watch = Monitor(rule, step=time_step(dt, unit))
     changed = [name.removesuffix("_diff") for name in watch.channels if steps and name.endswith("_diff")]
     before: dict[str, Any] | None = None
 

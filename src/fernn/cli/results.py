@@ -132,10 +132,13 @@ def commands(outcome: Outcome) -> list[str]:
 def live_commands(rule: str, data: Dataset, reading: Mapping[str, object], every: bool = False) -> list[str]:
     """How to run a learned rule on samples as they come, told how far apart they are."""
     from ..data import suggest_command
+    from ..formula import parse
+    from ..formula.measures import needs_step
 
     clock = {"dt": data.dt, "unit": data.time_unit} if data.dt is not None else {}
+    told = {**reading, **clock} if needs_step(parse(rule)) else reading
     return [
-        suggest_command("monitor", [rule], reading, ["--every"] if every else []),
+        suggest_command("monitor", [rule], told, ["--every"] if every else []),
         suggest_command("export", [rule], {**reading, **clock}, ["--to", "c", "-o", "monitor.c"]),
     ]
 

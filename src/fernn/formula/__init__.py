@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .export import FORMATS, TARGETS, Target, export_formula, register_target
+from .expressions import Step
 from .laws import negation_normal_form
 from .measures import (
     channels,
@@ -100,6 +101,7 @@ __all__ = [
     "Or",
     "Release",
     "Since",
+    "Step",
     "Target",
     "Trigger",
     "Until",

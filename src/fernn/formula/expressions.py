@@ -91,6 +91,11 @@ class Step:
         return f"{self.dt:g} {self.unit}"
 
 
+def time_step(dt: float | None, unit: str | None) -> Step | None:
+    """The time between samples, where it and its unit are known."""
+    return None if dt is None or unit not in SECONDS else Step(dt, unit)
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """What a function takes: how many expressions, and whether a lag."""
@@ -204,6 +209,12 @@ class Call:
     @property
     def is_per_second(self) -> bool:
         return self.function in FUNCTIONS and FUNCTIONS[self.function].needs_step
+
+    def seconds(self, step: Step | None) -> float:
+        """The time between samples, for what is per second."""
+        if step is None:
+            raise FormulaError(f"{self} is per second, and {UNKNOWN_STEP}")
+        return float(step.seconds)
 
     @property
     def sums(self) -> tuple[Sum, ...]:

@@ -13,6 +13,14 @@ atoms on the way (minimum and maximum change places), and what is bounded is red
 
 The future operators are the same steps looking ahead. Equal steps are made once. The batch
 kernels, the exported C and the exported Python all run this code.
+
+Functions of channels are channels to the batch kernels, which read them when they are computed (`function_signals`).
+Monitors and exports compute them as samples come: `compile_with_functions` writes them as steps too.
+
+    lowest(e, k), highest(e, k)       a window
+    min(e, f), max(e, f)              the smaller, the larger
+    norm(e, f)                        the root of a sum of products
+    since(p), count(p, k)             of the steps of p
 """
 
 from __future__ import annotations
@@ -24,7 +32,8 @@ from functools import lru_cache
 from math import inf
 from typing import assert_never
 
-from .expressions import Term
+from ..errors import FormulaError, UnsupportedError
+from .expressions import PRODUCT, QUOTIENT, Call, Step, Sum, Term
 from .measures import channels, expand_definition
 from .nodes import (
     Always,
@@ -57,7 +66,7 @@ class Op(IntEnum):
 
     FILL = 0  # the constant `fill`
     COPY = 1  # a
-    SUM = 2  # a + b
+    SUM = 2  # a + b; without functions (`amount` 0) it must be finite, with them it may be infinite
     SHIFT = 3  # a, `amount` samples away; `fill` beyond the trace
     MIN = 10  # the smaller of a and b
     MAX = 11
@@ -67,6 +76,17 @@ class Op(IntEnum):
     WINDOW_MAX = 31
     HOLD_MIN = 40  # r = min(b, max(a, r one sample away))
     HOLD_MAX = 41  # r = max(b, min(a, r one sample away))
+    ADD = 50  # a + b inside a function; from here on all are functions, computed in the order of time
+    TIMES = 51  # a * b
+    OVER = 52  # a / b; a / 0 is infinite, 0 / 0 is 0
+    ABS = 53  # a without its sign
+    ROOT = 54  # the root of a
+    DIFF = 55  # a minus what a was `amount` samples ago, or at first; divided by `fill`
+    MEAN = 56  # the mean of the last `amount` a
+    STD = 57  # the standard deviation of the last `amount` a
+    INTEGRAL = 58  # the sum of all a before this sample, times `fill`
+    SINCE = 59  # samples since a was zero or more
+    COUNT = 60  # how often among the last `amount` samples a came to be zero or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +119,74 @@ class Program:
 
     formula: Formula
     steps: tuple[Instruction, ...]
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        return channels(self.formula)
+    roots: tuple[int, ...]
+    """The step of the formula; of several formulas, compiled together, that of each."""
+    functions: frozenset[int] = frozenset()
+    """The steps that are functions or parts of them: in double precision, whatever the type of the samples."""
+    early: frozenset[int] = frozenset()
+    """Functions, sums in atoms and all that they read: these can fail, and look back whichever way the formula does."""
+    labels: tuple[tuple[int, str], ...] = ()
+    """Steps that can come to be no number, such as infinity minus infinity, and what they are called."""
+    channels: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=4096)
 def compile_program(formula: Formula) -> Program:
-    """The code that computes the robustness of the formula at every sample."""
-    writer = _Compiler()
-    root = writer.write(require_closed(formula), True)
-    if not writer.steps or root != Operand(step=len(writer.steps) - 1):
-        writer.step(Op.COPY, root)
-    return Program(formula, tuple(writer.steps))
+    """The code that computes the robustness of the formula at every sample; it reads functions as channels."""
+    return _compile((formula,), _Compiler())
+
+
+@lru_cache(maxsize=1024)
+def compile_with_functions(formulas: tuple[Formula, ...], step: Step | None) -> Program:
+    """The code of all these formulas together, with steps for their functions; `step` says how long times are."""
+    return _compile(formulas, _Compiler(step, True))
+
+
+def _compile(formulas: tuple[Formula, ...], writer: _Compiler) -> Program:
+    roots = []
+    for formula in formulas:
+        writer.formula = formula
+        root = writer.write(require_closed(formula), True)
+        is_step = root.step >= 0 and root == Operand(step=root.step)
+        is_root = is_step and (len(formulas) > 1 or root.step == len(writer.steps) - 1)
+        roots.append(root.step if is_root else writer.step(Op.COPY, root).step)
+    steps = tuple(writer.steps)
+    early = set(writer.functions) | {i for i, step in enumerate(steps) if step.op == Op.SUM}
+    for i in reversed(range(len(steps))):
+        if i in early:
+            early |= {operand.step for operand in (steps[i].a, steps[i].b) if operand is not None and operand.step >= 0}
+    names = tuple(dict.fromkeys(name for formula in formulas for name in channels(formula)))
+    return Program(
+        formulas[0], steps, tuple(roots), frozenset(writer.functions), frozenset(early),
+        tuple(writer.labels.items()), names,
+    )  # fmt: skip
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    formula: Formula
+
+    def __init__(self, time_step: Step | None = None, computes: bool = False) -> None:
         self.steps: list[Instruction] = []
-        self.known: dict[Instruction, int] = {}
+        self.known: dict[tuple[Instruction, bool], int] = {}
+        self.time_step, self.computes = time_step, computes
+        self.in_function = False
+        self.functions: set[int] = set()
+        self.infinite: set[int] = set()
+        """Steps of functions that can come to be infinite."""
+        self.labels: dict[int, str] = {}
 
     def step(
         self, op: Op, a: Operand | None = None, b: Operand | None = None,
         amount: int = 0, fill: float = 0.0, ahead: bool = False,
     ) -> Operand:  # fmt: skip
         made = Instruction(op, a, b, amount, fill, ahead)
-        if made not in self.known:
-            self.known[made] = len(self.steps)
+        key = made, self.in_function
+        if key not in self.known:
+            self.known[key] = len(self.steps)
+            if self.in_function:
+                self.functions.add(len(self.steps))
             self.steps.append(made)
-        return Operand(step=self.known[made])
+        return Operand(step=self.known[key])
 
     def write(self, formula: Formula, positive: bool) -> Operand:
         """The signal of the formula, or of its negation."""
@@ -170,13 +228,100 @@ class _Compiler:
     def atom(self, atom: Atom, positive: bool) -> Operand:
         """Terms are added in the order they are written, then the threshold."""
         up = atom.is_upper_bound != positive
-        weights = [(name, weight if up else -weight) for name, weight in atom.weights]
         bias = -atom.threshold if up else atom.threshold
-        terms = [Operand(channel=name, weight=weight) for name, weight in weights]
+        terms = [replace(self.term(term), weight=weight if up else -weight) for term, weight in atom.weights]
+        total = terms[0]
+        has_function = self.computes and any(isinstance(term, Call) for term, _ in atom.weights)
+        for term in terms[1:]:
+            parts, total = (total, term), self.step(Op.SUM, total, term, amount=int(has_function))
+            if has_function:
+                self.note(total, all(map(self.may_be_infinite, parts)), f"the sum in {atom}")
+        return replace(total, bias=bias, strict=atom.is_strict == positive)
+
+    def term(self, term: Term) -> Operand:
+        return self.call(term) if isinstance(term, Call) and self.computes else Operand(channel=term)
+
+    def call(self, call: Call) -> Operand:
+        """The steps of a function, after those of what it is of."""
+        was, self.in_function = self.in_function, True
+        inside = [self.total(part) for part in call.sums]
+        if not call.sums:
+            (formula,) = call.arguments
+            assert not isinstance(formula, Sum)
+            self.in_function = False
+            inside = [self.write(formula, True)]
+            self.in_function = True
+        made = self.function(call, inside)
+        self.in_function = was
+        return made
+
+    def function(self, call: Call, inside: list[Operand]) -> Operand:
+        a, b = inside[0], inside[-1]
+        try:
+            lag = 1 if call.lag is None else call.lag.samples(self.time_step)
+            seconds = call.seconds(self.time_step) if call.is_per_second else 1.0
+        except FormulaError as error:
+            text = str(self.formula)
+            raise FormulaError(error.message, text, max(0, text.find(str(call)))) from None
+        infinite = any(map(self.may_be_infinite, inside))
+        match call.function:
+            case "abs":
+                return self.note(self.step(Op.ABS, a), False, "", infinite)
+            case "min" | "max":
+                op = Op.MIN if call.function == "min" else Op.MAX
+                total = a
+                for each in inside[1:]:
+                    total = self.step(op, total, each)
+                    self.note(total, False, "", infinite)
+                return total
+            case "norm":
+                total, *rest = [self.step(Op.TIMES, each, each) for each in inside]
+                for each in rest:
+                    total = self.step(Op.ADD, total, each)
+                return self.note(self.step(Op.ROOT, total), False)
+            case "diff" | "rate":
+                return self.note(self.step(Op.DIFF, a, amount=lag, fill=seconds), infinite, str(call))
+            case "mean":
+                return self.note(self.step(Op.MEAN, a, amount=lag), True, str(call))
+            case "std":
+                return self.note(self.step(Op.STD, a, amount=lag), True, str(call))
+            case "lowest" | "highest":
+                op = Op.WINDOW_MIN if call.function == "lowest" else Op.WINDOW_MAX
+                return self.note(self.step(op, a, amount=lag), False, "", infinite)
+            case "integral":
+                return self.note(self.step(Op.INTEGRAL, a, fill=seconds), True, str(call))
+            case "since":
+                return self.note(self.step(Op.SINCE, a), False)
+            case "count":
+                return self.note(self.step(Op.COUNT, a, amount=lag), False, "", False)
+            case _ if call.function == PRODUCT:
+                return self.note(self.step(Op.TIMES, a, b), infinite, str(call))
+            case _ if call.function == QUOTIENT:
+                return self.note(self.step(Op.OVER, a, b), all(map(self.may_be_infinite, inside)), str(call))
+        raise UnsupportedError(f"{call} cannot be computed as samples come")
+
+    def total(self, part: Sum) -> Operand:
+        """A sum inside a function: its terms in the order they are written, then the constant."""
+        if not part.weights:
+            return self.step(Op.FILL, fill=part.constant)
+        terms = [replace(self.term(term), weight=weight) for term, weight in part.weights]
         total = terms[0]
         for term in terms[1:]:
-            total = self.step(Op.SUM, total, term)
-        return replace(total, bias=bias, strict=atom.is_strict == positive)
+            unsure = self.may_be_infinite(total) and self.may_be_infinite(term)
+            total = self.note(self.step(Op.ADD, total, term), unsure, str(part))
+        return replace(total, bias=part.constant)
+
+    def note(self, made: Operand, may_fail: bool, label: str = "", infinite: bool = True) -> Operand:
+        """What can become of a step: infinity, or no number at all."""
+        if infinite:
+            self.infinite.add(made.step)
+        if may_fail:
+            self.labels[made.step] = label
+        return made
+
+    def may_be_infinite(self, operand: Operand) -> bool:
+        """Whether an operand can be infinite, though channels are finite: by overflow, or because its step is."""
+        return abs(operand.weight) > 1 or operand.bias != 0 or operand.step in self.infinite
 
     def best(self, signals: Sequence[Operand], largest: bool) -> Operand:
         total = signals[0]

@@ -1,7 +1,8 @@
 """The functions of an expression on traces: one pass each over the samples, whatever the window.
 
-A function is computed in double precision, in the order of time. Sums over windows are kept as two floats each, so that
-they do not drift: what is subtracted at the end of a window is what was added at its beginning.
+A function is computed in double precision, in the order of time. Sums do not drift: that of a mean is two floats,
+and what is subtracted at the end of a window is what was added at its beginning; those of a standard deviation are of
+the samples in the window alone. Monitors and exports repeat these operations in this order (`formula/export`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Floats
-from ..errors import FormulaError
-from ..formula.expressions import ELAPSED, PRODUCT, QUOTIENT, UNKNOWN_STEP, Call, Step, Sum, Weights, samples_to_time
-from ..formula.nodes import Formula
+from ..errors import FormulaError, SignalError
+from ..formula.expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Step, Sum, samples_to_time
+from ..formula.nodes import Formula, Historically, Once, atom, interval
+from ..formula.program import compile_program
+from .interpreter import pack_bytecode, run_bytecode
 from .jit_cache import njit_on_disk
 
 Rows = Callable[[str], Floats]
@@ -32,31 +35,36 @@ def call_values(
     `known` has calls that are computed already, and gets this one.
     """
     if call not in known:
-        known[call] = _compute(call, rows, holds, starts, step, known)
+        known[call] = _require_numbers(_compute(call, rows, holds, starts, step, known), call)
     return known[call]
 
 
-def sum_values(weights: Weights, constant: float, rows: Rows, holds: Holds, starts: Any, step: Step | None,
-               known: dict[Call, Floats]) -> Floats:  # fmt: skip
+def _require_numbers(values: Floats, what: Call | Sum) -> Floats:
+    wrong = int(np.isnan(values).sum())
+    if wrong:
+        raise SignalError(f"{what} is not a number at {wrong} of {values.size} samples: it overflows")
+    return values
+
+
+def sum_values(
+    part: Sum, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]
+) -> Floats:
     """A sum of terms, added in the order they are written."""
     total: Floats | None = None
-    for term, weight in weights:
-        row = rows(term) if isinstance(term, str) else call_values(term, rows, holds, starts, step, known)
-        part = row if weight == 1 else weight * row
-        total = part if total is None else total + part
-    if total is None:
-        return np.full(int(starts[-1]), constant)
-    return total + constant if constant else total
+    with np.errstate(all="ignore"):
+        for term, weight in part.weights:
+            row = rows(term) if isinstance(term, str) else call_values(term, rows, holds, starts, step, known)
+            added = row if weight == 1 else weight * row
+            total = added if total is None else total + added
+        if total is None:
+            return np.full(int(starts[-1]), part.constant)
+        total = total + part.constant if part.constant else total
+    return total if len(part.weights) == 1 else _require_numbers(total, part)
 
 
 def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | None, known: dict[Call, Floats]) -> Floats:
     def values(part: Sum) -> Floats:
-        return sum_values(part.weights, part.constant, rows, holds, starts, step, known)
-
-    def seconds() -> float:
-        if step is None:
-            raise FormulaError(f"{call} is per second, and {UNKNOWN_STEP}")
-        return float(step.seconds)
+        return sum_values(part, rows, holds, starts, step, known)
 
     if call.function == ELAPSED:
         (formula,) = call.arguments
@@ -85,13 +93,15 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
             case "diff":
                 return np.asarray(_diff(inside[0], starts, lag))
             case "rate":
-                return np.asarray(_diff(inside[0], starts, 1)) / seconds()
-            case "mean" | "std":
-                return np.asarray(_moments(inside[0], starts, lag, call.function == "std"))
+                return np.asarray(_diff(inside[0], starts, 1)) / call.seconds(step)
+            case "mean":
+                return np.asarray(trailing_means(inside[0], starts, lag))
+            case "std":
+                return np.asarray(_std(inside[0], starts, lag))
             case "lowest" | "highest":
-                return np.asarray(_extremes(inside[0], starts, lag, 1.0 if call.function == "highest" else -1.0))
+                return _extremes(inside[0], starts, lag, call.function == "highest")
             case "integral":
-                return np.asarray(_integral(inside[0], starts)) * seconds()
+                return np.asarray(_integral(inside[0], starts)) * call.seconds(step)
             case _ if call.function == PRODUCT:
                 return inside[0] * inside[1]
             case _ if call.function == QUOTIENT:
@@ -112,80 +122,72 @@ def _diff(x: Any, starts: Any, lag: Any) -> Any:
 
 
 @njit_on_disk()
-def _moments(x: Any, starts: Any, size: Any, spread: Any) -> Any:
-    """Mean, or standard deviation (of the window itself), by sums of values and squares in two floats each."""
+def trailing_means(x: Any, starts: Any, size: Any) -> Any:
+    """The mean of the last `size` samples, by a sum in two floats: the second has what rounding takes."""
     y = np.empty_like(x)
     for case in range(len(starts) - 1):
         first = starts[case]
-        s = c = q = d = 0.0
+        s = c = 0.0
         for t in range(first, starts[case + 1]):
-            for sign in (1.0, -1.0):
-                at = t if sign > 0 else t - size
-                if at < first:
-                    continue
-                v = sign * x[at]
+            a = s + x[t]
+            b = a - s
+            c += (s - (a - b)) + (x[t] - b)
+            if t - size >= first:
+                s, v = a, -x[t - size]
                 a = s + v
                 b = a - s
                 c += (s - (a - b)) + (v - b)
-                s = a + c
-                c -= s - a
-                if spread:
-                    # the square, and what rounding took from it
-                    big = 134217729.0 * x[at]
-                    high = big - (big - x[at])
-                    low = x[at] - high
-                    p = x[at] * x[at]
-                    e = ((high * high - p) + 2.0 * high * low) + low * low
-                    p, e = sign * p, sign * e
-                    a = q + p
-                    b = a - q
-                    d += (q - (a - b)) + (p - b) + e
-                    q = a + d
-                    d -= q - a
-            n = float(min(size, t - first + 1))
-            if not spread:
-                y[t] = (s + c) / n
-                continue
-            # q - s*s/n in two floats
-            big = 134217729.0 * s
-            high = big - (big - s)
-            low = s - high
-            p = s * s
-            e = ((high * high - p) + 2.0 * high * low) + low * low + 2.0 * s * c
-            r = p / n
-            big = 134217729.0 * r
-            rh = big - (big - r)
-            rl = r - rh
-            back = r * n
-            big = 134217729.0 * n
-            nh = big - (big - n)
-            nl = n - nh
-            lost = ((rh * nh - back) + rh * nl + rl * nh) + rl * nl
-            rest = ((p - back) - lost + e) / n
-            v = ((q - r) + (d - rest)) / n
-            y[t] = sqrt(v) if v > 0.0 else 0.0
+            s = a + c
+            c -= s - a
+            y[t] = s / float(min(size, t - first + 1))
     return y
 
 
 @njit_on_disk()
-def _extremes(x: Any, starts: Any, size: Any, sign: Any) -> Any:
-    """The largest, or with sign -1 the smallest, of the last `size` samples, by a queue of those that may become it."""
+def _std(x: Any, starts: Any, size: Any) -> Any:
+    """The standard deviation of the last `size` samples, by sums of differences from a sample `r` and of their squares.
+
+    Samples are taken in blocks of `size`. A window is the end of one block and the beginning of the next; r is the last
+    sample of the former, which is in the window, so that little is lost where the sums are subtracted. When a block is
+    full, the sums of all its ends are made.
+    """
     y = np.empty_like(x)
     longest = 1
     for case in range(len(starts) - 1):
         longest = max(longest, starts[case + 1] - starts[case])
-    queue = np.empty(longest, np.int64)
+    sums, squares = np.empty(min(size, longest) + 1), np.empty(min(size, longest) + 1)
     for case in range(len(starts) - 1):
-        first, head, tail = starts[case], 0, 0
+        first = starts[case]
+        sums[:] = 0.0
+        squares[:] = 0.0
+        place, s, q, r = 0, 0.0, 0.0, x[first]
         for t in range(first, starts[case + 1]):
-            if head < tail and queue[head] <= t - size:
-                head += 1
-            while head < tail and sign * x[queue[tail - 1]] <= sign * x[t]:
-                tail -= 1
-            queue[tail] = t
-            tail += 1
-            y[t] = x[queue[head]]
+            d = x[t] - r
+            s += d
+            q += d * d
+            place += 1
+            if place == size:
+                place, s, q, r = 0, 0.0, 0.0, x[t]
+                a = b = 0.0
+                for i in range(size - 1, -1, -1):
+                    d = x[t - size + 1 + i] - r
+                    a += d
+                    b += d * d
+                    sums[i], squares[i] = a, b
+            a, b = s + sums[place], q + squares[place]
+            n = float(min(size, t - first + 1))
+            v = (b - a * a / n) / n
+            y[t] = 0.0 if v <= 0.0 else sqrt(v)  # no number stays none
     return y
+
+
+def _extremes(x: Floats, starts: Any, size: int, largest: bool) -> Floats:
+    """The largest, or the smallest, of the last `size` samples: what `O[0,size-1] (x >= 0)` gives, or H."""
+    formula = (Once if largest else Historically)(atom("x", ">=", 0.0), interval(0, size - 1))
+    packed = pack_bytecode(compile_program(formula), ("x",), np.float64, verdict=False, closed=False)
+    y = np.empty((1, x.size))
+    run_bytecode(packed, x.reshape(1, 1, -1), np.asarray(starts, np.int64), y, 0, len(starts) - 1)
+    return y.reshape(-1)
 
 
 @njit_on_disk()

@@ -25,6 +25,7 @@ import numpy as np
 
 from ..data.arrays import Floats
 from ..errors import UnsupportedError
+from ..formula.expressions import Step
 from ..formula.measures import expand_definition, horizon
 from ..formula.nodes import (
     FUTURE,
@@ -85,7 +86,7 @@ class BoundedSubformulas:
 
     def if_ended(self) -> Floats:
         """`[leaf, sample]` over the recent samples, as if the trace ended now."""
-        seen = np.array(self.recent).T.copy()
+        seen = np.array(self.recent, np.float64).T.copy()
         return seen if self.plain else self._run(seen[None])[0]
 
     def _run(self, X: Floats) -> Floats:
@@ -312,13 +313,13 @@ Row = Sequence[float]
 class FutureMonitor:
     """Follows a future formula; `update` gives (low, high), `final_value` the value if the trace ends here."""
 
-    def __init__(self, formula: Formula, channels: tuple[str, ...]) -> None:
+    def __init__(self, formula: Formula, channels: tuple[str, ...], step: Step | None = None) -> None:
         skeleton = UnboundedPart(formula)
         signals: list[Formula] = []
         leaves = [rewrite_over_signals(leaf, True, signals) for leaf in skeleton.leaves]
         self.shape = skeleton.top
         self.reach = farthest_reach(skeleton.leaves)
-        self.next_signals = compile_values(signals, channels)
+        self.next_signals = compile_values(signals, channels, step)
         self.leaves = BoundedSubformulas(leaves, signals, self.reach)
         self.tops = [TopOperator(part) for part in _top_parts(skeleton.top)]
         self.seen = 0
@@ -445,10 +446,10 @@ Signal = tuple[list[float], float | None]
 class FullHistoryMonitor:
     """As `FutureMonitor`, for any formula without a past operator around a future one."""
 
-    def __init__(self, formula: Formula, channels: tuple[str, ...]) -> None:
+    def __init__(self, formula: Formula, channels: tuple[str, ...], step: Step | None = None) -> None:
         signals: list[Formula] = []
         self.formula = rewrite_over_signals(formula, True, signals)
-        self.next_signals = compile_values(signals, channels)
+        self.next_signals = compile_values(signals, channels, step)
         self.rows: list[list[float]] = [[] for _ in signals]
 
     def update(self, sample: Sample) -> tuple[float, float]:

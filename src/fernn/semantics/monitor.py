@@ -10,25 +10,24 @@ narrows, and once it lies on one side of zero the verdict is known, whatever fol
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.dataset import LARGEST_WHOLE
 from ..data.frames import is_frame
-from ..errors import SignalError, UnsupportedError
-from ..formula.export.python import update_source
+from ..errors import FormulaError, SignalError, UnsupportedError
+from ..formula.export.python import SourceWriter, rebound_names
 from ..formula.export.target import JUST_VIOLATED
-from ..formula.expressions import require_plain
+from ..formula.expressions import Step
 from ..formula.measures import channels as channels_of
-from ..formula.measures import direction
+from ..formula.measures import direction, needs_step
 from ..formula.nodes import Atom, Formula, walk
 from ..formula.parser import parse
-from ..formula.program import compile_program
+from ..formula.program import Program, compile_with_functions
 
 Sample = Mapping[str, float] | Sequence[float]
 """Values by channel name, or in the order of the channels."""
@@ -58,88 +57,102 @@ def _hide_zero_marker(value: float) -> float:
     return 0.0 if value in (JUST_VIOLATED, -JUST_VIOLATED) else value
 
 
-def compile_values(formulas: Sequence[Formula], channels: tuple[str, ...]) -> Callable[[Sample], tuple[float, ...]]:
+def compile_values(
+    formulas: Sequence[Formula], channels: tuple[str, ...], step: Step | None = None
+) -> Callable[[Sample], tuple[float, ...]]:
     """A function that takes the next sample and gives the value of each formula now.
 
     Values are robustness, but for the smallest negative float, which says zero and not satisfied.
     """
-    results = [_suffix_names(f"s{len(compile_program(formula).steps) - 1}", k) for k, formula in enumerate(formulas)]
+    code = compile_with_functions(tuple(formulas), step)
+    results = [f"s{root}" for root in code.roots]
     update: Callable[[Sample], tuple[float, ...]] = _compile_update(
-        formulas, channels, [], [f"return {', '.join(results)},"]
+        formulas, code, channels, [], [f"return {', '.join(results)},"]
     )
     return update
 
 
 def compile_past_monitor(
-    formula: Formula, channels: tuple[str, ...]
+    formula: Formula, channels: tuple[str, ...], step: Step | None = None
 ) -> tuple[Callable[[Sample], Reading], Callable[[], Any]]:
     """A function that takes the next sample and gives the reading now; and one that gives (count, last reading)."""
-    strict = any(o is not None and o.strict for step in compile_program(formula).steps for o in (step.a, step.b))
+    code = compile_with_functions((formula,), step)
+    strict = any(o is not None and o.strict for each in code.steps for o in (each.a, each.b))
     shown = f"0.0 if v == {JUST_VIOLATED} else v" if strict else "v"
     ending = [
-        f"v = s{len(compile_program(formula).steps) - 1}",
+        f"v = s{code.roots[0]}",
         "if v != last:",  # most samples change nothing, and a reading can be handed out again
         "    last = v",
         f"    z = {shown}",
         "    current = new(Reading, (z, z, v >= 0.0))",
         "return current",
     ]
-    made: tuple[Any, Any] = _compile_update([formula], channels, ["last = None", "current = None"], ending)
+    made: tuple[Any, Any] = _compile_update([formula], code, channels, ["last = None", "current = None"], ending)
     return made
 
 
-def _compile_update(formulas: Sequence[Formula], channels: tuple[str, ...], setup: list[str], ending: list[str]) -> Any:
+def _compile_update(
+    formulas: Sequence[Formula], code: Program, channels: tuple[str, ...], setup: list[str], ending: list[str]
+) -> Any:
     """`update`, or with a setup of its own `update` and a function that gives its state."""
-    read = tuple(dict.fromkeys(name for formula in formulas for name in compile_program(formula).channels))
+    read = code.channels
     names = {name: f"x{i}" for i, name in enumerate(read)}
-    start, atoms, body = ["n = -1", *setup], [], ["n += 1"]
-    for k, formula in enumerate(formulas):
-        before, first, lines = update_source(compile_program(formula), names)
-        start += [_suffix_names(line, k) for line in before if line != "n = -1"]
-        atoms += [_suffix_names(line, k) for line in first]
-        body += [_suffix_names(line, k) for line in lines if line != "n += 1"]
-    rebound = [line.split(" = ")[0] for line in start if " = deque" not in line]
+    labels = [label for _, label in code.labels]
+    writer, single = (
+        SourceWriter(code, names, lambda label: f"labels[{labels.index(label)}]", is_single)
+        for is_single in (False, True)
+    )
+    for each in (writer, single):
+        each.write(range(len(code.steps)))
+    start = ["n = -1", *setup, *writer.start]
+    numbers = range(len(read))
     source = [
         "def make():",
         "    by_name = True",
         *(f"    {line}" for line in start),
         "    def update(sample):",
-        f"        nonlocal {', '.join(['by_name', *rebound])}",
+        f"        nonlocal {', '.join(['by_name', *rebound_names(start)])}",
         "        try:",
         "            if by_name:",
-        *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
+        *(f"                x{i} = sample[NAME{i}]" for i in numbers),
         "                pass",
         "            else:",
         f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
-        *(f"            if x{i}.__class__ is not float: x{i} = as_number(x{i})" for i in range(len(read))),
-        *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in range(len(read))),
-        *(f"            {line}" for line in atoms),
-        "        except (LookupError, TypeError, ValueError, ArithmeticError):",
-        "            by_name = other_way(sample, by_name)",
+        "            others = 0",
+        *(f"            if x{i}.__class__ is not float: x{i} = as_number(x{i}); others += 1" for i in numbers),
+        *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in numbers),
+        f"            if others and not ({' and '.join(f'x{i}.__class__ is single' for i in numbers) or 'False'}):",
+        "                others = 0",  # of several types, all are judged in double precision
+        *(f"                x{i} = double(x{i})" for i in numbers),
+        "            if others:",
+        *(f"                {line}" for line in [*single.first, "pass"]),
+        "            else:",
+        *(f"                {line}" for line in [*writer.first, "pass"]),
+        "        except (LookupError, TypeError, ValueError, ArithmeticError) as error:",
+        "            by_name = other_way(sample, by_name, error)",
         "            return update(sample)",
-        *(f"        {line}" for line in [*body, *ending]),
+        *(f"        {line}" for line in ["n += 1", *writer.body, *ending]),
         "    return update, lambda: (n + 1, current)" if setup else "    return update",
     ]
 
-    def other_way(sample: Any, by_name: bool) -> bool:
+    def other_way(sample: Any, by_name: bool, error: Exception) -> bool:
         """Samples come one way, by name or in order, until one comes the other way; anything else is refused."""
         named = hasattr(sample, "keys")
         listed = hasattr(sample, "__len__") and not isinstance(sample, (str, bytes))
         if named != by_name and (named or listed):
             return named
-        raise SignalError(
-            f"{_describe_bad_sample(sample, formulas, read, channels)} (found {_short_repr(sample)})"
-        ) from None
+        told = (
+            f"{error} is not a number: it overflows"
+            if error.args and error.args[0] in labels
+            else _describe_bad_sample(sample, formulas, read, channels)
+        )
+        raise SignalError(f"{told} (found {_short_repr(sample)})") from None
 
-    space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading}
-    space |= {"new": tuple.__new__, "as_number": as_float} | {f"NAME{i}": name for i, name in enumerate(read)}
+    space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading, "sqrt": sqrt}
+    space |= {"labels": labels, "single": np.float32, "double": float, "new": tuple.__new__, "as_number": as_float}
+    space |= {f"NAME{i}": name for i, name in enumerate(read)}
     exec("\n".join(source), space)
     return space["make"]()
-
-
-def _suffix_names(line: str, k: int) -> str:
-    """The line with its state named for the k-th formula."""
-    return re.sub(r"\b([sqke]\d+)\b", rf"\1_{k}", line) if k else line
 
 
 def as_float(value: Any) -> Any:
@@ -189,11 +202,10 @@ def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> 
         if not -inf < numbers[name] < inf:
             return f"channel {name!r} is not a finite number"
     for atom in (node for formula in formulas for node in walk(formula) if isinstance(node, Atom)):
-        total = 0.0
-        for name, weight in atom.plain:
-            total += weight * numbers[name]
-        if len(atom.weights) > 1 and not -inf < total < inf:
-            return f"the sum in {atom} overflows; scale the channels"
+        if not atom.calls:
+            total = sum(weight * numbers[name] for name, weight in atom.plain)
+            if len(atom.weights) > 1 and not -inf < total < inf:
+                return f"the sum in {atom} overflows; scale the channels"
     return "its values cannot be computed with"
 
 
@@ -214,21 +226,29 @@ class Monitor:
 
     Past formulas, and future ones without a window of their own around an operator over all time,
     need no more memory than their widest window. A sample that is refused leaves the monitor as it was.
+    `step` is the time between samples, `Step(0.1, "s")`: functions over times, and those per second, need it.
     """
 
     update: Callable[[Sample], Reading]
     """Take the next sample; returns what is known now."""
 
-    def __init__(self, formula: Formula | str, channels: Sequence[str] | None = None) -> None:
+    def __init__(self, formula: Formula | str, channels: Sequence[str] | None = None, step: Step | None = None) -> None:
         self.formula = parse(formula) if isinstance(formula, str) else formula
-        require_plain(self.formula, "a monitor")
+        self.step = step
         self.channels = channels_of(self.formula) if channels is None else tuple(channels)
         for name in channels_of(self.formula):
             if name not in self.channels:
                 from ..data.problems import unknown_channel
 
                 raise SignalError(unknown_channel(name, self.channels, "the samples have"))
-        kept = sum(step.amount for step in compile_program(self.formula).steps)
+        try:
+            steps = compile_with_functions((self.formula,), step).steps
+        except FormulaError as error:
+            if step is not None or not needs_step(self.formula):
+                raise
+            hint = 'For a monitor in Python: Monitor(formula, step=fernn.formula.Step(0.1, "s")).'
+            raise FormulaError(error.message, error.text, error.at, hint) from None
+        kept = sum(each.amount for each in steps)
         if kept > MOST_WINDOW_SAMPLES:
             raise UnsupportedError(f"the windows of {self.formula} span {kept} samples, more than a monitor will keep")
         self.reset()
@@ -237,9 +257,9 @@ class Monitor:
         """Forget all samples."""
         self._future: Any = None
         if direction(self.formula) == "past":
-            self.update, self._state = compile_past_monitor(self.formula, self.channels)
+            self.update, self._state = compile_past_monitor(self.formula, self.channels, self.step)
         else:
-            self._future = _make_future_monitor(self.formula, self.channels)
+            self._future = _make_future_monitor(self.formula, self.channels, self.step)
             self.update, self._state = self._follow_future()
 
     @property
@@ -280,10 +300,10 @@ class Monitor:
         return update, lambda: (count, current)
 
 
-def _make_future_monitor(formula: Formula, channels: tuple[str, ...]) -> Any:
+def _make_future_monitor(formula: Formula, channels: tuple[str, ...], step: Step | None) -> Any:
     from .future_monitor import FullHistoryMonitor, FutureMonitor, NeedsFullHistory
 
     try:
-        return FutureMonitor(formula, channels)
+        return FutureMonitor(formula, channels, step)
     except NeedsFullHistory:
-        return FullHistoryMonitor(formula, channels)
+        return FullHistoryMonitor(formula, channels, step)

@@ -22,7 +22,8 @@ from ..data.dataset import hold_last, to_floats
 from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
 from ..errors import DataError, SignalError
-from ..formula.expressions import MISSING, SECONDS, Call, Step, Term
+from ..formula.expressions import MISSING, Call, Step, Term
+from ..formula.expressions import time_step as time_step
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
 from ..formula.printer import quote_name
@@ -45,8 +46,9 @@ class PackedTraces:
     """Names; or the functions that are computed from them, where a formula reads some."""
     step: Step | None = None
     """The time between samples, where it is known."""
-    computed: dict[Call, Floats] = field(default_factory=dict)
-    """Functions of the channels that were computed before, of all traces end to end."""
+    computed: dict[Call, Floats] | None = field(default_factory=dict)
+    """Functions of the channels that were computed before, of all traces end to end; None where they are not kept,
+    since one formula is judged and no more."""
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Texts of channels whose values are indices into them."""
     missing: Bools | None = None
@@ -97,6 +99,18 @@ class PackedTraces:
             return self.starts // len(self.channels)
         return np.arange(self.count + 1, dtype=np.int64) * self.length
 
+    def part(self, low: int, high: int) -> PackedTraces:
+        """The traces from `low` to below `high`, where they are."""
+        if not self.starts.size:
+            size = self.length * len(self.channels)
+            flat, starts = self.flat[low * size : high * size], self.starts
+        else:
+            flat, starts = (
+                self.flat[self.starts[low] : self.starts[high]],
+                self.starts[low : high + 1] - self.starts[low],
+            )
+        return PackedTraces(flat, starts, self.length, high - low, self.channels, self.step, None)
+
     def with_rows(self, rows: Mapping[Term, Array]) -> PackedTraces:
         """The same traces with these channels instead."""
         values = np.stack([np.asarray(row, self.flat.dtype) for row in rows.values()])
@@ -113,11 +127,6 @@ class PackedTraces:
             return self.flat[self.starts[case] : self.starts[case + 1]].reshape(len(self.channels), -1)
         size = self.length * len(self.channels)
         return self.flat[case * size : (case + 1) * size].reshape(len(self.channels), self.length)
-
-
-def time_step(dt: float | None, unit: str | None) -> Step | None:
-    """The time between samples, where it and its unit are known."""
-    return None if dt is None or unit not in SECONDS else Step(dt, unit)
 
 
 def pack_traces(

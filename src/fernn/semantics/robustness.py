@@ -30,6 +30,7 @@ from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
 from .category_checks import check_categories, unknown_categories
+from .function_blocks import run_blocks
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
@@ -156,6 +157,7 @@ def _evaluate(
     rule = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(rule, X, names, nonfinite, step)
     warn_of_categories(rule, made.categories)
+    made.computed = None
     has_functions = has_calls(rule)
     if wanted and is_array and not has_functions:
         packed, _ = _prepare(rule, made, wanted == "verdict", closed)
@@ -215,26 +217,35 @@ def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTrace
     def doubles(name: str) -> Floats:
         return made.row(name).astype(np.float64)
 
-    starts = made.first_samples
+    starts, known = made.first_samples, {} if made.computed is None else made.computed
     rows: dict[Term, Array] = {}
     for term in terms:
         if isinstance(term, str):
             rows[term] = made.row(term)
         else:
-            rows[term] = call_values(term, doubles, holds, starts, made.step, made.computed)
-            wrong = np.flatnonzero(np.isnan(rows[term]))
-            if wrong.size:
-                raise SignalError(f"{term} is not a number at {wrong.size} of {rows[term].size} samples: it overflows")
+            rows[term] = call_values(term, doubles, holds, starts, made.step, known)
     return made.with_rows(rows)
 
 
+def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed: bool) -> tuple[PackedTraces, int]:
+    """Judge all traces: the traces as the program reads them, and what was met."""
+    packed, terms = _prepare(formula, made, verdict, closed)
+    if terms is None:
+        return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+    if made.computed is None and not made.categories and made.missing is None:
+        met = run_blocks(packed, terms, made, out, verdict, lambda part: _with_functions(formula, terms, part))
+        if met is not None:
+            return made, met
+    made = _with_functions(formula, terms, made)
+    return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+
+
 def _verdicts(formula: Formula, given: PackedTraces, closed: bool, warns: bool = True) -> Array:
-    packed, made = _prepare(formula, given, True, closed)
-    out = np.empty((made.count, 1), made.flat.dtype)
-    met = run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
+    out = np.empty((given.count, 1), given.flat.dtype)
+    made, met = _run(formula, given, out, True, closed)
     if met & NONFINITE:
         raise_nonfinite(made, formula)
-    if warns and made is not given:
+    if warns and has_calls(formula):
         from .function_warnings import warn_of_functions
 
         warn_of_functions(formula, given, out[:, 0])
@@ -244,9 +255,9 @@ def _verdicts(formula: Formula, given: PackedTraces, closed: bool, warns: bool =
 
 
 def _at_all_samples_flat(formula: Formula, made: PackedTraces, closed: bool) -> Array:
-    packed, made = _prepare(formula, made, False, closed)
     out = np.empty((1, made.samples), made.flat.dtype)
-    if run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count) & NONFINITE:
+    made, met = _run(formula, made, out, False, closed)
+    if met & NONFINITE:
         raise_nonfinite(made, formula)
     return out.reshape(-1)
 
@@ -305,8 +316,10 @@ _BYTECODE_CACHE: dict[
 """Packed programs, under the formula's identity, with the terms that they read in the place of channels, if any."""
 
 
-def _prepare(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) -> tuple[Bytecode, PackedTraces]:
-    """The program of a formula, and the traces as it reads them."""
+def _prepare(
+    formula: Formula, made: PackedTraces, verdict: bool, closed: bool
+) -> tuple[Bytecode, tuple[Term, ...] | None]:
+    """The program of a formula, and the terms that it reads where functions are among them."""
     key = (id(formula), made.channels, made.flat.dtype.char, verdict, closed)
     kept = _BYTECODE_CACHE.get(key)
     if kept is None:
@@ -321,5 +334,4 @@ def _prepare(formula: Formula, made: PackedTraces, verdict: bool, closed: bool) 
         channels = made.channels if terms is None else terms
         packed = pack_bytecode(compile_program(formula), channels, made.flat.dtype, verdict=verdict, closed=closed)
         kept = _BYTECODE_CACHE[key] = (formula, packed, terms)
-    _, packed, terms = kept
-    return packed, made if terms is None else _with_functions(formula, terms, made)
+    return kept[1:]

@@ -8,11 +8,9 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import Floats, Ints
-from ..errors import SignalError
-from ..formula.expressions import Call, Sum
+from ..formula.expressions import Call, Sum, time_step
 from ..formula.nodes import Atom, Formula
 from .function_signals import sum_values
-from .packed_traces import time_step
 from .robustness import satisfied
 
 
@@ -29,11 +27,7 @@ class SignalTable:
 
     def values(self, expression: Sum) -> Floats:
         """What the expression gives at every sample, of all traces end to end."""
-        row = sum_values(
-            expression.weights, expression.constant, self._row, self._holds, self.starts, self._step, self._known
-        )
-        if np.isnan(row).any():
-            raise SignalError(f"{expression} is not a number at {int(np.isnan(row).sum())} samples: it overflows")
+        row = sum_values(expression, self._row, self._holds, self.starts, self._step, self._known)
         return np.ascontiguousarray(row, np.float64)
 
     def forget(self) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from ...errors import UnsupportedError
+from ..expressions import time_step
 from ..nodes import Formula
-from ..program import Instruction, Op, Operand
-from .target import JUST_VIOLATED, describe_windows, forward_program, operand_expression
+from ..program import Instruction, Op, Operand, Program
+from .python import steps_handed_on
+from .target import JUST_VIOLATED, describe_windows, one_way_program, operand_expression
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -15,140 +19,250 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit: str | None = None) -> str:
     """Source with NAME_robustness over a whole trace and, for past formulas, NAME_init and NAME_step.
 
-    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as NAME_DT.
+    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as NAME_DT. Functions over
+    times need it.
     """
     if not _NAME.fullmatch(name):
         raise UnsupportedError(f"{name!r} cannot begin a C identifier")
-    code, from_end = forward_program(formula, "the C export")
-    names = {channel: f"x[{i}]" for i, channel in enumerate(code.channels)}
-    steps = [_step(i, step, names) for i, step in enumerate(code.steps)]
+    code, from_end = one_way_program(formula, "the C export", time_step(dt, unit))
+    width, big = max(1, len(code.channels)), name.upper()
+    early = [i for i in range(len(code.steps)) if i in code.early]
+    splits = from_end and bool(code.functions)
+    writer = _Writer(code)
+    writer.write(range(len(code.steps)) if not splits else early)
+    state, start = writer.fields, writer.start
+    step = "" if dt is None else f"\n#define @BIG@_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
     order = ", ".join(f"{i}: {channel}" for i, channel in enumerate(code.channels)) or "none"
-    feeding = "from the last sample to the first" if from_end else "in order; it returns the robustness so far"
-    width = max(1, len(code.channels))
-    meaning = _harmless(describe_windows(formula, dt, unit))
-    step = "" if dt is None else f"\n#define {name.upper()}_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
-    is_sum = [step.op == Op.SUM for step in code.steps]
-    sums = [line for (_, _, body), first in zip(steps, is_sum, strict=True) if first for line in body]
-    bodies = [line for (_, _, body), first in zip(steps, is_sum, strict=True) if not first for line in body]
-    overflow = "\n * NAN means that a sum of channels overflows: that sample was not taken." if sums else ""
-    return f"""\
+    if splits:
+        later = _Writer(code)
+        later.write(i for i in range(len(code.steps)) if i not in code.early)
+        state, start = [*state, *later.fields], [*start, *later.start]
+        step += f"\n#define @BIG@_WORK {max(1, len(steps_handed_on(code)))} /* doubles a sample that functions give */"
+        steps, whole = _two_passes(code, writer, later), _WHOLE_BY_WORK
+    else:
+        feeding = "from the last sample to the first" if from_end else "in order; it returns the robustness so far"
+        steps = _one_pass(code, writer, feeding)
+        whole = _WHOLE.replace("@PLACE@", "(n - 1 - i)" if from_end else "i")
+    what = "a value is not finite" + ", or a sum of channels overflows" * any(s.op == Op.SUM for s in code.steps)
+    what += ", or a function is not a number" * bool(code.functions)
+    refused = f"{what}: the trace is not judged." if splits else f"{what}: that sample was not taken."
+    comment = f"""\
 /* {_harmless(str(formula))}
  *
  * Written by fernn. Channels of a sample: {_harmless(order)}.
- * {meaning}
+ * {_harmless(describe_windows(formula, dt, unit))}
  * A result of zero or more means satisfied. (The smallest negative double stands for
- * zero where a strict comparison just fails.){overflow}
+ * zero where a strict comparison just fails.)
+ * NAN means that {refused}{_WORK_NOTE.replace("NAME", name).replace("BIG", big) if splits else ""}
  */
+"""
+    source = f"""\
 #include <math.h>
 #include <stddef.h>
 
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc does this with -std=c99 */
+#ifdef __FAST_MATH__
+#error "fast math changes what the formula means"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
 #endif
 
-#define {name.upper()}_CHANNELS {width}{step}
+#define @BIG@_CHANNELS {width}{step}
 
-typedef struct {{ long at; double value; }} {name}_entry;
+typedef struct {{ long long at; double value; }} @NAME@_entry;
 
 typedef struct {{
-    long n;
-{"".join(f"    {line}{chr(10)}" for fields, _, _ in steps for line in fields)}}} {name}_state;
+    long long n;
+{_block(state)}}} @NAME@_state;
 
-void {name}_init({name}_state *m)
+void @NAME@_init(@NAME@_state *m)
 {{
     m->n = -1;
-{"".join(f"    {line}{chr(10)}" for _, start, _ in steps for line in start)}}}
+{_block(start)}}}
 
+{steps}
+{whole}
+#ifdef FERNN_MAIN
+{_MAIN.replace("@WORK@", _WORK_ARRAY if splits else "").replace("@PASSED@", ", work" if splits else "")}#endif
+"""
+    return comment + source.replace("@NAME@", name).replace("@BIG@", big)
+
+
+def _block(lines: Iterable[str], depth: int = 4) -> str:
+    return "".join(" " * depth + line + "\n" for line in lines)
+
+
+def _one_pass(code: Program, writer: _Writer, feeding: str) -> str:
+    checked = [f"if (!isfinite(x[{i}])) return NAN;" for i in range(len(code.channels))]
+    return f"""\
 /* Feed samples {feeding}. */
-double {name}_step({name}_state *m, const double *x)
+double @NAME@_step(@NAME@_state *m, const double *x)
 {{
     double a, b;
     (void)a; (void)b; (void)x;
-{"".join(f"    {line}{chr(10)}" for line in sums)}    m->n++;
-{"".join(f"    {line}{chr(10)}" for line in bodies)}    return s{len(steps) - 1};
+{_block([*checked, *writer.first, "m->n++;", *writer.body])}    return s{code.roots[0]};
+}}
+"""
+
+
+def _two_passes(code: Program, writer: _Writer, later: _Writer) -> str:
+    """Functions in the order of time, then the formula from the last sample to the first."""
+    checked = [f"if (!isfinite(x[{i}])) return 0;" for i in range(len(code.channels))]
+    first = [line.replace("return NAN", "return 0") for line in writer.first]
+    given = [f"given[{k}] = s{i};" for k, i in enumerate(steps_handed_on(code))]
+    taken = [f"const double s{i} = given[{k}];" for k, i in enumerate(steps_handed_on(code))]
+    return f"""\
+/* What the functions give for a sample; feed samples in order. 0 where the sample cannot be taken. */
+int @NAME@_functions(@NAME@_state *m, const double *x, double *given)
+{{
+    double a, b;
+    (void)a; (void)b; (void)x;
+{_block([*checked, *first, "m->n++;", *writer.body, *given])}    return 1;
 }}
 
-/* The robustness of a whole trace of n samples, sample after sample; n must not be zero. */
-double {name}_robustness({name}_state *m, const double *trace, size_t n)
+/* Feed samples, and what the functions gave for each, from the last sample to the first. */
+double @NAME@_step(@NAME@_state *m, const double *x, const double *given)
 {{
+    double a, b;
+    (void)a; (void)b; (void)x;
+{_block([*taken, *later.first, "m->n++;", *later.body])}    return s{code.roots[0]};
+}}
+"""
+
+
+_WORK_NOTE = """
+ * Functions look back and the formula looks ahead: NAME_robustness computes the functions first
+ * and keeps them in `work`, an array of n * BIG_WORK doubles that the caller provides."""
+_WHOLE = """\
+/* The robustness of a whole trace of n samples, sample after sample; n must not be zero. */
+double @NAME@_robustness(@NAME@_state *m, const double *trace, size_t n)
+{
     double value = NAN;
     size_t i;
-    {name}_init(m);
-    for (i = 0; i < n; i++) {{
-        value = {name}_step(m, trace + {"(n - 1 - i)" if from_end else "i"} * {name.upper()}_CHANNELS);
+    @NAME@_init(m);
+    for (i = 0; i < n; i++) {
+        value = @NAME@_step(m, trace + @PLACE@ * @BIG@_CHANNELS);
         if (isnan(value))
             return value;
-    }}
+    }
     return value;
-}}
-
-#ifdef FERNN_MAIN
+}
+"""
+_WHOLE_BY_WORK = """\
+/* The robustness of a whole trace of n samples, sample after sample; n must not be zero.
+ * `work` has room for n * @BIG@_WORK doubles. */
+double @NAME@_robustness(@NAME@_state *m, const double *trace, size_t n, double *work)
+{
+    double value = NAN;
+    size_t i;
+    @NAME@_init(m);
+    for (i = 0; i < n; i++)
+        if (!@NAME@_functions(m, trace + i * @BIG@_CHANNELS, work + i * @BIG@_WORK))
+            return NAN;
+    m->n = -1;
+    for (i = n; i-- > 0;)
+        value = @NAME@_step(m, trace + i * @BIG@_CHANNELS, work + i * @BIG@_WORK);
+    return value;
+}
+"""
+_WORK_ARRAY = """
+    double *work = malloc(count / @BIG@_CHANNELS * @BIG@_WORK * sizeof *work);
+    if (!work)
+        return 2;"""
+_MAIN = """\
 /* cc -std=c99 -O2 -DFERNN_MAIN FILE.c -lm: reads a trace, one sample a line, and prints its robustness. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int main(void)
-{{
-    static {name}_state state;
+{
+    static @NAME@_state state;
     static char line[65536];
     double *trace = NULL;
     size_t count = 0, room = 0, number = 0;
-    while (fgets(line, sizeof line, stdin)) {{
+    while (fgets(line, sizeof line, stdin)) {
         char *at = line + strspn(line, " ,;\\t\\r\\n"), *end;
         int found = 0;
         number++;
         if (!*at)
             continue;
-        for (; *at; at = end + strspn(end, " ,;\\t\\r\\n"), found++) {{
+        for (; *at; at = end + strspn(end, " ,;\\t\\r\\n"), found++) {
             const double value = strtod(at, &end);
-            if (end == at || !isfinite(value) || found == {name.upper()}_CHANNELS)
+            if (end == at || !isfinite(value) || found == @BIG@_CHANNELS)
                 break;
             if (count == room && !(trace = realloc(trace, (room = room ? 2 * room : 1024) * sizeof *trace)))
                 return 2;
             trace[count++] = value;
-        }}
-        if (*at || found != {name.upper()}_CHANNELS)
+        }
+        if (*at || found != @BIG@_CHANNELS)
             return fprintf(stderr, "line %lu: expected %d finite numbers\\n", (unsigned long)number,
-                           {name.upper()}_CHANNELS), 2;
-    }}
+                           @BIG@_CHANNELS), 2;
+    }
     if (count == 0)
-        return fprintf(stderr, "no samples\\n"), 2;
-    const double value = {name}_robustness(&state, trace, count / {name.upper()}_CHANNELS);
+        return fprintf(stderr, "no samples\\n"), 2;@WORK@
+    const double value = @NAME@_robustness(&state, trace, count / @BIG@_CHANNELS@PASSED@);
     if (isnan(value))
-        return fprintf(stderr, "a sum of channels overflows\\n"), 2;
+        return fprintf(stderr, "a sum of channels or a function overflows\\n"), 2;
     printf("%.17g\\n", value);
     return 0;
-}}
-#endif
-""".replace("_entry_", f"{name}_entry")
+}
+"""
 
 
-def _step(i: int, step: Instruction, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+@dataclass
+class _Writer:
+    """Fields of the state, lines that set them, that read a sample without changing them, and that take it in."""
+
+    code: Program
+    fields: list[str] = field(default_factory=list)
+    start: list[str] = field(default_factory=list)
+    first: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
+
+    def write(self, places: Iterable[int]) -> None:
+        """Write these steps, which come in order."""
+        names = {channel: f"x[{i}]" for i, channel in enumerate(self.code.channels)}
+        labels = dict(self.code.labels)
+        for i in places:
+            step = self.code.steps[i]
+            a = _read(step.a, "a", names) if step.a is not None else []
+            b = _read(step.b, "b", names) if step.b is not None else []
+            if i not in self.code.early:
+                fields, start, body = _late(i, step, a, b)
+                values: list[str] = []
+            else:
+                fields, start, values, body = _early(i, step, a, b)
+            self.fields += fields
+            self.start += start
+            self.first += values
+            self.body += body
+            if step.op == Op.SUM and not step.amount:
+                self.first.append(f"if (!isfinite(s{i})) return NAN;")
+            elif i in labels:
+                self.first.append(f"if (isnan(s{i})) return NAN;")
+
+
+def _read(operand: Operand, into: str, names: dict[str, str]) -> list[str]:
+    lines = [f"{into} = {operand_expression(operand, names)};"]
+    return [*lines, f"if ({into} == 0.0) {into} = {JUST_VIOLATED};"] if operand.strict else lines
+
+
+def _late(i: int, step: Instruction, a: list[str], b: list[str]) -> tuple[list[str], list[str], list[str]]:
     """Fields of the state, lines that set them, and lines that take one sample through the step."""
-
-    def read(operand: Operand | None, into: str) -> list[str]:
-        assert operand is not None
-        lines = [f"{into} = {operand_expression(operand, names)};"]
-        return [*lines, f"if ({into} == 0.0) {into} = {JUST_VIOLATED};"] if operand.strict else lines
-
-    a = read(step.a, "a") if step.a is not None else []
-    b = read(step.b, "b") if step.b is not None else []
     match step.op:
         case Op.FILL:
             return [], [], [f"const double s{i} = {_number(step.fill)};"]
         case Op.COPY:
             return [], [], [*a, f"const double s{i} = a;"]
-        case Op.SUM:
-            return [], [], [*a, *b, f"const double s{i} = a + b;", f"if (!isfinite(s{i})) return NAN;"]
         case Op.MIN | Op.MAX:
             less = "<" if step.op == Op.MIN else ">"
             return [], [], [*a, *b, f"const double s{i} = a {less} b ? a : b;"]
         case Op.SHIFT:
-            fields = [f"double q{i}[{step.amount}];"]
-            start = [f"for (long i = 0; i < {step.amount}; i++) m->q{i}[i] = {_number(step.fill)};"]
             slot = f"m->q{i}[m->n % {step.amount}]"
-            return fields, start, [f"const double s{i} = {slot};", *a, f"{slot} = a;"]
+            return *_shift_state(i, step), [f"const double s{i} = {slot};", *a, f"{slot} = a;"]
         case Op.RUN_MIN | Op.RUN_MAX:
             worst, less = ("INFINITY", "<") if step.op == Op.RUN_MIN else ("-INFINITY", ">")
             body = [*a, f"if (a {less} m->r{i}) m->r{i} = a;", f"const double s{i} = m->r{i};"]
@@ -157,21 +271,176 @@ def _step(i: int, step: Instruction, names: dict[str, str]) -> tuple[list[str], 
             worst, less, more = ("-INFINITY", "<", ">") if step.op == Op.HOLD_MAX else ("INFINITY", ">", "<")
             body = [*a, *b, f"if (a {less} m->r{i}) m->r{i} = a;", f"if (b {more} m->r{i}) m->r{i} = b;"]
             return [f"double r{i};"], [f"m->r{i} = {worst};"], [*body, f"const double s{i} = m->r{i};"]
+    push = _push(i, step, "a")
+    return *_queue_state(i, step), [*a, *push, f"const double s{i} = m->q{i}[m->head{i}].value;"]
+
+
+def _shift_state(i: int, step: Instruction) -> tuple[list[str], list[str]]:
+    start = [f"for (long i = 0; i < {step.amount}; i++) m->q{i}[i] = {_number(step.fill)};"]
+    return [f"double q{i}[{step.amount}];"], start
+
+
+def _queue_state(i: int, step: Instruction) -> tuple[list[str], list[str]]:
+    return [f"@NAME@_entry q{i}[{step.amount}];", f"long head{i}, size{i};"], [f"m->head{i} = m->size{i} = 0;"]
+
+
+def _push(i: int, step: Instruction, a: str) -> list[str]:
+    """Take a value into the queue of those that may come to be the best of a window."""
     width, worse = step.amount, ">=" if step.op == Op.WINDOW_MIN else "<="
     queue, head, size = f"m->q{i}", f"m->head{i}", f"m->size{i}"
     last = f"{queue}[({head} + {size} - 1) % {width}]"
-    return (
-        [f"_entry_ q{i}[{width}];", f"long head{i}, size{i};"],
-        [f"{head} = {size} = 0;"],
-        [
-            *a,
-            f"while ({size} && {last}.value {worse} a) {size}--;",
-            f"if ({size} && {queue}[{head}].at <= m->n - {width}) {{ {head} = ({head} + 1) % {width}; {size}--; }}",
-            f"{size}++;",
-            f"{last}.at = m->n; {last}.value = a;",
-            f"const double s{i} = {queue}[{head}].value;",
-        ],
-    )
+    return [
+        f"while ({size} && {last}.value {worse} {a}) {size}--;",
+        f"if ({size} && {queue}[{head}].at <= m->n - {width}) {{ {head} = ({head} + 1) % {width}; {size}--; }}",
+        f"{size}++;",
+        f"{last}.at = m->n; {last}.value = {a};",
+    ]
+
+
+def _early(i: int, step: Instruction, a: list[str], b: list[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Fields, lines that set them, lines that give the value of the step, and those that take the sample in."""
+    width, s = step.amount, f"const double s{i}"
+    match step.op:
+        case Op.FILL:
+            return [], [], [f"{s} = {_number(step.fill)};"], []
+        case Op.COPY:
+            return [], [], [*a, f"{s} = a;"], []
+        case Op.SUM | Op.ADD:
+            return [], [], [*a, *b, f"{s} = a + b;"], []
+        case Op.TIMES:
+            return [], [], [*a, *b, f"{s} = a * b;"], []
+        case Op.OVER:
+            rest = "a > 0.0 ? INFINITY : a < 0.0 ? -INFINITY : 0.0"
+            return [], [], [*a, *b, f"{s} = b != 0.0 ? a / b : {rest};"], []
+        case Op.ABS:
+            return [], [], [*a, f"{s} = fabs(a);"], []
+        case Op.ROOT:
+            return [], [], [*a, f"{s} = sqrt(a);"], []
+        case Op.MIN | Op.MAX:
+            return [], [], [*a, *b, f"{s} = a {'<' if step.op == Op.MIN else '>'} b ? a : b;"], []
+        case Op.SHIFT:
+            fields, start = _shift_state(i, step)
+            values = [*a, f"const double a{i} = a, s{i} = m->q{i}[(m->n + 1) % {width}];"]
+            return fields, start, values, [f"m->q{i}[m->n % {width}] = a{i};"]
+        case Op.RUN_MIN | Op.RUN_MAX:
+            worst, less = ("INFINITY", "<") if step.op == Op.RUN_MIN else ("-INFINITY", ">")
+            return (
+                [f"double r{i};"],
+                [f"m->r{i} = {worst};"],
+                [*a, f"{s} = a {less} m->r{i} ? a : m->r{i};"],
+                [f"m->r{i} = s{i};"],
+            )
+        case Op.HOLD_MAX | Op.HOLD_MIN:
+            worst, less, more = ("-INFINITY", "<", ">") if step.op == Op.HOLD_MAX else ("INFINITY", ">", "<")
+            values = [*a, *b, f"a = a {less} m->r{i} ? a : m->r{i};", f"{s} = b {more} a ? b : a;"]
+            return [f"double r{i};"], [f"m->r{i} = {worst};"], values, [f"m->r{i} = s{i};"]
+        case Op.WINDOW_MIN | Op.WINDOW_MAX:
+            values = [
+                *a,
+                f"const double a{i} = a;",
+                f"const long gone{i} = m->size{i} && m->q{i}[m->head{i}].at <= m->n + 1 - {width};",
+                f"if (m->size{i} > gone{i}) {{",
+                f"    b = m->q{i}[(m->head{i} + gone{i}) % {width}].value;",
+                f"    a = b {'<' if step.op == Op.WINDOW_MIN else '>'} a ? b : a;",
+                "}",
+                f"{s} = a;",
+            ]
+            return *_queue_state(i, step), values, _push(i, step, f"a{i}")
+        case Op.SINCE:
+            values = [*a, f"{s} = a >= 0.0 ? 0.0 : m->r{i} + 1.0;"]
+            return [f"double r{i};"], [f"m->r{i} = INFINITY;"], values, [f"m->r{i} = s{i};"]
+    return _trailing(i, step, a)
+
+
+def _trailing(i: int, step: Instruction, a: list[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """As `_early`, for functions that keep samples, or sums of them."""
+    width, s = step.amount, f"const double s{i}"
+    full, oldest = f"m->n >= {width - 1}", f"m->q{i}[(m->n + 1) % {width}]"
+    keep = f"m->q{i}[m->n % {width}] = a{i};"
+    per = "" if step.fill == 1 else f" / {step.fill!r}"
+    sums = [f"double f{i}, c{i};"], [f"m->f{i} = m->c{i} = 0.0;"]
+    match step.op:
+        case Op.DIFF:
+            before = f"m->n < 0 ? a : {full} ? {oldest} : m->q{i}[0]"
+            values = [*a, f"const double a{i} = a, s{i} = (a - ({before})){per};"]
+            return [f"double q{i}[{width}];"], [], values, [keep]
+        case Op.MEAN:  # by a sum in two doubles; the operations are those of fernn.semantics.function_signals
+            values = [
+                *a,
+                f"const double a{i} = a;",
+                f"double g{i} = m->f{i} + a{i}, h{i} = m->c{i};",
+                f"b = g{i} - m->f{i};",
+                f"h{i} += (m->f{i} - (g{i} - b)) + (a{i} - b);",
+                f"if ({full}) {{",
+                f"    const double z = -{oldest};",
+                f"    a = g{i} + z;",
+                f"    b = a - g{i};",
+                f"    h{i} += (g{i} - (a - b)) + (z - b);",
+                f"    g{i} = a;",
+                "}",
+                f"a = g{i};",
+                f"g{i} = a + h{i};",
+                f"h{i} -= g{i} - a;",
+                f"{s} = g{i} / ({full} ? {float(width)!r} : (double)(m->n + 2));",
+            ]
+            return [f"double q{i}[{width}];", *sums[0]], sums[1], values, [f"m->f{i} = g{i}; m->c{i} = h{i};", keep]
+        case Op.STD:  # by blocks of samples and the sums of their ends, as there
+            fields = [f"double q{i}[{width}], k{i}[{width}];", f"double f{i}, c{i}, w{i};", f"long m{i};"]
+            start = [f"for (long i = 0; i < {width}; i++) m->q{i}[i] = m->k{i}[i] = 0.0;", f"m->m{i} = 0;", *sums[1]]
+            ends = f"for (long i = {width - 1}; i >= 0; i--)"
+            values = [
+                *a,
+                f"const double a{i} = a;",
+                f"a = m->n < 0 ? a - a : a - m->w{i};",
+                f"const double g{i} = m->f{i} + a, h{i} = m->c{i} + a * a;",
+                f"double u{i} = 0.0, v{i} = 0.0;",
+                f"if (m->m{i} < {width - 1}) {{",
+                f"    u{i} = g{i} + m->q{i}[m->m{i} + 1];",
+                f"    v{i} = h{i} + m->k{i}[m->m{i} + 1];",
+                f"}} else {ends} {{",
+                f"    a = (i == {width - 1} ? a{i} : m->q{i}[i]) - a{i};",
+                f"    u{i} += a;",
+                f"    v{i} += a * a;",
+                "}",
+                f"b = m->n >= {width - 2} ? {float(width)!r} : (double)(m->n + 2);",
+                f"a = (v{i} - u{i} * u{i} / b) / b;",
+                f"{s} = a <= 0.0 ? 0.0 : sqrt(a);",
+            ]
+            body = [
+                f"if (m->n == 0) m->w{i} = a{i};",
+                f"m->q{i}[m->m{i}] = a{i};",
+                f"m->f{i} = g{i}; m->c{i} = h{i};",
+                f"if (++m->m{i} == {width}) {{",
+                f"    m->m{i} = 0; m->f{i} = m->c{i} = 0.0; m->w{i} = a{i};",
+                "    b = 0.0;",
+                f"    {ends} {{",
+                f"        a = m->q{i}[i] - m->w{i};",
+                f"        m->q{i}[i] = a + (i < {width - 1} ? m->q{i}[i + 1] : 0.0);",
+                "        b += a * a;",
+                f"        m->k{i}[i] = b;",
+                "    }",
+                "}",
+            ]
+            return fields, start, values, body
+        case Op.INTEGRAL:
+            values = [*a, f"const double a{i} = a, s{i} = (m->f{i} + m->c{i}) * {step.fill!r};"]
+            body = [
+                f"a = m->f{i} + a{i};",
+                f"b = a - m->f{i};",
+                f"m->c{i} += (m->f{i} - (a - b)) + (a{i} - b);",
+                f"m->f{i} = a;",
+            ]
+            return *sums, values, body
+        case Op.COUNT:
+            fields = [f"unsigned char q{i}[{width}];", f"int k{i};", f"double f{i};"]
+            values = [
+                *a,
+                f"const int k{i} = a >= 0.0, a{i} = k{i} && !m->k{i};",
+                f"{s} = m->f{i} + a{i} - ({full} ? {oldest} : 0);",
+            ]
+            body = [f"m->k{i} = k{i}; m->f{i} = s{i};", f"m->q{i}[m->n % {width}] = (unsigned char)a{i};"]
+            return fields, [f"m->k{i} = 0;", f"m->f{i} = 0.0;"], values, body
+    raise TypeError(f"no such step: {step.op!r}")
 
 
 def _number(value: float) -> str:

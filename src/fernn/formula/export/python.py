@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..expressions import time_step
 from ..nodes import Formula
 from ..program import Instruction, Op, Operand, Program
-from .target import JUST_VIOLATED, describe_windows, forward_program, operand_expression
+from .target import JUST_VIOLATED, describe_windows, one_way_program, operand_expression
 
 NARROW = 32
 """Samples that are looked through sooner than an order among them is kept up."""
@@ -13,48 +17,52 @@ NARROW = 32
 def to_python(formula: Formula, dt: float | None = None, unit: str | None = None) -> str:
     """Source with `robustness(trace)`, and for past formulas `monitor()`, fed sample by sample.
 
-    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as DT and UNIT.
+    Windows count samples; `dt`, the time between them in `unit`, is told in the head and as DT and UNIT. Functions over
+    times need it.
     """
-    code, from_end = forward_program(formula, "the Python export")
+    code, from_end = one_way_program(formula, "the Python export", time_step(dt, unit))
     names = {name: f"x{i}" for i, name in enumerate(code.channels)}
-    start, atoms, body = update_source(code, names)
-    reads = ", ".join(names.values()) or "*_"
+    splits = from_end and bool(code.functions)
+    writer = SourceWriter(code, names)
+    early: list[str] = []
+    reads = list(names.values())
+    if splits:
+        first = SourceWriter(code, names)
+        first.write(i for i in range(len(code.steps)) if i in code.early)
+        writer.write(i for i in range(len(code.steps)) if i not in code.early)
+        reads = [*names.values(), *(f"s{i}" for i in steps_handed_on(code))]
+        head = [
+            "What the functions give, for one sample after another in the order of time, in the order of CHANNELS.",
+            "It gives what the function that monitor() makes takes.",
+        ]
+        early = _closure("functions", head, first, names.values(), f"return {', '.join(reads)}", names.values())
+    else:
+        writer.write(range(len(code.steps)))
+    fed = ["A function to call with one sample after another, values in the order of CHANNELS."]
+    fed += ["It must be fed from the last sample to the first." if from_end else "It gives the robustness so far."]
+    if splits:
+        fed = ["A function to call with what functions() gave for each sample, from the last to the first."]
+    has_functions = "\nA function that is not a number, such as infinity minus infinity, is a ValueError too."
     lines = [
         f'"""{_harmless(str(formula))}',
         "",
         "Written by fernn. robustness(trace) takes {channel: list of samples}; a result of zero or more means",
         f"satisfied. ({JUST_VIOLATED} stands for zero where a strict comparison just fails.)",
-        "A value that is not finite, or a sum of channels that overflows, is a ValueError.",
+        "A value that is not finite, or a sum of channels that overflows, is a ValueError."
+        + has_functions * bool(code.functions),
         _harmless(describe_windows(formula, dt, unit)),
         '"""',
         "",
         "from collections import deque",
+        *(["from math import sqrt"] if any(step.op in (Op.ROOT, Op.STD) for step in code.steps) else []),
         "",
         "inf = float('inf')",
         f"CHANNELS = {tuple(names)!r}",
         f"DT, UNIT = {dt!r}, {unit!r}",
         "",
         "",
-        "def monitor():",
-        '    """A function to call with one sample after another, values in the order of CHANNELS.',
-        "",
-        "    "
-        + ("It must be fed from the last sample to the first." if from_end else "It gives the robustness so far."),
-        '    """',
-        *("    " + line for line in start),
-        "",
-        f"    def update({reads}):",
-        *([f"        nonlocal {', '.join(_rebound_names(start))}"] if _rebound_names(start) else []),
-        *(
-            f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')"
-            for x in names.values()
-        ),
-        *("        " + line for line in [*atoms, *body]),
-        f"        return s{len(code.steps) - 1}",
-        "",
-        "    return update",
-        "",
-        "",
+        *early,
+        *_closure("monitor", fed, writer, reads, f"return s{code.roots[0]}", [] if splits else names.values()),
         "def robustness(trace):",
         '    """The robustness of a whole trace, {channel: list of samples}."""',
         "    sizes = {len(samples) for samples in trace.values()}",
@@ -62,6 +70,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         "        raise ValueError('every channel must have the same number of samples, at least one')",
         "    update = monitor()",
         "    samples = list(zip(*(trace[name] for name in CHANNELS))) or [()] * sizes.pop()",
+        *(["    read = functions()", "    samples = [read(*sample) for sample in samples]"] if splits else []),
         f"    for sample in {'reversed(samples)' if from_end else 'samples'}:",
         "        value = update(*sample)",
         "    return value",
@@ -70,70 +79,255 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
     return "\n".join(lines)
 
 
-def update_source(code: Program, names: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Lines that set up the state, that read one sample into atoms and sums, and that take it through all steps.
+def steps_handed_on(code: Program) -> list[int]:
+    """The early steps that others read, or that are the result."""
+    late = [step for i, step in enumerate(code.steps) if i not in code.early]
+    read = {operand.step for step in late for operand in (step.a, step.b) if operand is not None} | set(code.roots)
+    return sorted(read & code.early)
 
-    Lines of the second kind change no state, and raise a ValueError where a sum overflows.
+
+def _closure(
+    name: str, told: list[str], writer: SourceWriter, reads: Iterable[str], result: str, checked: Iterable[str]
+) -> list[str]:
+    """A function that makes a function of one sample, which keeps the state."""
+    start = ["n = -1", *writer.start] if writer.counts else writer.start
+    lines = [*writer.first, *(["n += 1"] if writer.counts else []), *writer.body]
+    return [
+        f"def {name}():",
+        f'    """{told[0]}',
+        *([] if len(told) == 1 else ["", f"    {told[1]}"]),
+        '    """',
+        *("    " + line for line in start),
+        "",
+        f"    def update({', '.join(reads) or '*_'}):",
+        *([f"        nonlocal {', '.join(rebound_names(start))}"] if rebound_names(start) else []),
+        *(f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')" for x in checked),
+        *("        " + line for line in lines),
+        f"        {result}",
+        "",
+        "    return update",
+        "",
+        "",
+    ]
+
+
+def rebound_names(start: list[str]) -> list[str]:
+    """The names that each sample rebinds."""
+    return [line.split(" = ")[0] for line in start if " = deque" not in line]
+
+
+def _harmless(text: str) -> str:
+    """Text that cannot end the docstring that it is put into."""
+    return text.replace("\\", "\\\\").replace('"', "'")
+
+
+def _explain(label: str) -> str:
+    return repr(f"{label} is not a number: it overflows")
+
+
+@dataclass
+class SourceWriter:
+    """Lines that set up the state, that read one sample without changing it, and that take the sample into it.
+
+    Those of the second kind raise a ValueError where a sum or a function overflows. Functions, and all that they read,
+    are among them: what they come to is known before any of them takes the sample in.
     """
-    atoms: dict[str, str] = {}
-    sums: list[str] = []
-    start = ["n = -1"] if any(s.op in (Op.WINDOW_MIN, Op.WINDOW_MAX) for s in code.steps) else []
-    body = ["n += 1"] if start else []
-    for i, step in enumerate(code.steps):
-        setup, lines = _step(i, step, names, atoms)
-        start += setup
-        if step.op == Op.SUM:
-            sums += [*lines, f"if s{i} - s{i}: raise ValueError('a sum of channels overflows')"]
-        else:
-            body += lines
-    return start, [*(f"{name} = {text}" for text, name in atoms.items()), *sums], body
 
+    code: Program
+    names: dict[str, str]
+    """The variables of the channels."""
+    fail: Callable[[str], str] = _explain
+    """What is raised, an expression, where a step of this name is no number."""
+    is_single: bool = False
+    """Whether the channels are numpy.float32: atoms are then computed in that type, which `single` makes, and functions
+    in double precision of `double(x)`. Only the lines of the second kind differ."""
+    start: list[str] = field(default_factory=list)
+    first: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
+    atoms: dict[tuple[str, bool], str] = field(default_factory=dict)
+    counts: bool = False
+    """Whether the lines count samples in `n`: -1 at first, the number of the last sample while one is read."""
 
-def _step(i: int, step: Instruction, names: dict[str, str], atoms: dict[str, str]) -> tuple[list[str], list[str]]:
-    def read(operand: Operand | None) -> str:
+    def write(self, places: Iterable[int]) -> None:
+        """Write these steps, which come in order."""
+        labels = dict(self.code.labels)
+        for i in places:
+            step = self.code.steps[i]
+            self.counts |= step.op in (Op.WINDOW_MIN, Op.WINDOW_MAX, Op.MEAN, Op.STD)
+            if i not in self.code.early:
+                setup, lines = self._late(i, step)
+                self.start += setup
+                self.body += lines
+                continue
+            setup, values, commits = self._early(i, step)
+            self.start += setup
+            self.first += values
+            self.body += commits
+            if step.op == Op.SUM and not step.amount:
+                self.first.append(f"if s{i} - s{i}: raise ValueError('a sum of channels overflows')")
+            elif i in labels:
+                self.first.append(f"if s{i} != s{i}: raise ValueError({self.fail(labels[i])})")
+
+    def read(self, operand: Operand | None, in_function: bool = False, in_sum: bool = False) -> str:
+        """The operand as an expression; what is known before the state changes is computed once."""
         assert operand is not None
-        text = operand_expression(operand, names)
-        text = f"({text} or {JUST_VIOLATED})" if operand.strict else text
-        return atoms.setdefault(text, f"e{len(atoms)}") if operand.channel is not None else text
+        if in_function:
+            names = {name: f"double({x})" for name, x in self.names.items()} if self.is_single else self.names
+            text = operand_expression(operand, names)
+            return text if text.isidentifier() else f"({text})"
+        if operand.channel is None and operand.step not in self.code.early:
+            text = operand_expression(operand, self.names)
+            return f"({text} or {JUST_VIOLATED})" if operand.strict else text
+        is_rounded = self.is_single and operand.step in self.code.functions
+        key = operand_expression(operand, self.names) + " or" * operand.strict, in_sum
+        if key not in self.atoms:
+            text = operand_expression(operand, self.names, "single(s{})" if is_rounded else "s{}")
+            text = f"double({text})" if self.is_single and not in_sum else text
+            self.atoms[key] = f"e{len(self.atoms)}"
+            self.first.append(f"{self.atoms[key]} = {text}{f' or {JUST_VIOLATED}' if operand.strict else ''}")
+        return self.atoms[key]
 
-    match step.op:
-        case Op.FILL:
-            return [], [f"s{i} = {step.fill!r}"]
-        case Op.COPY:
-            return [], [f"s{i} = {read(step.a)}"]
-        case Op.SUM:
-            return [], [f"s{i} = {read(step.a)} + {read(step.b)}"]
-        case Op.MIN | Op.MAX:
-            less = "<" if step.op == Op.MIN else ">"
-            a, b = read(step.a), read(step.b)
-            if step.a is not None and step.b is not None and step.a.channel and step.b.channel:
-                return [], [f"s{i} = {a} if {a} {less} {b} else {b}"]
-            return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"]
-        case Op.SHIFT:
-            setup = [f"q{i} = deque([{step.fill!r}] * {step.amount})"]
-            return setup, [f"s{i} = q{i}.popleft()", f"q{i}.append({read(step.a)})"]
-        case Op.RUN_MIN | Op.RUN_MAX:
-            worst, less = ("inf", "<") if step.op == Op.RUN_MIN else ("-inf", ">")
-            a = read(step.a)
-            return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}"]
-        case Op.HOLD_MAX | Op.HOLD_MIN:
-            worst, less, more = ("-inf", "<", ">") if step.op == Op.HOLD_MAX else ("inf", ">", "<")
-            a, b = read(step.a), read(step.b)
-            return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}", f"if {b} {more} s{i}: s{i} = {b}"]
-    if step.amount <= NARROW:
-        return _narrow(i, step, read(step.a))
-    less = ">=" if step.op == Op.WINDOW_MIN else "<="
-    return [f"q{i} = deque()", f"k{i} = deque()"], [
-        f"a = {read(step.a)}",
-        f"while q{i} and q{i}[-1] {less} a:",
+    def _late(self, i: int, step: Instruction) -> tuple[list[str], list[str]]:
+        read = self.read
+        match step.op:
+            case Op.FILL:
+                return [], [f"s{i} = {step.fill!r}"]
+            case Op.COPY:
+                return [], [f"s{i} = {read(step.a)}"]
+            case Op.MIN | Op.MAX:
+                less = "<" if step.op == Op.MIN else ">"
+                a, b = read(step.a), read(step.b)
+                if a.isidentifier() and b.isidentifier():
+                    return [], [f"s{i} = {a} if {a} {less} {b} else {b}"]
+                return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"]
+            case Op.SHIFT:
+                setup = [f"q{i} = deque([{step.fill!r}] * {step.amount})"]
+                return setup, [f"s{i} = q{i}.popleft()", f"q{i}.append({read(step.a)})"]
+            case Op.RUN_MIN | Op.RUN_MAX:
+                worst, less = ("inf", "<") if step.op == Op.RUN_MIN else ("-inf", ">")
+                a = read(step.a)
+                return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}"]
+            case Op.HOLD_MAX | Op.HOLD_MIN:
+                worst, less, more = ("-inf", "<", ">") if step.op == Op.HOLD_MAX else ("inf", ">", "<")
+                a, b = read(step.a), read(step.b)
+                return [f"s{i} = {worst}"], [f"if {a} {less} s{i}: s{i} = {a}", f"if {b} {more} s{i}: s{i} = {b}"]
+        if step.amount <= NARROW:
+            return _narrow(i, step, read(step.a))
+        less = ">=" if step.op == Op.WINDOW_MIN else "<="
+        return [f"q{i} = deque()", f"k{i} = deque()"], [
+            f"a = {read(step.a)}",
+            *_push(i, step.amount, less, "a"),
+            f"s{i} = q{i}[0]",
+        ]
+
+    def _early(self, i: int, step: Instruction) -> tuple[list[str], list[str], list[str]]:
+        """The setup of a step, what gives its value `s`, and what takes the sample in."""
+        of_function = i in self.code.functions and step.op not in (Op.SINCE, Op.COUNT)
+        a = self.read(step.a, of_function, step.op == Op.SUM) if step.a is not None else ""
+        b = self.read(step.b, of_function, step.op == Op.SUM) if step.b is not None else ""
+        match step.op:
+            case Op.FILL:
+                return [], [f"s{i} = {step.fill!r}"], []
+            case Op.COPY:
+                return [], [f"s{i} = {a}"], []
+            case Op.SUM | Op.ADD:
+                return [], [f"s{i} = {a} + {b}"], []
+            case Op.TIMES:
+                return [], [f"s{i} = {a} * {b}"], []
+            case Op.OVER:
+                rest = "inf if a > 0.0 else -inf if a < 0.0 else 0.0"
+                return [], [f"a = {a}", f"b = {b}", f"s{i} = a / b if b else {rest}"], []
+            case Op.ABS:
+                return [], [f"a = {a}", f"s{i} = a if a > 0.0 else 0.0 - a"], []
+            case Op.ROOT:
+                return [], [f"s{i} = sqrt({a})"], []
+            case Op.MIN | Op.MAX:
+                less = "<" if step.op == Op.MIN else ">"
+                return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"], []
+            case Op.SHIFT:
+                setup = [f"q{i} = deque([{step.fill!r}] * {step.amount}, {step.amount})"]
+                return setup, [f"s{i} = q{i}[0]"], [f"q{i}.append({a})"]
+            case Op.RUN_MIN | Op.RUN_MAX:
+                worst, less = ("inf", "<") if step.op == Op.RUN_MIN else ("-inf", ">")
+                return [f"k{i} = {worst}"], [f"s{i} = {a} if {a} {less} k{i} else k{i}"], [f"k{i} = s{i}"]
+            case Op.HOLD_MAX | Op.HOLD_MIN:
+                worst, less, more = ("-inf", "<", ">") if step.op == Op.HOLD_MAX else ("inf", ">", "<")
+                lines = [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} k{i} else k{i}", f"if b {more} s{i}: s{i} = b"]
+                return [f"k{i} = {worst}"], lines, [f"k{i} = s{i}"]
+            case Op.WINDOW_MIN | Op.WINDOW_MAX:
+                return self._early_window(i, step, a)
+            case Op.DIFF:
+                per = "" if step.fill == 1 else f" / {step.fill!r}"
+                if step.amount == 1:
+                    value = f"s{i} = (a{i} - (a{i} if k{i} is None else k{i})){per}"
+                    return [f"k{i} = None"], [f"a{i} = {a}", value], [f"k{i} = a{i}"]
+                value = f"s{i} = (a{i} - (q{i}[0] if q{i} else a{i})){per}"
+                return [f"q{i} = deque([], {step.amount})"], [f"a{i} = {a}", value], [f"q{i}.append(a{i})"]
+            case Op.MEAN:
+                return _mean(i, step.amount, a)
+            case Op.STD:
+                return _std(i, step.amount, a)
+            case Op.INTEGRAL:
+                commits = [f"a = f{i} + a{i}", f"b = a - f{i}", f"c{i} += (f{i} - (a - b)) + (a{i} - b)", f"f{i} = a"]
+                values = [f"a{i} = {a}", f"s{i} = (f{i} + c{i}) * {step.fill!r}"]
+                return [f"f{i} = 0.0", f"c{i} = 0.0"], values, commits
+            case Op.SINCE:
+                return [f"k{i} = inf"], [f"s{i} = 0.0 if {a} >= 0.0 else k{i} + 1.0"], [f"k{i} = s{i}"]
+            case Op.COUNT:
+                setup = [f"q{i} = deque([], {step.amount})", f"k{i} = False", f"f{i} = 0.0"]
+                values = [
+                    f"a{i} = {a} >= 0.0",
+                    f"b{i} = a{i} and not k{i}",
+                    f"s{i} = f{i} + b{i} - (q{i}[0] if len(q{i}) == {step.amount} else 0.0)",
+                ]
+                return setup, values, [f"k{i} = a{i}", f"f{i} = s{i}", f"q{i}.append(b{i})"]
+        raise TypeError(f"no such step: {step.op!r}")
+
+    def _early_window(self, i: int, step: Instruction, a: str) -> tuple[list[str], list[str], list[str]]:
+        """The best of a window, which the sample enters afterwards."""
+        worst, best, less, more = (
+            ("inf", "min", "<=", ">=") if step.op == Op.WINDOW_MIN else ("-inf", "max", ">=", "<=")
+        )
+        width = step.amount
+        if width <= NARROW:
+            setup = [f"q{i} = deque([], {width})", f"f{i} = {worst}", f"k{i} = {width}"]
+            values = [
+                f"a{i} = {a}",
+                f"if a{i} {less} f{i}: s{i} = a{i}",
+                f"elif n < k{i} - 1: s{i} = f{i}",
+                f"else: s{i} = {best}([a{i}, *list(q{i})[1:]])",
+            ]
+            commits = [
+                f"q{i}.append(a{i})",
+                f"if a{i} {less} f{i}:",
+                f"    f{i} = a{i}",
+                f"    k{i} = n + {width}",
+                f"elif n >= k{i}:",
+                f"    f{i} = s{i}",
+                f"    k{i} = n + 1 + q{i}.index(s{i})",
+            ]
+            return setup, values, commits
+        strictly = less[0]
+        values = [
+            f"a{i} = {a}",
+            f"s{i} = a{i}",
+            f"b = 1 if q{i} and k{i}[0] <= n + 1 - {width} else 0",
+            f"if len(q{i}) > b and q{i}[b] {strictly} s{i}: s{i} = q{i}[b]",
+        ]
+        return [f"q{i} = deque()", f"k{i} = deque()"], values, _push(i, width, more, f"a{i}")
+
+
+def _push(i: int, width: int, worse: str, a: str) -> list[str]:
+    """Take a value into a queue of those that may come to be the best of a window, and drop what is too old."""
+    return [
+        f"while q{i} and q{i}[-1] {worse} {a}:",
         f"    q{i}.pop()",
         f"    k{i}.pop()",
-        f"q{i}.append(a)",
+        f"q{i}.append({a})",
         f"k{i}.append(n)",
-        f"if k{i}[0] <= n - {step.amount}:",
+        f"if k{i}[0] <= n - {width}:",
         f"    q{i}.popleft()",
         f"    k{i}.popleft()",
-        f"s{i} = q{i}[0]",
     ]
 
 
@@ -152,11 +346,72 @@ def _narrow(i: int, step: Instruction, a: str) -> tuple[list[str], list[str]]:
     ]
 
 
-def _rebound_names(start: list[str]) -> list[str]:
-    """The names that each sample rebinds."""
-    return [line.split(" = ")[0] for line in start if " = deque" not in line]
+def _mean(i: int, width: int, a: str) -> tuple[list[str], list[str], list[str]]:
+    """By a sum in two floats, `f` and `c`; the operations are those of `function_signals`."""
+    setup = [f"q{i} = deque([], {width})", f"f{i} = 0.0", f"c{i} = 0.0"]
+    values = [
+        f"a{i} = {a}",
+        f"g{i} = f{i} + a{i}",
+        f"b = g{i} - f{i}",
+        f"b = c{i} + ((f{i} - (g{i} - b)) + (a{i} - b))",
+        f"if n > {width - 2}:",
+        f"    z = q{i}[0]",
+        f"    a = g{i} + z",
+        f"    y = a - g{i}",
+        f"    b += (g{i} - (a - y)) + (z - y)",
+        f"    g{i} = a + b",
+        f"    h{i} = b - (g{i} - a)",
+        f"    s{i} = g{i} / {float(width)!r}",
+        "else:",
+        f"    a = g{i}",
+        f"    g{i} = a + b",
+        f"    h{i} = b - (g{i} - a)",
+        f"    s{i} = g{i} / (n + 2.0)",
+    ]
+    return setup, values, [f"f{i} = g{i}", f"c{i} = h{i}", f"q{i}.append(-a{i})"]
 
 
-def _harmless(text: str) -> str:
-    """Text that cannot end the docstring that it is put into."""
-    return text.replace("\\", "\\\\").replace('"', "'")
+def _std(i: int, width: int, a: str) -> tuple[list[str], list[str], list[str]]:
+    """By blocks of samples and the sums of their ends; the operations are those of `function_signals`.
+
+    Of a block, `q` has the samples taken so far and behind them the sums of the ends of the block before, `k` the sums
+    of squares. `m` samples are taken, `f` and `c` are their sums, `w` is what is subtracted from all.
+    """
+    setup = [f"q{i} = [0.0] * {width + 1}", f"k{i} = [0.0] * {width + 1}"]
+    setup += [f"m{i} = 0", f"f{i} = 0.0", f"c{i} = 0.0", f"w{i} = None"]
+    values = [
+        f"a{i} = {a}",
+        f"b = a{i} - (a{i} if w{i} is None else w{i})",
+        f"g{i} = f{i} + b",
+        f"h{i} = c{i} + b * b",
+        f"if m{i} < {width - 1}:",
+        f"    b = g{i} + q{i}[m{i} + 1]",
+        f"    a = h{i} + k{i}[m{i} + 1]",
+        "else:",
+        f"    p{i} = [0.0]",
+        f"    y{i} = [0.0]",
+        "    a = b = 0.0",
+        f"    for z in (a{i}, *q{i}[{width - 2}::-1]):" if width > 1 else f"    for z in (a{i},):",
+        f"        z -= a{i}",
+        "        b += z",
+        "        a += z * z",
+        f"        p{i}.append(b)",
+        f"        y{i}.append(a)",
+        f"z = {float(width)!r} if n > {width - 3} else n + 2.0",
+        "a = (a - b * b / z) / z",
+        f"s{i} = 0.0 if a <= 0.0 else sqrt(a)",
+    ]
+    commits = [
+        f"if m{i} < {width - 1}:",
+        f"    q{i}[m{i}] = a{i}",
+        f"    m{i} += 1",
+        f"    f{i} = g{i}",
+        f"    c{i} = h{i}",
+        f"    if w{i} is None: w{i} = a{i}",
+        "else:",
+        f"    q{i}, k{i} = p{i}[::-1], y{i}[::-1]",
+        f"    m{i} = 0",
+        f"    f{i} = c{i} = 0.0",
+        f"    w{i} = a{i}",
+    ]
+    return setup, values, commits

@@ -13,9 +13,9 @@ from math import inf
 from typing import Any
 
 from ...errors import FormulaError, UnsupportedError, short_repr
-from ..expressions import require_plain
+from ..expressions import Step
 from ..grammar import TIMED
-from ..measures import direction, expand_definition, map_nodes, mirror
+from ..measures import direction, expand_definition, map_nodes
 from ..nodes import (
     ALL_TIME,
     Always,
@@ -37,7 +37,7 @@ from ..nodes import (
 )
 from ..plugins import Registry, import_object
 from ..printer import format_duration, format_number
-from ..program import Operand, Program, compile_program
+from ..program import Operand, Program, compile_with_functions
 from ..templates import require_closed
 
 OPTIONS = ("dt", "unit", "name")
@@ -215,24 +215,34 @@ JUST_VIOLATED = -5e-324
 """The float that says: zero, and not satisfied."""
 
 
-def forward_program(formula: Formula, target: str) -> tuple[Program, bool]:
-    """Code that looks back only, and whether the trace is to be read from its end."""
-    require_plain(require_closed(formula), target)
-    match direction(formula):
-        case "mixed":
-            raise UnsupportedError(
-                f"{target} cannot run a formula that looks both back and ahead: {formula}. "
-                "Export a past or a future formula; fernn eval judges mixed ones on recordings."
-            )
-        case "past":
-            return compile_program(formula), False
-    return compile_program(mirror(formula)), True
+MOST_FUNCTION_SAMPLES = 1 << 26
+"""Samples that the functions of an exported formula look back in all; by so many the code divides without error."""
 
 
-def operand_expression(operand: Operand | None, names: Mapping[Any, str]) -> str:
+def one_way_program(formula: Formula, target: str, step: Step | None) -> tuple[Program, bool]:
+    """Code that can be run in one direction, and whether that is from the last sample to the first.
+
+    Where it is, its early steps are run in the order of time before: functions look back all the same.
+    """
+    if direction(require_closed(formula)) == "mixed":
+        raise UnsupportedError(
+            f"{target} cannot run a formula that looks both back and ahead: {formula}. "
+            "Export a past or a future formula; fernn eval judges mixed ones on recordings."
+        )
+    code = compile_with_functions((formula,), step)
+    looked_back = sum(code.steps[i].amount for i in code.functions)
+    if looked_back > MOST_FUNCTION_SAMPLES:
+        raise UnsupportedError(
+            f"the functions of {formula} look back {looked_back} samples, more than {target} keeps "
+            f"({MOST_FUNCTION_SAMPLES}); fernn eval judges such formulas on recordings."
+        )
+    return code, direction(formula) != "past"
+
+
+def operand_expression(operand: Operand | None, names: Mapping[Any, str], steps: str = "s{}") -> str:
     """`2.0*x0 - 1.5`: the operand over variables; Python and C write it alike."""
     assert operand is not None
-    signal = names[operand.channel] if operand.channel is not None else f"s{operand.step}"
+    signal = names[operand.channel] if operand.channel is not None else steps.format(operand.step)
     bias = repr(abs(operand.bias))
     if operand.weight == -1 and operand.bias != 0:  # c - x
         return f"{operand.bias!r} - {signal}"
