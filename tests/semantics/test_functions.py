@@ -244,7 +244,6 @@ def test_targets_that_cannot_say_it_refuse_with_its_name(target):
 
 
 def test_others_that_cannot_read_it_refuse_with_its_name():
-    from fernn.evaluation import relate
     from fernn.learners import Enumerative, Fernn
 
     rule, data = (
@@ -252,7 +251,6 @@ def test_others_that_cannot_read_it_refuse_with_its_name():
         fernn.data.from_arrays(np.random.default_rng(0).normal(size=(8, 1, 9)), [0, 1] * 4),
     )
     for work in (
-        lambda: relate(parse(rule), parse("G (mean(x, 6) <= 3)")),
         lambda: Enumerative(template=parse("G (mean(x, 5) <= 3) & ?p")).fit(data),
         lambda: Fernn(template=parse("G (mean(x, 5) <= 3) & ?p"), restarts=2).fit(data),
         lambda: Fernn(guesses=(parse(rule),), restarts=2).fit(data),

@@ -175,11 +175,12 @@ def equiv(
     only, or were compared on shorter traces than windows reach. Needs fernn[verify], unless a law tells.
     """
     from ..evaluation import relate
+    from ..formula.expressions import time_step
 
     one, other = (read_formula(text, dt, time_units) for text in (first, second))
     if not time_units:
         note_windows([one, other], dt, unit)
-    found = relate(one, other, length, time_limit=time_limit, exact=exact)
+    found = relate(one, other, length, time_limit=time_limit, exact=exact, step=time_step(dt, unit))
     if json:
         told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
         typer.echo(as_json(told | found.to_json()))

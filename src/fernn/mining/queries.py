@@ -21,6 +21,7 @@ from ..data.arrays import Bools, Floats, Ints
 from ..data.problems import unknown_channel
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
+from ..formula.expressions import time_step
 from ..formula.json_fields import as_text
 from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
@@ -233,7 +234,8 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> CandidateTra
     try:
         from ..semantics.z3_equivalence import difference as told_apart
 
-        found = told_apart(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE)
+        step = time_step(data.dt, data.time_unit)
+        found = told_apart(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE, step=step)
     except (FernnError, ImportError) as error:
         raise Undecided from error
     if found is None:
