@@ -253,6 +253,15 @@ def test_a_rule_with_functions_over_times_gets_the_verdicts_of_the_definition(ca
         assert "--dt 0.1 --unit s" in done.err
 
 
+def test_times_in_functions_are_compared_by_the_time_between_samples(called):
+    pytest.importorskip("z3")
+    words = ["equiv", "H (lowest(x, 0.2 s) <= 1)", "H (min(x, x - diff(x)) <= 1)", "-T", "3", "--dt"]
+    same, other = called(*words, "0.1", "--unit", "s"), called(*words, "0.05", "--unit", "s")
+    assert "equivalent up to rounding" in same.out
+    assert "'lowest(x, 0.2 s)'" in same.out
+    assert (same.code, other.code) == (4, 1)
+
+
 def test_every_command_that_takes_a_formula_takes_the_option_that_changes_windows():
     names = {"formula", "structure", "first", "template", "guess", "prior"}
     taking = set()

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn import parse, robustness, satisfied
-from fernn.errors import FernnError, FormulaError
+from fernn.errors import FernnError, FormulaError, UnsupportedError
 from fernn.evaluation import relate
-from fernn.formula import Always, And, Atom, Eventually, Not, Or, Release, Until, WeakUntil, interval
+from fernn.formula import Always, And, Atom, Eventually, Not, Or, Release, Step, Until, WeakUntil, interval
 
 pytest.importorskip("z3", reason="equivalence is proved by z3")
 
@@ -170,3 +170,49 @@ def test_traces_are_as_long_as_windows_need_and_what_is_not_covered_is_said():
     assert endless.is_equivalent
     assert endless.is_covered
     assert "longer traces are not covered" in endless.caveats[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "g", "word"),
+    [
+        ("G (abs(x) <= 1)", "G (x <= 1 & x >= -1)", "equivalent up to rounding"),
+        ("G (mean(x, 2) <= 1)", "G (lowest(x, 2) <= 1)", "stronger"),
+        ("H (highest(x, 3) <= 1)", "H[0,2] (x <= 1)", "stronger"),
+        ("H (highest(x, 3) <= 1)", "H (x <= 1)", "equivalent up to rounding"),
+        (
+            "H (mean(x, 1 s) <= 1)",
+            "H (0.5*x + 0.5*highest(x, 2) - 0.5*max(diff(x), 0) <= 1)",
+            "equivalent up to rounding",
+        ),
+        ("G (mean(x, 1 s) <= 1)", "G (x - 0.5*diff(x) <= 1)", "equivalent up to rounding"),
+        ("G (rate(x) <= 1)", "G (2*diff(x) <= 1)", "equivalent up to rounding"),
+        ("H (since(x > 1) <= 2)", "H O[0,2] (x > 1)", "equivalent up to rounding"),
+        ("H (count(x > 1, 3) <= 0)", "H (x <= 1)", "equivalent up to rounding"),
+        ("H (integral(x) <= 1 & x <= 0)", "H (x <= 0)", "equivalent up to rounding"),
+        ("G (std(x, 5) <= 2)", "!F (std(x, 5) > 2)", "equivalent"),
+        ("G (std(x, 5) <= 2) U (x*y > 1)", "G (std(x, 5) <= 2) & F (x*y > 1) | x*y > 1", "equivalent"),
+        ("G (2*y - std(x, 5) <= 2)", "G[0,4] G (std(x, 5) - 2*y >= -2)", "equivalent"),
+    ],
+)
+def test_functions_are_compared_as_they_are_defined_from_the_first_sample_on(f, g, word):
+    step = Step(0.5, "s")
+    found = relate(f, g, 5, step=step)
+    assert found.word == word
+    for trace, one, another in ((found.only_first, f, g), (found.only_second, g, f)):
+        if trace is not None:
+            assert satisfied(one, trace[None], found.channels, step=step)[0]
+            assert not satisfied(another, trace[None], found.channels, step=step)[0]
+    assert found.sums == () or word == "stronger" or any(name in found.caveats[0] for name in found.sums)
+
+
+def test_a_function_that_is_no_sum_is_refused_by_name_where_it_matters():
+    with pytest.raises(UnsupportedError, match=r"sums of samples, and std\(x, 5\) is none"):
+        relate("G (std(x, 5) <= 2)", "G (std(x, 5) <= 3)")
+    with pytest.raises(FormulaError, match="the time between samples is not known"):
+        relate("G (mean(x, 1 s) <= 2)", "G (mean(x, 1 s) <= 3)")
+
+
+def test_traces_are_as_long_as_functions_look_back():
+    assert relate("G (mean(x, 4) <= 2)", "G (mean(x, 5) <= 2)").word == "different"
+    assert relate("G (diff(x, 6) <= 2)", "G[0,5] (diff(x, 6) <= 2)").only_second.shape == (1, 7)
+    assert relate("G (abs(x) <= 2)", "G (max(x, -x) <= 2)").is_covered

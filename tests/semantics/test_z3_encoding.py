@@ -1,5 +1,6 @@
 """Formulas over unknown samples mean what they mean on known ones."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from fernn.errors import FormulaError, SignalError, UnsupportedError
 from fernn.formula import parse
+from fernn.formula.expressions import Step, Sum
 from fernn.semantics.z3_encoding import encode_formula
-from oracle import holds
-from strategies import CHANNELS, formulas, traces
+from oracle import Sampled, as_trace, holds, rho
+from strategies import CHANNELS, formulas, function_atoms, traces
 
 
 def unknown(size):
@@ -33,6 +35,38 @@ def test_over_known_samples_it_is_the_definition(formula, trace, at):
     solver.add([x == str(v) for name in CHANNELS for x, v in zip(samples[name], known[name], strict=True)])
     solver.add(encode_formula(formula, samples, at) != z3.BoolVal(holds(formula, known, at)))
     assert solver.check() == z3.unsat
+
+
+def is_linear(atom):
+    """Whether a formula has an encoding in sums: no products, and what may be infinite alone."""
+    names = [call.function for call in atom.calls]
+    alone = len(atom.weights) == 1 and names == ["since"]
+    inner = [part for call in atom.calls for part in call.arguments if not isinstance(part, Sum)]
+    return not set(names) & {"*", "/", "norm", "std"} and ("since" not in names or alone) and not inner[1:]
+
+
+@settings(max_examples=200, deadline=None)
+@given(function_atoms(), traces(longest=7, dtype=np.float64))
+def test_functions_over_known_samples_are_their_definition(atom, trace):
+    size = trace.shape[1]
+    samples, step = unknown(size), Step(0.5, "s")
+    if not is_linear(atom):
+        return
+    seen = Sampled(as_trace(trace, CHANNELS))
+    seen.step = 0.5
+    solver = z3.Solver()
+    solver.add([x == str(Fraction(v)) for name in CHANNELS for x, v in zip(samples[name], seen[name], strict=True)])
+    sure = [t for t in range(size) if abs(rho(atom, seen, t)) > 1e-9]
+    wrong = [encode_formula(atom, samples, t, step=step) != z3.BoolVal(bool(holds(atom, seen, t))) for t in sure]
+    solver.add(z3.Or(wrong))
+    assert solver.check() == z3.unsat
+
+
+@pytest.mark.parametrize("call", ["x*y", "x/y", "norm(x, y)", "std(x, 3)", "mean(x*y, 2)", "since(x > 1) + x"])
+def test_a_function_that_is_no_sum_is_refused_by_name(call):
+    name = {"mean(x*y, 2)": "x*y", "since(x > 1) + x": "since(x > 1)"}.get(call, call)
+    with pytest.raises(UnsupportedError, match=re.escape(name)):
+        encode_formula(parse(f"G ({call} <= 3)"), unknown(4))
 
 
 @pytest.mark.parametrize(("text", "at"), [("H (x >= 1)", 4), ("F (x >= 1)", 0), ("x >= 1", 0), ("O[1,2] (y < 0)", 4)])

@@ -176,11 +176,12 @@ def equiv(
     only, or were compared on shorter traces than windows reach. Needs fernn[verify], unless a law tells.
     """
     from ..evaluation import relate
+    from ..formula.expressions import time_step
 
     one, two = (read_formula(text, dt, time_units) for text in (first, second))
     if not time_units:
         note_windows([one, two], dt, unit)
-    relation = relate(one, two, length, time_limit=time_limit, exact=exact)
+    relation = relate(one, two, length, time_limit=time_limit, exact=exact, step=time_step(dt, unit))
     if json:
         summary: dict[str, Any] = {"first": str(relation.first), "second": str(relation.second)}
         typer.echo(as_json(summary | relation.to_json()))

@@ -30,6 +30,8 @@ from ..data.arrays import Floats
 from ..data.atomic_write import write_text
 from ..errors import MALFORMED_DATA, FernnError, SignalError, short_repr, suppress_warnings
 from ..formula import Formula, channels, direction, parse, simplify, walk
+from ..formula.expressions import Call, Step, Sum, time_step
+from ..formula.expressions import reach as samples_back
 from ..formula.json_fields import as_int, as_object, as_objects, read_json
 from ..formula.nodes import FUTURE, PAST, Atom, children
 from ..semantics import satisfied
@@ -133,13 +135,14 @@ def relate(
     first: Formula | str, second: Formula | str, length: int | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None, time_limit: float = 60.0, shortest: int = 1,
     exact: bool = False,
+    step: Step | None = None,
 ) -> Relation:  # fmt: skip
     """How the formulas stand to each other on traces of `shortest` up to `length` samples.
 
     Without `length`, as long as windows need. `ranges` has the values that samples of a channel may take; without it,
     all numbers. Where `time_limit` seconds are not enough, the answer is about shorter traces and says so; no answer
-    at all is an error. With `exact`, sums are compared as floats too, as long as time allows. Needs z3
-    (`fernn[verify]`), unless a law says that they are the same.
+    at all is an error. With `exact`, sums are compared as floats too, as long as time allows. `step` is the time
+    between samples, for functions over times. Needs z3 (`fernn[verify]`), unless a law says that they are the same.
     """
     f, g = (parse(each) if isinstance(each, str) else each for each in (first, second))
     names = tuple(dict.fromkeys([*channels(f), *channels(g)])) or ("x",)
@@ -147,9 +150,9 @@ def relate(
     if f == g or simplify(f) == simplify(g):
         return Relation(f, g, 0, names, None, None)
     bounds = {name: span for name, span in (ranges or {}).items() if name in names}
-    search = _CounterexampleSearch(f, g, names, bounds, perf_counter() + time_limit, exact)
+    search = _CounterexampleSearch(f, g, names, bounds, perf_counter() + time_limit, exact, step)
     samples = 0
-    wanted = max(sufficient_length(f, g) if length is None else length, shortest, 1)
+    wanted = max(sufficient_length(f, g, step=step) if length is None else length, shortest, 1)
     for samples in range(max(shortest, 1), wanted + 1):
         if not search.check_length(samples):
             samples -= 1
@@ -168,25 +171,41 @@ def relate(
     return search.relation(samples, late)
 
 
-def sufficient_length(*formulas: Formula) -> int:
+def sufficient_length(*formulas: Formula, step: Step | None = None) -> int:
     """Samples that a trace must have for every window to lie within it, and a few more."""
     endless = max(sum(_is_endless(node) for node in walk(formula)) for formula in formulas)
-    return window_samples(*formulas) + MARGIN * (1 + endless)
+    return window_samples(*formulas, step=step) + MARGIN * (1 + endless)
 
 
-def window_samples(*formulas: Formula) -> int:
-    """Samples that a trace must have for every bounded window to lie within it."""
-    return int(max(map(_reach, formulas))) + 1
+def window_samples(*formulas: Formula, step: Step | None = None) -> int:
+    """Samples that a trace must have for every bounded window, of operators and of functions, to lie within it."""
+    return int(max(_reach(formula, step) for formula in formulas)) + 1
 
 
-def _reach(formula: Formula) -> float:
-    inner = max(map(_reach, children(formula)), default=0)
+def _reach(formula: Formula, step: Step | None) -> float:
+    inner = max((_reach(child, step) for child in children(formula)), default=0)
+    if isinstance(formula, Atom):
+        return max((_call_reach(call, step) for call in formula.calls), default=0)
     ends = [b if b < inf else a for a, b in formula.over] if isinstance(formula, (*PAST, *FUTURE)) else [0]
     return inner + max(ends)
 
 
+def _call_reach(call: Call, step: Step | None) -> float:
+    """Of functions that look back without an end, what they are of."""
+    own = samples_back(call, step)
+    inner = [_reach(part, step) for part in call.arguments if not isinstance(part, Sum)]
+    return (own if own < inf else 0) + max(inner, default=0)
+
+
 def _is_endless(node: Formula) -> bool:
+    if isinstance(node, Atom):
+        inner = (part for call in node.calls for part in call.arguments if not isinstance(part, Sum))
+        return any(call.function in ("integral", "since") for call in node.calls) or any(map(_has_endless, inner))
     return isinstance(node, (*PAST, *FUTURE)) and isinf(node.over.end)
+
+
+def _has_endless(formula: Formula) -> bool:
+    return any(map(_is_endless, walk(formula)))
 
 
 @dataclass
@@ -199,6 +218,7 @@ class _CounterexampleSearch:
     ranges: Mapping[str, tuple[float, float]]
     deadline: float
     exact: bool
+    step: Step | None = None
     traces: list[Floats | None] = field(default_factory=lambda: [None, None])
     in_reals: list[bool] = field(default_factory=lambda: [False, False])
     """Whether a side has no trace for real numbers only."""
@@ -266,7 +286,9 @@ class _CounterexampleSearch:
 
         left = self.deadline - perf_counter()
         try:
-            return difference(holds, fails, samples, self.names, self.ranges, time_limit=left, first_only=True)
+            return difference(
+                holds, fails, samples, self.names, self.ranges, time_limit=left, first_only=True, step=self.step
+            )
         except TooClose:
             return None
         except FernnError as error:
@@ -278,7 +300,8 @@ class _CounterexampleSearch:
         """By the one exact judge."""
         with suppress_warnings():
             try:
-                yes, no = (bool(satisfied(formula, trace[None], self.names)[0]) for formula in (holds, fails))
+                verdicts = (satisfied(formula, trace[None], self.names, step=self.step) for formula in (holds, fails))
+                yes, no = (bool(verdict[0]) for verdict in verdicts)
             except SignalError:
                 return False
         return yes and not no
@@ -294,8 +317,8 @@ class _CounterexampleSearch:
         rounded = self._find_rounded_trace(samples) if both and not self._has_trace else None
         if not both and not self._has_trace:
             notes += self._in_float32(samples)
-        reach = window_samples(self.first, self.second)
-        endless = any(_is_endless(node) for formula in (self.first, self.second) for node in walk(formula))
+        reach = window_samples(self.first, self.second, step=self.step)
+        endless = any(map(_has_endless, (self.first, self.second)))
         (first, second), scope = self.traces, (both, rounded, reach, endless, " ".join(notes))
         return Relation(self.first, self.second, samples, self.names, first, second, *scope)
 
@@ -329,7 +352,7 @@ class _CounterexampleSearch:
             X = self._near(random, atoms, size)
             with suppress_warnings():
                 try:
-                    verdicts = [satisfied(formula, X, self.names) for formula in (self.first, self.second)]
+                    verdicts = [satisfied(f, X, self.names, step=self.step) for f in (self.first, self.second)]
                 except SignalError:
                     continue
             apart = np.flatnonzero(verdicts[0] != verdicts[1])
@@ -346,6 +369,8 @@ class _CounterexampleSearch:
         X = np.where(digits < 3, np.round(X * 10.0**digits) / 10.0**digits, X)
         chosen = random.integers(0, len(atoms), TRIED)
         for k, atom in enumerate(atoms):
+            if atom.calls:
+                continue
             rows = np.flatnonzero(chosen == k)
             free = [self.names.index(name) for name in atom.channels]
             last, weight = free[-1], atom.weights[-1][1]
@@ -436,7 +461,8 @@ def equivalence_classes(
                 match += alike
         classes += members
     how: How = "z3" if has_solver else "laws"
-    reach = window_samples(*(formula for group in groups for formula in group)) if any(groups) else 0
+    every, step = [formula for group in groups for formula in group], time_step(data.dt, data.time_unit)
+    reach = window_samples(*every, step=step) if every else 0
     return EquivalenceClasses(tuple(map(tuple, classes)), length, how, is_settled, bool(rough), reach)
 
 
@@ -455,11 +481,11 @@ def _find_class(
 
     What belongs to one up to rounding only is put into `rough`.
     """
-    certain = True
+    certain, step = True, time_step(data.dt, data.time_unit)
     for alike in classes:
         left = deadline - perf_counter()
         try:
-            known = relate(formula, alike[0], length, data.ranges, left) if left > 0 else None
+            known = relate(formula, alike[0], length, data.ranges, left, step=step) if left > 0 else None
             if known is not None and known.word.startswith("equivalent"):
                 if not known.length or known.length >= length:
                     rough += [formula] if known.sums else []

@@ -21,11 +21,10 @@ from ..data.arrays import Bools, Floats, Ints
 from ..data.problems import unknown_channel
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
-from ..formula.expressions import Step
+from ..formula.expressions import Step, time_step
 from ..formula.json_fields import as_text
 from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
-from ..semantics.packed_traces import time_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +236,8 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> CandidateTra
     try:
         from ..semantics.z3_equivalence import difference
 
-        trace = difference(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE)
+        step = time_step(data.dt, data.time_unit)
+        trace = difference(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE, step=step)
     except (FernnError, ImportError) as error:
         raise Undecided from error
     if trace is None:

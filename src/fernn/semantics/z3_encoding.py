@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from ..errors import FormulaError, SignalError, UnsupportedError
 from ..formula import Formula, direction
+from ..formula.expressions import Call, Step, Sum
 from ..formula.measures import expand_definition
 from ..formula.nodes import (
     Always,
@@ -47,16 +48,21 @@ Row = list[z3.BoolRef]
 
 
 def encode_formula(
-    formula: Formula, samples: Samples, at: int | None = None, compared: Callable[[Atom], Row] | None = None
+    formula: Formula,
+    samples: Samples,
+    at: int | None = None,
+    compared: Callable[[Atom], Row] | None = None,
+    step: Step | None = None,
 ) -> z3.BoolRef:
     """Whether the formula holds: at sample `at`, else a past formula at the last sample and any other at the first.
 
-    `compared` says where an atom holds; without it, samples are real numbers and sums are exact.
+    `compared` says where an atom holds; without it, samples are real numbers and sums are exact. `step` is the time
+    between samples, for functions over times.
     """
     if is_template(formula):
         raise UnsupportedError(f"{formula} has open choices; a template has to be filled before it can be unrolled")
     size = len(next(iter(samples.values())))
-    return _Encoder(samples, compared).value(formula, sample_index(formula, size, at))
+    return _Encoder(samples, compared, step).value(formula, sample_index(formula, size, at))
 
 
 def sample_index(formula: Formula, size: int, at: int | None = None) -> int:
@@ -74,8 +80,9 @@ def sample_index(formula: Formula, size: int, at: int | None = None) -> int:
 class _Encoder:
     """What holds where: only of the samples that the verdict depends on, and each once."""
 
-    def __init__(self, samples: Samples, compared: Callable[[Atom], Row] | None) -> None:
+    def __init__(self, samples: Samples, compared: Callable[[Atom], Row] | None, step: Step | None) -> None:
         self.samples, self.compared = samples, compared
+        self.values = ExpressionValues(samples, step)
         some = next(iter(samples.values()))
         self.size, self.ctx = len(some), some[0].ctx
         self.known: dict[tuple[Formula, int], z3.BoolRef] = {}
@@ -115,7 +122,7 @@ class _Encoder:
 
     def _atom(self, node: Atom) -> Row:
         if node not in self.atoms:
-            left = () if self.compared else encode_sums(node, self.samples)
+            left = () if self.compared else self.values.compared(node)
             self.atoms[node] = (
                 self.compared(node) if self.compared else [encode_comparison(node, each) for each in left]
             )
@@ -159,10 +166,96 @@ class _Encoder:
         return [t + far if ahead else t - far for a, b in over for far in range(a, int(min(b, left)) + 1)]
 
 
-def encode_sums(node: Atom, samples: Samples) -> list[z3.ArithRef]:
-    """What the atom compares with its threshold, at every sample."""
-    terms = [[exact_number(weight) * x for x in samples[name]] for name, weight in node.plain]
-    return [z3.Sum(*column) for column in zip(*terms, strict=True)]
+class ExpressionValues:
+    """What sums, and functions that are sums in turn, give over unknown samples; each once.
+
+    Minima, maxima and absolute values are sums by cases. Products, quotients, norms and standard deviations are none,
+    and are refused by name.
+    """
+
+    def __init__(self, samples: Samples, step: Step | None = None) -> None:
+        self.samples, self.step = samples, step
+        some = next(iter(samples.values()))
+        self.size, self.ctx = len(some), some[0].ctx
+        self.known: dict[tuple[Call, int], z3.ArithRef] = {}
+        self.formulas: _Encoder | None = None
+
+    def compared(self, node: Atom) -> list[z3.ArithRef]:
+        """What the atom compares with its threshold, at every sample."""
+        return [self._weigh(node, t) for t in range(self.size)]
+
+    def _weigh(self, node: Atom, t: int) -> z3.ArithRef:
+        ((term, weight), *more) = node.weights
+        if isinstance(term, Call) and term.function == "since" and not more:
+            never = abs(Fraction(node.threshold) / Fraction(weight)) + self.size  # beyond the threshold, as infinity is
+            return self._number(weight) * self._since(term, t, never)
+        return self.total(Sum(node.weights), t)
+
+    def total(self, part: Sum, t: int) -> z3.ArithRef:
+        """A sum at sample t."""
+        terms = [
+            self._number(weight) * (self.samples[term][t] if isinstance(term, str) else self.call(term, t))
+            for term, weight in part.weights
+        ]
+        return z3.Sum(*terms, self._number(part.constant)) if part.constant or not terms else z3.Sum(*terms)
+
+    def call(self, call: Call, t: int) -> z3.ArithRef:
+        """A function at sample t."""
+        if (call, t) not in self.known:
+            self.known[call, t] = self._encode(call, t)
+        return self.known[call, t]
+
+    def _encode(self, call: Call, t: int) -> z3.ArithRef:
+        def inside(u: int) -> z3.ArithRef:
+            return self.total(call.sums[0], u)
+
+        lag = 1 if call.lag is None else call.lag.samples(self.step)
+        trailing = range(max(0, t - lag + 1), t + 1)
+        match call.function:
+            case "abs":
+                value = inside(t)
+                return z3.If(value >= 0, value, -value)
+            case "min" | "max":
+                return self._best([self.total(part, t) for part in call.sums], call.function == "max")
+            case "lowest" | "highest":
+                return self._best([inside(u) for u in trailing], call.function == "highest")
+            case "diff":
+                return inside(t) - inside(max(0, t - lag))
+            case "rate":
+                return (inside(t) - inside(max(0, t - 1))) * self._number(1 / Fraction(call.seconds(self.step)))
+            case "mean":
+                return z3.Sum(*(inside(u) for u in trailing)) * self._number(Fraction(1, len(trailing)))
+            case "integral":
+                return z3.Sum(self._number(0), *(inside(u) for u in range(t))) * self._number(call.seconds(self.step))
+            case "count":
+                held = [self._holds(call, u) for u in range(t + 1)]
+                began = [held[u] if u == 0 else z3.And(held[u], z3.Not(held[u - 1])) for u in trailing]
+                return z3.Sum(*(z3.If(each, self._number(1), self._number(0)) for each in began))
+            case "since":
+                raise UnsupportedError(f"{call} can be infinite, so z3 can compare it alone only, as in {call} <= 5")
+        raise UnsupportedError(f"z3 compares sums of samples, and {call} is none")
+
+    def _since(self, call: Call, t: int, never: Fraction) -> z3.ArithRef:
+        value = self._number(never)
+        for u in range(t + 1):
+            value = z3.If(self._holds(call, u), self._number(t - u), value)
+        return value
+
+    def _holds(self, call: Call, t: int) -> z3.BoolRef:
+        (formula,) = call.arguments
+        assert not isinstance(formula, Sum)
+        if self.formulas is None:
+            self.formulas = _Encoder(self.samples, None, self.step)
+        return self.formulas.value(formula, t)
+
+    def _best(self, values: list[z3.ArithRef], largest: bool) -> z3.ArithRef:
+        best = values[0]
+        for value in values[1:]:
+            best = z3.If(value > best if largest else value < best, value, best)
+        return best
+
+    def _number(self, number: float | Fraction) -> z3.ArithRef:
+        return z3.RealVal(exact_number(number), self.ctx)
 
 
 def encode_comparison(node: Atom, left: z3.ArithRef) -> z3.BoolRef:
@@ -177,7 +270,7 @@ def encode_comparison(node: Atom, left: z3.ArithRef) -> z3.BoolRef:
     return left < threshold
 
 
-def exact_number(number: float) -> str:
+def exact_number(number: float | Fraction) -> str:
     """The number as z3 reads it, not rounded."""
     return str(Fraction(number))
 

@@ -3,14 +3,15 @@
 `difference` asks about real numbers. The questions below compare floats exactly as `semantics` compares them. An atom
 on one channel compares one float with another, and so does every atom on the same sum: what matters of the sum is only
 where it stands among the thresholds it is compared with. `OrderedQuestion` asks z3 about those places. That is a proof
-for floats, whatever the sums are; but sums written differently, `x + y + z` and `z + y + x`, are unrelated to it.
+for floats, whatever the sums and functions are; but those written differently, `x + y + z` and `z + y + x`, are
+unrelated to it.
 `BitwiseQuestion` asks about the floats themselves, bit by bit: the products and sums are rounded as the kernels round
 them. That takes long, so it has a time limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
@@ -24,14 +25,15 @@ from ..data.problems import unknown_channel
 from ..errors import FernnError, SignalError
 from ..formula import Atom, Formula, parse, walk
 from ..formula import channels as read_by
+from ..formula.expressions import Step, Sum, Weights
 from ..formula.grammar import FLIPPED
 from ..formula.measures import map_nodes
 from ..formula.printer import format_sum
 from . import satisfied
 from .robustness import At
-from .z3_encoding import check_sat, encode_formula, encode_sums, exact_number, sample_index, z3
+from .z3_encoding import ExpressionValues, check_sat, encode_formula, exact_number, sample_index, z3
 
-Terms = tuple[tuple[str, float], ...]
+Terms = Weights
 
 
 class SolverTimeout(Exception):
@@ -40,22 +42,22 @@ class SolverTimeout(Exception):
 
 def normalize_atom(atom: Atom) -> Atom:
     """The atom with its first two terms in order and its first weight above zero: both are exact in floats."""
-    weights = (*sorted(atom.plain[:2]), *atom.plain[2:])
+    weights = (*sorted(atom.weights[:2], key=lambda each: (str(each[0]), each[1])), *atom.weights[2:])
     if weights[0][1] > 0:
         return Atom(weights, atom.relation, atom.threshold)
     return Atom(tuple((name, -weight) for name, weight in weights), FLIPPED[atom.relation], -atom.threshold)
 
 
 def is_single_channel(terms: Terms) -> bool:
-    """Whether it is a channel as it is, not a weighted one and not a sum."""
-    return len(terms) == 1 and terms[0][1] == 1.0
+    """Whether it is a channel as it is, not a weighted one, no sum and no function."""
+    return len(terms) == 1 and terms[0][1] == 1.0 and isinstance(terms[0][0], str)
 
 
 def inexact_sums(*formulas: Formula) -> tuple[str, ...]:
-    """The sums and products of these formulas, which are rounded where a channel as it is would not be."""
+    """The sums and functions of these formulas, which are rounded where a channel as it is would not be."""
     atoms = [node for formula in formulas for node in walk(formula) if isinstance(node, Atom)]
     return tuple(
-        dict.fromkeys(format_sum(atom.plain) for atom in atoms if not is_single_channel(normalize_atom(atom).plain))
+        dict.fromkeys(format_sum(atom.weights) for atom in atoms if not is_single_channel(normalize_atom(atom).weights))
     )
 
 
@@ -129,7 +131,7 @@ class OrderedQuestion:
         for node in (node for formula in (self.first, self.second) for node in walk(formula)):
             if isinstance(node, Atom):
                 each = normalize_atom(node)
-                found.setdefault(each.plain, set()).add(self._round(each.threshold))
+                found.setdefault(each.weights, set()).add(self._round(each.threshold))
         return {terms: self._around(terms, sorted(thresholds)) for terms, thresholds in found.items()}
 
     def _around(self, terms: Terms, thresholds: list[float]) -> list[tuple[float, int]]:
@@ -146,8 +148,8 @@ class OrderedQuestion:
         for value, kind in [*((v, 2) for v in (*ends, *between)), *((c, 1) for c in finite)]:
             kinds[self._round(value)] = kind
         low, high = (-largest, largest)
-        if self.ranges and is_single_channel(terms) and terms[0][0] in self.ranges:
-            low, high = self.ranges[terms[0][0]]
+        if self.ranges and is_single_channel(terms) and str(terms[0][0]) in self.ranges:
+            low, high = self.ranges[str(terms[0][0])]
             kinds |= {value: kinds.get(value, 1) for value in (low, high)}
         kept = sorted((value, kind) for value, kind in kinds.items() if low <= value <= high)
         return kept or [(low, 1)]
@@ -165,18 +167,18 @@ class OrderedQuestion:
                 return node
             atom = normalize_atom(node)
             threshold = self._round(atom.threshold)
-            values = [value for value, _ in points[atom.plain]]
+            values = [value for value, _ in points[atom.weights]]
             below, up_to = (sum(v < threshold for v in values), sum(v <= threshold for v in values))
             rank = {">=": below, "<": below, ">": up_to, "<=": up_to}[atom.relation]
             relation: Any = ">=" if atom.relation in (">=", ">") else "<"
-            return Atom(((str(numbers[atom.plain]), 1.0),), relation, float(rank))
+            return Atom(((str(numbers[atom.weights]), 1.0),), relation, float(rank))
 
         return encode_formula(map_nodes(formula, rank_atom), samples, sample_index(formula, length))
 
 
 def trace_of_values(values: Mapping[Terms, list[float]], channels: Sequence[str], length: int) -> Floats:
     """The trace of channels as they are, `[channel, time]`; what no formula reads is zero."""
-    known = {terms[0][0]: row for terms, row in values.items() if is_single_channel(terms)}
+    known = {str(terms[0][0]): row for terms, row in values.items() if is_single_channel(terms)}
     return np.array([known.get(name, [0.0] * length) for name in channels])
 
 
@@ -246,6 +248,14 @@ def _float(value: Any) -> float:
     return float(np.array(number, np.uint64).view(np.float64))
 
 
+def _every_atom(formulas: Iterable[Formula]) -> Iterator[Atom]:
+    """Those of the formulas, and those of formulas inside functions."""
+    for node in (node for formula in formulas for node in walk(formula)):
+        if isinstance(node, Atom):
+            yield node
+            yield from _every_atom(part for call in node.calls for part in call.arguments if not isinstance(part, Sum))
+
+
 MARGIN = 1e-6
 """How far from a threshold, as a share of it, values are looked for first, so that rounding them changes nothing."""
 
@@ -264,6 +274,7 @@ def difference(
     at: int | None = None,
     time_limit: float = 10.0,
     first_only: bool = False,
+    step: Step | None = None,
 ) -> Floats | None:
     """A trace `[channel, time]` of so many samples that satisfies only one of the formulas; None if there is none.
 
@@ -271,8 +282,9 @@ def difference(
     samples are changed: as few as can be, where the time is enough to find out. `at` is the sample to judge at, by
     default the one of each formula. With `first_only` the trace satisfies the first. None is a proof for real numbers,
     and so for floats where no atom has a sum (see the module); no answer within `time_limit` seconds is an error.
+    `step` is the time between samples, for functions over times.
     """
-    question = _RealQuestion(f, g, length, channels, ranges or {}, near, at, first_only)
+    question = _RealQuestion(f, g, length, channels, ranges or {}, near, at, first_only, step)
     deadline = perf_counter() + time_limit
     trace = None
     for margin in (MARGIN, 0.0):
@@ -306,14 +318,15 @@ class _RealQuestion:
         near: npt.ArrayLike | None,
         at: int | None,
         first_only: bool,
+        step: Step | None,
     ) -> None:
         self.formulas = [parse(each) if isinstance(each, str) else each for each in (f, g)]
-        self.channels, self.at = list(channels), at
+        self.channels, self.at, self.step = list(channels), at, step
         self.near = None if near is None else np.asarray(near, np.float64)
         self._check(length, ranges)
         ctx = z3.Context()
         self.samples = {name: [z3.Real(f"{name}@{t}", ctx) for t in range(length)] for name in channels}
-        verdicts = [encode_formula(formula, self.samples, at) for formula in self.formulas]
+        verdicts = [encode_formula(formula, self.samples, at, step=step) for formula in self.formulas]
         self.first_only = first_only
         self.wanted = [z3.And(verdicts[0], z3.Not(verdicts[1])) if first_only else z3.Xor(*verdicts)]
         for name, (low, high) in ranges.items():
@@ -366,21 +379,22 @@ class _RealQuestion:
         """By the one exact judge."""
         at: At = "verdict" if self.at is None else self.at
         try:
-            held = [satisfied(formula, trace[None], self.channels, at)[0] for formula in self.formulas]
+            held = [satisfied(formula, trace[None], self.channels, at, step=self.step)[0] for formula in self.formulas]
         except SignalError:  # a sum overflows
             return False
         return bool(held[0] and not held[1]) if self.first_only else bool(held[0] != held[1])
 
     def _away(self, margin: float) -> Iterator[z3.BoolRef]:
         """That no atom has its threshold, unless all that it reads is as in `near`."""
-        atoms = {node for formula in self.formulas for node in walk(formula) if isinstance(node, Atom)}
+        atoms = set(_every_atom(self.formulas))
         largest = max((abs(node.threshold) for node in atoms), default=0.0) or 1.0
-        same = self._same_as_near()
+        same, values = self._same_as_near(), ExpressionValues(self.samples, self.step)
         for node in atoms:
             far = margin * (abs(node.threshold) or largest)
             low, high = exact_number(node.threshold - far), exact_number(node.threshold + far)
-            for t, left in enumerate(encode_sums(node, self.samples)):
-                kept = [z3.And([same[name, t] for name in node.channels])] if same else []
+            for t, left in enumerate(values.compared(node)):
+                seen = range(t + 1) if node.calls else (t,)
+                kept = [z3.And([same[name, u] for name in node.channels for u in seen])] if same else []
                 yield z3.Or(left <= low, left >= high, *kept)
 
     def _same_as_near(self) -> dict[tuple[str, int], z3.BoolRef]:
