@@ -71,6 +71,19 @@ def test_a_slip_in_a_function_is_shown_where_it_is(window):
 
 
 @pytest.mark.slow
+def test_times_in_a_rule_are_read_once_the_unit_is_chosen(window):
+    page = (seen := window()).page
+    seen.upload()
+    page.locator("#formula").fill("G (since(w >= 2) <= 2 s & mean(v, 2 s) <= 30)")
+    page.get_by_text("in the studio, choose the time unit").wait_for()
+    page.locator("#reading-fold > summary").click()
+    page.locator("#reading select[name='time unit']").select_option("s")
+    page.wait_for_function("() => Studio.now.traces && Studio.now.traces.clock.unit === 's'")
+    seen.write("G (since(w >= 2) <= 2 s & mean(v, 2 s) <= 30)")
+    wait_for_panels(page, "v", "w", "since(w >= 2, s)", "mean(v, 2 s)")
+
+
+@pytest.mark.slow
 def test_one_trace_and_sensitivity_tell_of_functions(window):
     page = (seen := window()).page
     seen.upload()

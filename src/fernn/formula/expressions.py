@@ -36,8 +36,8 @@ SECONDS: dict[str, Decimal] = {
 }  # fmt: skip
 """The units of time, in seconds."""
 UNKNOWN_STEP = (
-    "the time between samples is not known. Pass it with its unit, as in --dt 0.1 --unit s; in Python, "
-    'read with dt=0.1, unit="s"'
+    "the time between samples is not known with its unit. Pass both, as in --dt 0.1 --unit s; in Python, "
+    'read with dt=0.1, unit="s"; in the studio, choose the time unit'
 )
 MOST = 10**9
 """Samples of a trailing window."""

@@ -4,6 +4,7 @@
 
   const AUTO = "automatic";
   const DELIMITERS = [["", AUTO], [",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"], [" ", "space"], [":", "colon :"]];
+  const UNITS = ["ns", "us", "ms", "s", "min", "h"];
   const ENCODINGS = [["utf-8", "UTF-8"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"], ["utf-16", "UTF-16"]];
 
   // Controls that a problem speaks of are marked.
@@ -18,11 +19,14 @@
       select("if values are missing", [["missing", "keep as missing"], ["error", "stop"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
       select("if rows cannot be read", [["error", "stop"], ["skip", "skip them"]], reading.bad_rows, (value) => Studio.reread({ bad_rows: value }))];
     host.replaceChildren(
-      Fernn.el("div.pair", null, label, good(reading, card, problems), isTable && column("case column", "case"), isTable && column("time column", "time")),
+      Fernn.el("div.pair", null, label, good(reading, card, problems), isTable && column("case column", "case"), isTable && column("time column", "time"), isTable && unit(reading)),
       channels(columns, reading, card), Fernn.el("div.pair", null, more), isTable ? written(reading, kind, !card) : "");
     const spoken = Studio.flagged(problems);
     host.querySelectorAll("select, input[type=text]").forEach((each) => each.closest(".field").classList.toggle("marked", spoken.has(each.name)));
   };
+
+  // Of the time column, for windows such as mean(v, 2 s).
+  const unit = (reading) => select("time unit", [["", "not known"], ...named(UNITS, reading.unit)], reading.unit || "", (value) => Studio.reread({ unit: value || undefined }));
 
   // How rows and numbers are written; shut where nobody needs it.
   function written(reading, kind, isOpen) {
