@@ -65,9 +65,9 @@ def suggestions(settings: Mapping[str, Any], data: Dataset, file: str | None = N
     if chosen.get("template") is None and chosen.get("preset") is None:
         plain = {} if method is None else method.defaults
         if is_long:
+            offer("windows in time, as in F[3,9]", "intervals", True)
             if len(data.classes) == 2:
                 offer("changes, means and differences of channels, as in diff(v) or mean(v, 8)", "signals", "auto")
-            offer("windows in time, as in F[3,9]", "intervals", True)
             if chosen.get("direction") == "future":
                 offer("rules that look back from the end of a trace", "direction", "past")
         if data.n_channels > 1 and chosen.get("atoms") == "axis":
