@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-slow test-all check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume reproduce screenshots aeon fuzz forge bounds index clean
+.PHONY: help demo test test-slow test-all check bench bench-fernn bench-exact bench-methods bench-belief bench-report bench-classes bench-scale bench-resume bench-ucr bench-signals reproduce screenshots aeon fuzz forge bounds index clean
 help:
 	@echo "make demo    see fernn at work on data it makes itself"
 	@echo "make test    run the tests that everyone runs (minutes)"
@@ -19,6 +19,8 @@ help:
 	@echo "make bench-classes measure rules for classes on aeon's series; writes the table in docs/classes.md"
 	@echo "make bench-scale   measure how cost grows with size and workers; writes docs/scale.md"
 	@echo "make bench-resume  kill runs and workers at random moments; exits with 1 where a result differs (an hour)"
+	@echo "make bench-ucr     measure short rules on a folder of UCR sets (ARGS=\"--folder DIR\")"
+	@echo "make bench-signals measure whether planted rules that read expressions are found"
 	@echo "make reproduce     make the paper's comparison again; writes reproduction/ (an hour; ARGS=--quick: minutes)"
 	@echo "make screenshots   take the pictures of docs/images with chromium"
 	@echo "make aeon    run what needs aeon: its own checks on the wrapper, MiniRocket"
@@ -107,6 +109,12 @@ bench-scale: $(VENV)/.test
 # With distributed installed (fernn[dask]); ARGS="--dask 0 --calm 0" does without.
 bench-resume: $(VENV)/.test
 	$(BIN)/python -m bench.resume $(ARGS)
+
+bench-ucr: $(VENV)/.demo
+	$(BIN)/python -m bench.ucr $(ARGS)
+
+bench-signals: $(VENV)/.demo
+	$(BIN)/python -m bench.signals $(ARGS)
 
 $(VENV)/.plot: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q -e '.[plot]'

@@ -1,7 +1,8 @@
 """The definition of the language, word for word: slow, obvious, and independent of the package's code.
 
 `rho(formula, trace, t)` is the robustness at sample t of a trace given as {channel: list of floats},
-`holds` the Boolean meaning. Nothing here is shared with `fernn.semantics`.
+`holds` the Boolean meaning. A channel of categories is a list of texts; None is a missing value. Nothing here is shared
+with `fernn.semantics`.
 """
 
 from __future__ import annotations
@@ -54,22 +55,31 @@ def remembered(judge):
 
 
 class Sampled(dict):
-    """A trace whose samples are `step` seconds apart."""
+    """A trace whose samples are `step` seconds apart, of numbers of one type."""
 
     step = None
+    number = None
+
+
+def value(trace, name, t):
+    """What is read at sample t: the last value there is up to there, or the first after it; 0 where there is none."""
+    known = [u for u in range(len(trace[name])) if trace[name][u] is not None]
+    before = [u for u in known if u <= t]
+    return trace[name][before[-1] if before else known[0]] if known else 0.0
 
 
 def term_value(term, trace, t):
     """A channel, or a function of channels, which is computed in double precision and then rounded to their type."""
     if isinstance(term, str):
-        return trace[term][t]
-    return type(next(iter(trace.values()))[t])(call_value(term, trace, t))
+        return value(trace, term, t)
+    number = getattr(trace, "number", None) or type(next(iter(trace.values()))[t])
+    return number(call_value(term, trace, t))
 
 
 def sum_value(part, trace, t):
     total = 0.0
     for term, weight in part.weights:
-        total += weight * (float(trace[term][t]) if isinstance(term, str) else call_value(term, trace, t))
+        total += weight * (float(value(trace, term, t)) if isinstance(term, str) else call_value(term, trace, t))
     return total + part.constant
 
 
@@ -114,6 +124,16 @@ def call_value(call, trace, t):
             return fsum(inside[0](u) for u in range(t)) * step
         case "since":
             return min((t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)), default=inf)
+        case "is":
+            read = value(trace, call.channels[0], t)  # numbers are rounded to the type of the data
+            asked = [each if isinstance(each, str) else type(read)(each) for each in call.values]
+            return 1.0 if read in asked else -1.0
+        case "missing":
+            return 1.0 if trace[call.channels[0]][t] is None else -1.0
+        case "elapsed":
+            exact = Fraction(str(step)) / Fraction(str(seconds[call.lag.unit]))
+            ago = [t - u for u in range(t + 1) if holds(call.arguments[0], trace, u)]
+            return float(min(ago) * exact) if ago else inf
         case "count":
             held = [holds(call.arguments[0], trace, u) for u in range(t + 1)]
             return float(sum(held[u] and (u == 0 or not held[u - 1]) for u in trailing))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from math import inf
 
 import numpy as np
 from hypothesis import strategies as st
 
-from fernn.formula.expressions import FUNCTIONS, Call, Lag, Signature, Sum
+from fernn.formula.expressions import ELAPSED, FUNCTIONS, Call, Lag, Signature, Sum
 from fernn.formula.nodes import (
     ALL_TIME,
     Always,
@@ -30,12 +31,15 @@ from fernn.formula.nodes import (
     Until,
     WeakSince,
     WeakUntil,
+    is_in,
+    is_missing,
 )
 
 CHANNELS = ("x", "y")
 
 # Few distinct values, so that ties, zeros and equal samples are common.
 levels = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25])
+texts = st.sampled_from(["HOLD", "LAND", "a b", 'say "no"', "3", "Ä", "\\"])
 weights = st.sampled_from([1.0, 1.0, 1.0, -1.0, 2.0, 0.1, -0.3])
 
 
@@ -72,6 +76,9 @@ def expressions(draw, depth=2):
 def calls(draw, depth=2, inner=False):
     """Any function of the language, of anything that it may be of; what can be infinite stands outermost."""
     name = draw(st.sampled_from([each for each in (*FUNCTIONS, "*", "/") if not (inner and each in ("since", "/"))]))
+    if name in ("is", "missing"):
+        values = draw(st.lists(levels, min_size=1, max_size=3)) if name == "is" else ()
+        return Call(name, (Sum(((draw(st.sampled_from(CHANNELS)), 1.0),)),), values=tuple(values))
     known = FUNCTIONS.get(name, Signature(2, 2))
     count = draw(st.integers(known.least, known.most or known.least + 1))
     lag = Lag(draw(st.integers(1, 6))) if known.lag == "must" or (known.lag == "may" and draw(st.booleans())) else None
@@ -85,6 +92,30 @@ def calls(draw, depth=2, inner=False):
         ((term, _), *_) = inside[0].weights
         inside = (Sum(((term, 1.0),)), inside[1])  # as they are read: a factor of the left stands before the call
     return Call(name, inside, lag)
+
+
+def asks_nothing(formula):
+    """Whether no atom asks for a category, or whether a value is missing."""
+    return not re.search(r"\b(is|missing|present)\(|==|!=| in \{", str(formula))
+
+
+@st.composite
+def category_atoms(draw):
+    """What can be asked of a channel `mode` of texts, and of whether there is a value in it or in x."""
+    negated = draw(st.booleans())
+    if draw(st.booleans()):
+        return is_missing(draw(st.sampled_from(["mode", "x", "a b"])), negated)
+    odd = st.sampled_from(["two\nlines", " ", "\t"])  # texts that no data have
+    return is_in("mode", draw(st.lists(st.one_of(texts, texts, odd), min_size=1, max_size=3)), negated)
+
+
+@st.composite
+def time_atoms(draw):
+    """`since(p) <= 2 s`, and as one term of a sum."""
+    held = draw(formulas(PAST, leaves=3))
+    since = Call(ELAPSED, (held,), Lag(1, draw(st.sampled_from(["s", "ms", "min"]))))
+    terms = [(since, draw(weights)), *([("x", draw(weights))] if draw(st.booleans()) else [])]
+    return Atom(tuple(terms), draw(st.sampled_from([">=", ">", "<=", "<"])), draw(levels))
 
 
 @st.composite

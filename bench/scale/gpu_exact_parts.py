@@ -118,12 +118,12 @@ def _raced(made: Exploration, job: Pairs, bounds: Any, on_card: bool = True) -> 
     """What a race finds, as plain data."""
     search, own = made.search, bounds.copy()
     search.lead.state[0] = 0
-    card = search.card
-    search.card = card if on_card else None
+    card = search.gpu
+    search.gpu = card if on_card else None
     try:
         counts = search.run(job, own, None)
     finally:
-        search.card = card
+        search.gpu = card
     lead = search.lead
     best = [float(lead.errors[0]), lead.made[0, 0].tolist()] if lead.state[0] else None
     return {"scored": counts.scored, "bounds": own.tolist(), "lead": best}
@@ -158,14 +158,14 @@ def with_tile(tile: Any, name: str, traces: int, rows: int) -> Found:
     try:
         gpu_prefilter.TILES.update(dict.fromkeys(gpu_prefilter.TILES, tile))
         made, bounds = searches(traces, rows)
-        made.search.card._known = None  # type: ignore[union-attr]
+        made.search.gpu._builder = None  # type: ignore[union-attr]
         job = _job(made, name, *[min(rows, len(made.families[3]))] * 2)
         _raced(made, job, bounds)
         took, found = timed(lambda: _raced(made, job, bounds), 2, 1.0)
         return {"tile": told(tile), "seconds": took, "rate": found["scored"] / took}
     finally:
         gpu_prefilter.TILES.update(kept)
-        searches(traces, rows)[0].search.card._known = None  # type: ignore[union-attr]
+        searches(traces, rows)[0].search.gpu._builder = None  # type: ignore[union-attr]
 
 
 def compiling() -> Found:

@@ -23,7 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .data import Dataset, Problem, from_arrays, from_frame, read_input, reorder_classes, save, suggest_command
+from .data import (
+    Dataset,
+    Problem,
+    drop_categories,
+    from_arrays,
+    from_frame,
+    read_input,
+    reorder_classes,
+    save,
+    suggest_command,
+)
 from .data.frames import is_frame
 from .data.options import ReadOptions
 from .data.problems import did_you_mean
@@ -237,6 +247,7 @@ def learn_from(
         data = found.data
     else:
         data = read_input(source, reading, _collect(problems, listener))
+    data = data if "signals" in planned["learner"] else drop_categories(data, listener.note)
     planned = _in_samples(planned, prior, data) if time_units else planned
     data, planned = _settle_classes(data, planned)
     listener.data(data, planned)

@@ -118,7 +118,7 @@ def test_check_shows_the_card_and_every_problem(cruise, tmp_path):
     assert done.returncode == 0
     assert "40 cases x 1 channel x 101 samples" in done.stdout
     (tmp_path / "bad.csv").write_text("case,time,v,label\na,0,1,good\na,1,x,good\nb,0,2,bad,9\nb,1,,bad\n")
-    done = fernn("check", "bad.csv", "--json", cwd=tmp_path)
+    done = fernn("check", "bad.csv", "--json", "--nonfinite", "error", cwd=tmp_path)
     assert done.returncode == 2
     told = json.loads(done.stdout)
     assert told["card"] is None

@@ -66,6 +66,17 @@ def test_the_picture_takes_traces_of_unequal_length_and_sums_of_channels():
     assert "*" in constant
 
 
+def test_the_picture_has_functions_and_what_is_infinite_at_the_edge():
+    low, high = np.full((3, 40), 1.0), np.full((2, 40), 9.0)
+    data = from_arrays(np.concatenate([low, high]), [1, 1, 1, 0, 0], channels=["v"])
+    lines = picture(parse("G (since(v >= 5) <= 3 | abs(v - 4) <= 1)"), data).splitlines()
+    assert lines[0].startswith("the median since(v >= 5): o")
+    rows = [line.split("|")[1] for line in lines[1:13]]
+    assert rows[0].startswith("ooo")  # it never held
+    assert rows[-1].startswith("xxx")
+    assert any(line.startswith("the median abs(v - 4): ") and line.endswith("abs(v - 4) <= 1") for line in lines)
+
+
 def test_demos_that_are_not_there_are_told(called):
     done = called("demo", "spain")
     assert done.code == 3

@@ -108,7 +108,7 @@ def test_options_of_reading_apply_to_trace_files(called, tmp_path):
 def test_learn_tells_the_warnings_that_check_tells(called, tmp_path):
     lines = TABLE.replace("label\n", "label,who\n", 1).splitlines()
     (tmp_path / "x.csv").write_text(
-        "\n".join([lines[0], *(line + ",Müller" for line in lines[1:]), "d,9,1,1,bad,Huber\n"])
+        "\n".join([lines[0], *(f"{line},note {i}" for i, line in enumerate(lines[1:])), "d,9,1,1,bad,Huber\n"])
     )
     warned = [line for line in called("check", "x.csv").out.splitlines() if line.startswith("warning: ")]
     assert len(warned) == 3  # a column of words, an uneven step, unequal lengths

@@ -72,3 +72,10 @@ def test_mistakes_are_told_apart_by_exit_code(cruise, words, code, says):  # noq
     assert done.returncode == code, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_threshold_of_a_function_can_be_open(cruise):  # noqa: F811
+    done = fernn("params", "G (abs(diff(v)) <= ?c)", "cruise.csv", "--fpr", "0.5", "--fnr", "1", "--json", cwd=cruise)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert ParameterSet.from_json(told).contains(told["picked"]["values"])

@@ -127,7 +127,8 @@ def test_changes_from_sample_to_sample_are_of_the_samples_that_count(called):
 
 def test_the_options_of_reading_that_a_command_takes_are_those_that_are_suggested():
     """Whoever gives a command an option of reading, or takes one away, has to say so where commands are suggested."""
-    every = {name for name in ReadOptions.__dataclass_fields__ if name not in ("name", "marks", "faulty", "classes")}
+    of_files = ("name", "marks", "faulty", "classes", "categories")
+    every = {name for name in ReadOptions.__dataclass_fields__ if name not in of_files}
     for name, command in get_command(app).commands.items():
         names = {param.name for param in command.params}
         taken = {option for option in every if ("case_column" if option == "case" else option) in names}

@@ -92,3 +92,12 @@ def test_no_more_than_a_handful_of_warnings_are_shown_the_rest_is_counted(capsys
     shown.finish()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [*(f"warning: warning number {n}" for n in range(5)), "and 4 warnings more of this kind"]
+
+
+@pytest.mark.slow
+def test_a_window_that_no_trace_fills_is_told_once_by_eval_and_explain(tmp_path, short):
+    write_csv(short, tmp_path / "s.csv")
+    for words in (["eval"], ["explain", "--case", "0"]):
+        words = [*FERNN, words[0], "G (mean(v, 99) <= 9)", "s.csv", *words[1:]]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+        assert done.stderr.count("mean(v, 99) never sees a full window in these traces") == 1, done.stderr

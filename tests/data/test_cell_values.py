@@ -23,13 +23,14 @@ def test_a_column_of_words_is_left_out_and_named(file, label):
     (problem,) = [p for p in told(problems, "text-column") if p.column == "operator"]
     assert problem.severity == "warning"
     assert "such as 'Müller' (1 of 3 are numbers), so it is left out" in problem.what
-    data, problems = inspect(file("x.csv", text), label, channels=["v", "operator"])
+    named, _ = inspect(file("x.csv", text), label, channels=["v", "operator"])
+    assert named.categories == {"operator": ("7", "Huber", "Müller")}  # as it is asked for by name
+    many = "case,time,v,operator\n" + "".join(f"a,{i},{i},word{i}\n" for i in range(51))
+    assert inspect(file("x.csv", many), None)[0].channels == ("v",)
+    data, problems = inspect(file("x.csv", many), None, channels=["v", "operator"])
     assert data is None
-    assert next((p.line, p.column, p.what) for p in told(problems, "text")) == (
-        2,
-        "operator",
-        "'Müller' is not a number",
-    )
+    first = told(problems, "text")[0]
+    assert (first.line, first.column, first.what) == (2, "operator", "'word0' is not a number")
 
 
 def test_a_few_words_among_numbers_are_errors(file):
@@ -96,7 +97,7 @@ def test_odd_numbers_are_errors_with_their_place(file, cell, says, nonfinite, la
 @pytest.mark.parametrize(("cell", "kind"), [("inf", "infinite"), ("-Infinity", "infinite"), ("nan", "missing")])
 def test_words_for_no_number_are_told_as_such(file, cell, kind):
     text = HEAD + f"a,0,1,good\na,1,{cell},good\nb,0,3,bad\nb,1,4,bad\n"
-    assert inspect(file("x.csv", text))[0] is None
+    assert inspect(file("x.csv", text), nonfinite="error")[0] is None
     data, problems = inspect(file("x.csv", text), nonfinite="hold")
     assert data.values[0].tolist() == [[1.0, 1.0]]
     (problem,) = told(problems, kind)

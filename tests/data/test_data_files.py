@@ -56,7 +56,7 @@ def test_arrays_saved_by_others(tmp_path):
 
 def test_gaps_in_arrays_are_told_and_repaired(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]]))
-    data, problems = inspect(tmp_path / "x.npz")
+    data, problems = inspect(tmp_path / "x.npz", nonfinite="error")
     assert data is None
     assert [(p.kind, p.case, p.column) for p in problems] == [("missing", "0", "x")]
     assert problems[0].what == "sample 1 is missing"
@@ -109,7 +109,7 @@ def test_parquet_is_read_as_tidy(tmp_path):
 def test_gaps_in_parquet_are_told_with_their_row(tmp_path):
     polars = pytest.importorskip("polars", reason="polars is optional")
     polars.DataFrame({"case": ["a", "a"], "time": [0, 1], "v": [1.0, None]}).write_parquet(tmp_path / "x.parquet")
-    problems = inspect(tmp_path / "x.parquet", label=None)[1]
+    problems = inspect(tmp_path / "x.parquet", label=None, nonfinite="error")[1]
     assert [(p.kind, p.line, p.case) for p in problems] == [("missing", 2, "a")]
 
 

@@ -54,7 +54,7 @@ def test_traces_of_unequal_length_are_allowed_and_told(file):
 
 @pytest.mark.parametrize("cell", ["", "NaN", "NA", "null", "?"])
 def test_a_missing_value(file, cell):
-    problem = only(told(file("x.csv", HEAD + FINE + f"b,2,{cell},bad\n")), "missing")
+    problem = only(told(file("x.csv", HEAD + FINE + f"b,2,{cell},bad\n"), nonfinite="error"), "missing")
     assert (problem.severity, problem.line, problem.column, problem.case) == ("error", 6, "v", "b")
     assert "--nonfinite" in problem.fix
 
@@ -233,12 +233,17 @@ def test_a_field_that_is_not_csv(file):
 
 def test_all_problems_are_told_at_once(file):
     text = HEAD + FINE + "b,2,fast,bad\nb,3,,bad\nb,4,1\nb,0,1,good\n"
-    assert {p.kind for p in told(file("x.csv", text))} >= {"text", "missing", "ragged-row", "duplicate-time"}
+    assert {p.kind for p in told(file("x.csv", text), nonfinite="error")} >= {
+        "text",
+        "missing",
+        "ragged-row",
+        "duplicate-time",
+    }
 
 
 def test_repeated_problems_are_counted_after_the_fifth(file):
     text = HEAD + FINE + "".join(f"b,{i},?,bad\n" for i in range(2, 44))
-    missing = [p for p in told(file("x.csv", text)) if p.kind == "missing"]
+    missing = [p for p in told(file("x.csv", text), nonfinite="error") if p.kind == "missing"]
     assert [p.line for p in missing] == [6, 7, 8, 9, 10, None]
     assert str(missing[-1]) == "x.csv, column 'v': and 37 more like this, 42 in this column."
     assert sum(p.count for p in missing) == 42
@@ -254,7 +259,7 @@ def test_errors_come_before_warnings():
 
 def test_read_raises_with_every_error_and_carries_the_problems(file):
     with pytest.raises(DataError, match=r"line 6.*\n.*line 7") as caught:
-        read(file("x.csv", HEAD + FINE + "b,2,fast,bad\nb,3,,bad\n"))
+        read(file("x.csv", HEAD + FINE + "b,2,fast,bad\nb,3,,bad\n"), nonfinite="error")
     assert {p.kind for p in caught.value.problems} >= {"text", "missing"}
 
 

@@ -150,7 +150,7 @@ def test_a_frame_reads_as_the_same_rows_in_a_file(make, tmp_path):
     with pytest.raises(DataError, match=r"no column 'rum' \(did you mean 'run'\?\)"):
         from_frame(make(LONG), case="rum")
     with pytest.raises(DataError, match=r"frame line 5, column 'pressure', case 'b': the value is missing"):
-        from_frame(make(LONG | {"pressure": [1.0, 2, 3, 4, float("nan"), *range(7)]}))
+        from_frame(make(LONG | {"pressure": [1.0, 2, 3, 4, float("nan"), *range(7)]}), nonfinite="error")
 
 
 def test_estimators_learn_from_a_list_of_frames_and_from_a_dataset(make):

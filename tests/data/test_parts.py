@@ -15,7 +15,9 @@ from fernn.data.streaming.spill import WIDE, hash_names
 from fernn.data.streaming.stream_summary import measure_part, merge_summaries, summarize_part, summarize_stream
 
 pl = pytest.importorskip("polars")
-SLOW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,9 @@ from fernn.data.streaming.stream_summary import StreamingMedian
 from fernn.errors import DataError
 
 pl = pytest.importorskip("polars")
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -176,7 +178,7 @@ def test_what_is_wrong_is_told_with_the_file_and_the_row(tmp_path):
     frame[:3].write_parquet(tmp_path / "one.parquet")
     frame[3:].write_parquet(tmp_path / "two.parquet")
     with pytest.raises(DataError, match=r"two.parquet line 2, column 'v', case 'b': the value is missing"):
-        list(Stream(open_source(tmp_path), 2))
+        list(Stream(open_source(tmp_path, {"nonfinite": "error"}), 2))
 
 
 def test_files_of_a_folder_have_the_same_columns(tmp_path):

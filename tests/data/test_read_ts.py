@@ -95,7 +95,7 @@ def test_labels_may_be_real_or_absent_or_not_wanted(file):
 
 def test_a_question_mark_is_a_missing_value(file):
     path = file("a.ts", "@univariate true\n@classLabel true 1 2\n@data\n\n1,?,3:1\n4,5,6:2\n")
-    data, problems = inspect(path)
+    data, problems = inspect(path, nonfinite="error")
     assert data is None
     assert [(p.kind, p.line, p.column, p.case) for p in problems] == [("missing", 5, "x", "1")]
     assert read(path, nonfinite="interpolate", quiet=True).values[0].tolist() == [[1, 2, 3]]

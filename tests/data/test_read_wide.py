@@ -53,7 +53,7 @@ def test_empty_cells_at_the_end_mean_a_shorter_trace(file):
 
 
 def test_an_empty_cell_inside_is_a_missing_value(file):
-    data, problems = inspect(file("x.csv", "1,,3\n4,5,6\n7,-inf,9\n"), label=None)
+    data, problems = inspect(file("x.csv", "1,,3\n4,5,6\n7,-inf,9\n"), label=None, nonfinite="error")
     assert data is None
     assert [(p.kind, p.line, p.column) for p in problems] == [("missing", 1, "2"), ("infinite", 3, "2")]
 

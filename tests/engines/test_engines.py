@@ -22,7 +22,7 @@ from fernn.errors import EngineError, UnsupportedError, suppress_warnings
 from fernn.evaluation.drift import DriftMonitor
 from fernn.evaluation.resampling import refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
-from fernn.runs.out_of_core import card_by_parts
+from fernn.runs.out_of_core import summarize_by_parts
 
 NAMES = ("processes:2", "ray:2", "dask:2")
 NEEDS = {"ray:2": "ray", "dask:2": "distributed"}
@@ -157,7 +157,7 @@ def test_a_folder_is_checked_and_watched_by_file_as_in_this_process(engine, tmp_
     for i, low in enumerate(range(0, frame.height, 1_111)):  # files end within a trace
         frame[low : low + 1_111].write_parquet(tmp_path / "cruise" / f"{i:03}.parquet")
     source = open_source(tmp_path / "cruise")
-    assert card_by_parts(source, engine=engine) == summarize_stream(source)
+    assert summarize_by_parts(source, engine=engine) == summarize_stream(source)
     here, there = (DriftMonitor(parse("G (v <= 34.3)"), data, 1.0, 30.0) for _ in range(2))
     seen, complete = there.take_parts(source, engine=engine)
     assert complete

@@ -22,7 +22,7 @@ from fernn.evaluation.permutation_test import permutation_test
 from fernn.evaluation.resampling import bootstrap, refit
 from fernn.learners import Enumerative, Fernn, Lattice, Tree
 from fernn.runs import plan, run_job, start_job
-from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all_by_parts
+from fernn.runs.out_of_core import judge_by_parts, judge_on_all_by_parts, summarize_by_parts
 from fernn.runs.rivals import formulas_of_seeds, try_seeds
 from fuzz.mutating import mutated
 
@@ -126,7 +126,7 @@ def works(data, source, front, job, tmp_path):
         "seeds": seeds,
         "compare": comparison,
         "eval": lambda executor: judge_by_parts("G (v <= 34)", source, engine=executor, each=str).judged.score,
-        "check": lambda executor: str(card_by_parts(source, engine=executor)),
+        "check": lambda executor: str(summarize_by_parts(source, engine=executor)),
         "watch": lambda executor: DriftMonitor(parse("G (v <= 34)"), data, 1.0, 30.0).take_parts(
             source, engine=executor
         ),

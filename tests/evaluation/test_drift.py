@@ -34,14 +34,14 @@ def watched(**changes):
 def test_nothing_is_said_while_nothing_changes():
     follow = watched(wrong=0.005)
     assert follow.alarms == []
-    assert len(follow.seen) == 600
+    assert len(follow.records) == 600
 
 
 def test_more_errors_than_were_tested_raise_an_alarm_with_the_first_trace():
     follow = watched(wrong=0.15)
     (alarm,) = [each for each in follow.alarms if each.kind == "errors"]
     assert alarm.since < alarm.at < 300
-    first = next(seen for seen in follow.seen if seen.wrong)
+    first = next(seen for seen in follow.records if seen.wrong)
     assert follow.broken_by == first
     assert follow.error == pytest.approx(0.15, abs=0.05)
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_sorted_by_class_is_no_change():
     order = np.argsort(data.labels)
     list(known.take(data.subset(order), "sorted.csv"))
     assert known.alarms == []
-    assert {seen.file for seen in known.seen} == {"sorted.csv"}
+    assert {seen.file for seen in known.records} == {"sorted.csv"}
     real = replace(data, labels=data.labels.astype(float), classes=())
     with pytest.raises(DataError, match="real-valued"):
         list(follow.take(real))

@@ -95,10 +95,10 @@ def test_what_is_kept_is_not_learned_again(tmp_path):
 FERNN = Fernn(max_length=2, restarts=4, rounds=2)
 RESULTS = {
     "permutation test": lambda learner, keep, told: permutation_test(
-        learner, spikes(2, telling=False), 9, keep=keep, told=told
+        learner, spikes(2, telling=False), 9, keep=keep, progress=told
     ),
-    "nested cv": lambda learner, keep, told: nested_cv(learner, spikes(2, telling=False), 4, keep=keep, told=told),
-    "bootstrap": lambda learner, keep, told: bootstrap(learner, spikes(), "G (x <= 5)", 6, keep=keep, told=told),
+    "nested cv": lambda learner, keep, told: nested_cv(learner, spikes(2, telling=False), 4, keep=keep, progress=told),
+    "bootstrap": lambda learner, keep, told: bootstrap(learner, spikes(), "G (x <= 5)", 6, keep=keep, progress=told),
 }
 
 

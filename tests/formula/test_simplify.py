@@ -7,19 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from fernn.errors import SignalError
+from fernn.formula.expressions import Call, Lag, Step, Sum
 from fernn.formula.laws import negation_normal_form
 from fernn.formula.measures import length
 from fernn.formula.nodes import FUTURE as AHEAD
 from fernn.formula.nodes import PAST as BACK
-from fernn.formula.nodes import And, Atom, Implies, Not, Or, walk
+from fernn.formula.nodes import And, Atom, Historically, Implies, Not, Once, Or, Since, walk
 from fernn.formula.parser import parse
 from fernn.formula.simplify import simplify
 from fernn.semantics import robustness, satisfied
-from strategies import CHANNELS, FUTURE, MIXED, PAST, formulas, grown, intervals, traces
+from oracle import Sampled, as_trace, holds, rho
+from strategies import CHANNELS, FUTURE, MIXED, PAST, expressions, formulas, grown, intervals, traces
 
 
 @pytest.mark.slow
@@ -42,6 +45,73 @@ def test_simplify_never_lengthens_and_has_nothing_left_to_do(formula):
     for node in walk(simpler):
         binary = (And, Or, *AHEAD[2:], *BACK[2:])
         assert not isinstance(node, Not) or isinstance(node.inner, binary), "negations sit on atoms"
+
+
+@st.composite
+def redundant(draw, depth=2, outermost=True):
+    """Expressions that laws of functions can shorten; `since`, which may be infinite, stands outermost."""
+    inner = expressions(1).filter(lambda part: part.weights) if depth == 0 else redundant(depth - 1, False)
+    e, f = draw(inner), draw(expressions(0).filter(lambda part: part.weights))
+    k, j = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+
+    def of(name, *inside, lag=None):
+        return Sum(((Call(name, inside, None if lag is None else Lag(lag)), 1.0),))
+
+    number = Sum((), draw(st.sampled_from([-1.0, 0.5, 2.0])))
+    extreme, window = draw(st.sampled_from(["min", "max"])), draw(st.sampled_from(["lowest", "highest"]))
+    wide = draw(st.sampled_from(["lowest", "highest", "mean", "std"]))
+    held = formulas(([Once, Historically], [Since]), leaves=3)
+    since = e.plus(of("since", draw(held))) if outermost else e
+    return draw(
+        st.sampled_from([
+            of("abs", of("abs", e)), of("abs", e.times(-1.0)), of("abs", of(wide, e, lag=k)), of(extreme, e, e),
+            of(extreme, of(extreme, e, f), e), of(extreme, e, number, Sum((), 1.0), f), of(wide, e, lag=1),
+            of("norm", of("abs", e), f.times(-1.0)), of(window, of(window, e, lag=k), lag=j),
+            e.plus(of("diff", number)), since, f.plus(of("count", draw(held), lag=k), -2.0),
+            of("abs", e.plus(of("mean", f, lag=1), 0.1)), of("abs", of(window, of("abs", e), lag=k)),
+        ])
+    )  # fmt: skip
+
+
+@st.composite
+def redundant_formulas(draw):
+    """One such atom, or two that bound the same expression."""
+    part = draw(redundant())
+    signs = draw(st.sampled_from([(">=",), (">",), ("<=",), ("<",), ("<=", ">="), ("<", ">"), (">", "<"), ("<", ">=")]))
+    c = draw(st.sampled_from([0.0, 0.1, 1.0, -2.0]))
+    made = [Atom(part.weights, sign, -c if k else c) for k, sign in enumerate(signs)]
+    return made[0] if len(made) == 1 else draw(st.sampled_from([And, Or]))(*made)
+
+
+@pytest.mark.slow
+@settings(max_examples=600, deadline=None)
+@given(redundant_formulas(), traces(longest=10))
+def test_laws_of_functions_keep_every_bit_of_robustness_and_verdict(formula, trace):
+    simpler = simplify(formula)
+    assert length(simpler) <= length(formula)
+    assert simplify(simpler) == simpler
+    made, step = Sampled(as_trace(trace, CHANNELS)), Step(0.5, "s")
+    made.step = step.dt
+    with np.errstate(all="ignore"):
+        before = [(rho(formula, made, t), holds(formula, made, t)) for t in range(trace.shape[1])]
+        after = [(rho(simpler, made, t), holds(simpler, made, t)) for t in range(trace.shape[1])]
+    assume(not any(np.isnan(value) for value, _ in before))
+    assert after == before  # by the definition
+    try:
+        found = [judge(formula, trace[None], CHANNELS, at="all", step=step) for judge in (robustness, satisfied)]
+    except SignalError:
+        return
+    for judge, wanted in zip((robustness, satisfied), found, strict=True):
+        assert_array_equal(judge(simpler, trace[None], CHANNELS, at="all", step=step), wanted)
+
+
+def test_the_mean_of_one_sample_is_that_sample_whatever_came_before():
+    random = np.random.default_rng(0)
+    for values in (
+        random.normal(size=4000) * 10.0 ** random.integers(-40, 40, 4000),
+        random.choice([0.1, 1e16, -1e16, 1 / 3, 1e-17, 3e15 + 0.5, 1e300, -5e-324], 4000),
+    ):
+        assert_array_equal(robustness("mean(x, 1) >= 0", values[None, None], ["x"], at="all")[0], values)
 
 
 def fixture():

@@ -79,7 +79,7 @@ def test_a_row_without_a_mark_can_be_skipped(wrote):
 
 def test_problems_of_the_channels_are_told_as_ever(wrote):
     file = wrote("case,time,v,fault\na,0,fast,0\na,1,2\na,2,,1\na,2,3,0\n")
-    _, problems = inspect_fault_marks(file, "fault")
+    _, problems = inspect_fault_marks(file, "fault", nonfinite="error")
     assert {"text", "ragged-row", "missing", "duplicate-time"} <= {p.kind for p in problems}
     assert inspect_fault_marks(file.parent / "nowhere.csv", "fault")[1][0].kind == "not-found"
 

@@ -42,15 +42,15 @@ def test_equality_at_values_of_the_data_is_right(text, allowed):
 def test_a_set_of_several_pieces_lists_them_all():
     data = traces([1], [4], [2], labels=[1, 1, 0])
     found = parameter_set("?c <= x & x <= 1 | x <= ?c & x >= 4", data, 0.5, 0)
-    assert [box[0].told("c") for box in sorted(found.boxes, key=lambda box: box[0].low)] == ["c <= 1", "c >= 4"]
+    assert [box[0].describe("c") for box in sorted(found.boxes, key=lambda box: box[0].low)] == ["c <= 1", "c >= 4"]
 
 
 def test_ranges_are_told_as_people_write_them():
-    assert ValueRange(34.3, 45.3, False, True).told("c") == "34.3 < c <= 45.3"
-    assert ValueRange(2, 2, True, True).told("b") == "b = 2"
-    assert ValueRange(2, inf, True, False).told("b") == "b >= 2"
-    assert ValueRange(-inf, 2, False, False).told("b") == "b < 2"
-    assert ValueRange().told("b") == "any b"
+    assert ValueRange(34.3, 45.3, False, True).describe("c") == "34.3 < c <= 45.3"
+    assert ValueRange(2, 2, True, True).describe("b") == "b = 2"
+    assert ValueRange(2, inf, True, False).describe("b") == "b >= 2"
+    assert ValueRange(-inf, 2, False, False).describe("b") == "b < 2"
+    assert ValueRange().describe("b") == "any b"
 
 
 def test_an_interrupted_search_keeps_what_it_knows():

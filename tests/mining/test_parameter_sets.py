@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fernn.data import Dataset
+from fernn.formula.expressions import Sum
 from fernn.mining import ParameterSet, parameter_set, parse_parametric
 from fernn.semantics import satisfied
+from oracle import as_trace, sum_value
 
 STRUCTURES = [
     "G (x <= ?c)",
@@ -44,6 +46,10 @@ STRUCTURES = [
     "G (2*x - y <= ?c)",
     "F (x - 0.3*y > ?c) & G[0,?b] (x > -1)",
     "F[?a,?b] (x >= 1) | G[?b,?d] (y < 1)",
+    "G (diff(x) <= ?c)",
+    "F[0,?b] (2*mean(x, 2) - y > ?c)",
+    "G (since(x >= 1 & O[0,1] (y > 0)) <= ?c)",
+    "F (count(x > 0, 3) >= ?c) & G[0,?b] (max(x, y) <= ?d)",
 ]
 
 
@@ -67,12 +73,9 @@ def places(text, data):
             axes.append([float(end) for end in range(int(data.lengths.max()) + 3)])
             continue
         atoms = [atom for atom, at in zip(asked.atoms, asked.thresholds, strict=True) if at == number]
-        sums = [
-            sum(weight * trace[data.channels.index(name)] for name, weight in atom.weights)
-            for atom in atoms
-            for trace in data.values
-        ]
-        values = np.unique(np.concatenate(sums))
+        rows = [as_trace(trace, data.channels) for trace in data.values]
+        sums = [sum_value(Sum(atom.weights), row, t) for atom in atoms for row in rows for t in range(len(row["x"]))]
+        values = np.unique([value for value in sums if np.isfinite(value)] or [0.0])
         axes.append([values[0] - 1, *values, *(values[:-1] + values[1:]) / 2, values[-1] + 1])
     for point in product(*axes):
         yield dict(zip(asked.names, map(float, point), strict=True))

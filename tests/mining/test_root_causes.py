@@ -198,8 +198,8 @@ def test_the_result_is_plain_data_and_plain_words(clean):
     assert told["schema"] == 1
     assert fernn.parse(told["formula"]) == clean.formula
     assert told["account"]["rules"][0]["alone"] > 0
-    assert "earlier valve is at most" in clean.told()
-    assert "faults seen, at once; 0 false alarms" in clean.told()
+    assert "earlier valve is at most" in str(clean)
+    assert "faults seen, at once; 0 false alarms" in str(clean)
 
 
 def test_an_interrupt_and_the_time_limit_keep_the_best_and_the_search_goes_on_from_there():

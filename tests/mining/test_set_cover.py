@@ -97,7 +97,7 @@ def test_covers_cost_what_brute_force_says_and_are_never_below_it(seed):
     alarms = alarms_of(rows, made)
     covers = CoverSearch(rows, 3, lambda rules, judge: rules)
     assert len(list(covers.run())) == 6
-    for (count, longest), cover in covers.found.items():
+    for (count, longest), cover in covers.covers.items():
         if longest == 2:
             wanted = by_hand.least(alarms, count, made)
             assert cover.cost >= wanted
@@ -116,8 +116,8 @@ def test_too_many_rules_to_pair_are_not_said_to_be_all(monkeypatch):
     assert best_pair(rows, 9, bound) == (None, False)
     covers = CoverSearch(rows, 2, lambda rules, judge: rules)
     list(covers.run())
-    assert covers.found[1, 3].proved
-    assert not covers.found[2, 3].proved
+    assert covers.covers[1, 3].proved
+    assert not covers.covers[2, 3].proved
 
 
 def test_the_best_of_each_kind_is_among_the_promising():

@@ -99,13 +99,33 @@ def test_the_legend_has_name_formula_and_error():
 
 
 def test_what_has_no_line_is_said_so():
-    figure = against(steps(), {"sum": parse("G (x - 2*y >= -3)"), "far": parse("G (x <= 100)")})
-    assert any("x - 2*y is not drawn" in text for text in words(figure))
+    figure = against(steps(), {"far": parse("G (x <= 100)")})
     assert any("100 is out of sight" in text for text in words(figure))
     assert figure.axes[0].get_ylim()[1] < 2
-    assert [thresholds(axes) for axes in figure.axes] == [[], []]
-    figure = against(steps(), {"r": parse("G (y >= 0.5)")}, channels=["x"])
-    assert any("y is not shown" in text for text in words(figure))
+    assert [thresholds(axes) for axes in figure.axes] == [[]]
+    figure = against(steps(), {"r": parse("G (y >= 0.5 & x - 2*y <= 1)")}, channels=["x"])
+    assert any("y is not shown; x - 2*y is not shown" in text for text in words(figure))
+
+
+def test_what_a_rule_compares_has_a_panel_below_the_channels_with_its_thresholds():
+    data = steps(dt=0.5)
+    figure = against(data, {"r": parse("G (2*diff(x, 1 s) <= 0.5)"), "s": parse("F[2,4] (x - 2*y >= -1)")})
+    panels = {axes.get_ylabel() or axes.get_title(loc="left"): axes for axes in figure.axes}
+    assert list(panels) == ["x", "y", "diff(x, 1 s)", "x - 2*y"]
+    assert thresholds(panels["diff(x, 1 s)"]) == [(0.25, 0, 5, TICKUP)]
+    assert thresholds(panels["x - 2*y"], RULES[1]) == [(-1, 1, 2, TICKDOWN)]
+    assert thresholds(panels["x"]) == []
+    rule = parse("G (2*diff(x, 1 s) <= 0.5)")
+    decided = [(each.sample, i) for i, each in enumerate(deciding(rule, data))]
+    x = data.values[:, 0]
+    wanted = sorted((0.5 * at, x[i, at] - x[i, max(0, at - 2)]) for at, i in decided)
+    assert np.allclose(dots(panels["diff(x, 1 s)"]), wanted)
+
+
+def test_what_is_infinite_lies_at_the_edge_and_is_said():
+    figure = against(steps(), {"r": parse("G (since(x >= 0.5) <= 3)")})
+    assert "since(x >= 0.5): what is infinite is drawn at the edge" in words(figure)
+    assert all(np.isfinite(line.get_ydata()).all() for line in figure.axes[1].lines)
 
 
 @pytest.mark.parametrize(("value", "near", "far"), [(5.0, 9.5, 11.0), (-5.0, -1.0, 5.5), (0.0, 0.5, 40.0)])
@@ -316,7 +336,7 @@ def test_only_what_is_asked_for_is_judged_however_it_is_cut(monkeypatch):
     data = steps(cases=30)
     rule = parse("G (x >= 0.5 | F[1,3] (y <= 0.2))")
     cases = np.array([2, 3, 11, 29])
-    wanted = [(one.channels, one.sample) for one in deciding(rule, data.subset(cases))]
+    wanted = [(((((one.channels[0], 1.0),),), one.sample)) for one in deciding(rule, data.subset(cases))]
     for block in (1, 300, 10**9):
         monkeypatch.setattr("fernn.report.witness_matrix.BLOCK", block)
         found = _dots(rule, data, cases)

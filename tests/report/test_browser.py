@@ -180,3 +180,47 @@ def test_rivals_are_seen_chosen_and_their_disputes_drawn(opened, tmp_path):
     assert "fernn rivals RUN" in section.text_content()
     assert page.said == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def panels(page):
+    """What is drawn over time, from top to bottom."""
+    found = page.locator("#traces .f-panel canvas[role='img']").all()
+    return [each.get_attribute("aria-label").split(": ")[0] for each in found]
+
+
+def test_what_a_rule_compares_has_a_panel_and_a_lane(opened, tmp_path):
+    rules = ("G (v <= 3)", "G (diff(v, 0.5 s) <= 2)", "G (2*v - abs(w) <= 4)")
+    page = opened(write_report(run_of(two_kinds(), tmp_path / "run", rules=rules)))
+    page.wait_for_function("() => document.querySelectorAll('#traces .f-grip').length === 1")
+    assert panels(page) == ["v", "w", "diff(v, 0.5 s)"]
+    assert page.locator("#traces .f-panel").nth(2).locator(".f-grip").text_content() == "2"
+    told = facts(page)
+    decided = told["lanes"][1][0]["deciding"]
+    assert decided["windows"][0] in page.locator(".r-lanes p").first.text_content()
+    assert page.locator(".r-lanes svg text.mono").all_text_contents()[:2] == ["v", "diff(v, 0.5 s)"]
+    assert page.locator(".r-lanes svg .decided").count() == 1
+    assert page.locator(".r-lanes svg .reads").count() == 1
+    page.locator("#front tbody tr").nth(2).click()
+    page.wait_for_function("() => document.querySelector('#traces .f-grip').textContent === '4'")
+    assert panels(page) == ["v", "w", "2*v - abs(w)"]
+    page.locator("#front tbody tr").nth(0).click()
+    page.wait_for_function("() => document.querySelector('#traces .f-grip').textContent === '3'")
+    assert panels(page) == ["v", "w"]
+    assert page.said == []
+
+
+def test_pointing_at_an_expression_tells_its_value(opened, tmp_path):
+    data = two_kinds(cases=2, samples=5)
+    values = np.zeros((2, 2, 5))
+    values[1, 0] = [0, 0, 4, 4, 4]
+    data = Dataset(values, [0, 1], data.classes, data.channels)
+    page = opened(write_report(run_of(data, tmp_path / "run", rules=("F (since(v >= 3) <= 1)",), test=0)))
+    panel = page.locator("#traces .f-panel").nth(2)
+    panel.scroll_into_view_if_needed()
+    box = panel.bounding_box()
+    told = set()
+    for down in range(18, int(box["height"]) - 36, 2):  # at the second sample it never held in either trace
+        page.mouse.move(box["x"] + 48 + (box["width"] - 104) / 4, box["y"] + down)
+        told |= set(page.locator(".f-tip span").all_text_contents())
+    assert "since(v >= 3) = ∞ at 1" in told
+    assert page.said == []

@@ -295,10 +295,24 @@ def test_warnings_about_the_data_are_in_the_report(tmp_path):
     assert any(each["kind"] and "cop" in each["what"] for each in told["problems"])
 
 
-def test_rules_with_functions_are_reported_without_lines_of_thresholds_on_channels(tmp_path):
+def test_rules_with_functions_are_reported_with_lanes_of_their_own(tmp_path):
     rules = ("G (mean(v, 3) <= 3)", "F (abs(v - w) >= 2 & since(v > 1) <= 3)")
     told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run", rules=rules)))
     assert [rule["formula"] for rule in told["rules"]] == list(rules)
-    assert all(mark["channel"] is None for rule in told["rules"] for mark in rule["thresholds"])
-    assert all(not rule["marks"] for rule in told["rules"])
+    assert [[mark["channel"] for mark in rule["marks"]] for rule in told["rules"]] == [[2], [2, 3]]
+    names = {each["name"] for each in told["expressions"]["channels"]}
+    assert names == {"mean(v, 3)", "abs(v - w)", "since(v > 1)"}
+    assert told["expressions"]["drawn"] == told["traces"]["drawn"]
+    assert [each["name"] for each in told["lanes"][0][0]["channels"]] == ["v", "mean(v, 3)"]
     assert ["name", "mean(v, 3)"] in told["rules"][0]["symbols"]
+
+
+def test_a_page_of_plain_rules_has_no_expressions(tmp_path):
+    assert facts_of(write_report(run_of(two_kinds(), tmp_path / "run")))["expressions"] is None
+
+
+def test_expressions_beyond_what_a_page_can_hold_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("fernn.report.page.facts.MOST_EXPRESSIONS", 1)
+    rules = ("G (v - w <= 3)", "G (mean(v, 3) <= 3)")
+    told = facts_of(write_report(run_of(two_kinds(), tmp_path / "run", rules=rules)))
+    assert [each["name"] for each in told["expressions"]["channels"]] == ["mean(v, 3)"]  # of the picked rule

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fernn import deciding, parse
-from fernn.data import from_arrays, load
+from fernn.data import Dataset, from_arrays, load
 from fernn.errors import DataError
 from fernn.formula import walk
 from fernn.report.view import lanes
@@ -45,7 +45,10 @@ def test_the_verdict_and_its_sample_are_those_of_the_judge():
     for text in ("G (v <= 34.3)", "H (v <= 34.3)"):
         for case in (0, 5, len(data) - 1):
             told, found = lanes(text, data, case), deciding(text, data)[case]
-            assert told["deciding"] == {"sample": found.sample, "channel": 0, "atom": "v <= 34.3"}
+            value = pytest.approx(data.values[case][0, found.sample], rel=1e-5)
+            wanted = {"sample": found.sample, "atom": "v <= 34.3", "value": value, "what": "v", "windows": []}
+            assert told["deciding"] == wanted
+            assert [(each["name"], each["decides"], each["reads"]) for each in told["channels"]] == [("v", True, None)]
             assert told["verdict"]["sample"] == (100 if text[0] == "H" else 0)
             assert told["verdict"]["robustness"] == pytest.approx(found.robustness, rel=5e-4)
             assert told["case"] == data.cases[case]
@@ -65,3 +68,29 @@ def test_a_long_trace_keeps_its_peaks_and_the_samples_that_matter():
 def test_a_case_that_is_not_there_is_named():
     with pytest.raises(DataError, match="there is no case number 99999"):
         lanes("G (v <= 30)", load("cruise"), 99_999)
+
+
+def test_expressions_have_lanes_with_their_thresholds_and_the_samples_that_they_read():
+    values = np.random.default_rng(0).normal(size=(1, 2, 30))
+    data = Dataset(values, None, (), ("x", "y"), 0.1, "s")
+    told = lanes("G[5,20] (mean(x, 0.4 s) <= -9 & y <= 100)", data, 0)
+    x, y, mean = told["channels"]
+    assert [each["name"] for each in told["channels"]] == ["x", "y", "mean(x, 0.4 s)"]
+    wanted = [values[0, 0, max(0, t - 3) : t + 1].mean() for t in range(30)]
+    assert mean["values"] == pytest.approx(wanted, rel=1e-4)
+    assert mean["marks"] == [{"level": -9.0, "above_is_bad": True, "runs": [[5, 20]]}]
+    assert [each["decides"] for each in told["channels"]] == [False, False, True]
+    at = told["deciding"]["sample"]
+    assert at == 5 + int(np.argmax(wanted[5:21]))
+    assert (x["reads"], y["reads"], mean["reads"]) == ([at - 3, at], None, None)
+    span = f"samples {at - 3} to {at} ({(at - 3) / 10:g} to {at / 10:g} s)"
+    assert told["deciding"]["windows"] == [f"mean(x, 0.4 s) at sample {at} reads {span}"]
+    assert told["deciding"]["value"] == pytest.approx(wanted[at], rel=1e-5)
+
+
+def test_an_infinite_function_is_drawn_beyond_its_threshold():
+    told = lanes("G (since(x >= 1) <= 50)", Dataset(np.array([[[0.0, 0, 2, 0]]]), channels=("x",)), 0)
+    since = told["channels"][1]
+    assert since["endless"] == "1100"
+    assert since["values"][0] == since["values"][1] > 50
+    json.dumps(told, allow_nan=False)

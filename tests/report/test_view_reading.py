@@ -13,6 +13,7 @@ from fernn import deciding, parse, robustness, satisfied
 from fernn.data import Dataset, from_arrays, load
 from fernn.errors import SignalError
 from fernn.formula import Atom, direction, thresholds, walk
+from fernn.report.quantities import channel_quantity, expressions
 from fernn.report.reach import axis_for, marks
 from fernn.report.view import reading
 from strategies import CHANNELS, FUTURE, PAST, formulas, levels
@@ -33,6 +34,7 @@ def datasets(draw):
 @settings(max_examples=300, deadline=None)
 def test_the_deciding_sample_is_the_one_that_the_walk_of_each_trace_finds(formula, data):
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
+    sums = list(dict.fromkeys(atom.weights for atom in atoms if len(atom.weights) > 1))
     told = reading(formula, data)["deciding"]
     for case, found in enumerate(deciding(formula, data)):
         if found is None:
@@ -40,8 +42,13 @@ def test_the_deciding_sample_is_the_one_that_the_walk_of_each_trace_finds(formul
         else:
             assert told["sample"][case] == found.sample
             assert atoms[told["atom"][case]] == found.atom
-            named = CHANNELS.index(found.channels[0]) if len(found.channels) == 1 else -1
+            named = (
+                CHANNELS.index(found.channels[0]) if len(found.channels) == 1 else 2 + sums.index(found.atom.weights)
+            )
             assert told["channel"][case] == named
+            weighed = [w * data.values[case][CHANNELS.index(name)][found.sample] for name, w in found.atom.weights]
+            factor = found.atom.weights[0][1] if len(weighed) == 1 else 1
+            assert told["value"][case] == pytest.approx(sum(weighed) / factor, rel=1e-5)
 
 
 @given(one_way, datasets())
@@ -65,8 +72,8 @@ def test_lines_are_those_of_the_pictures(formula, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         told = reading(formula, data)["marks"]
-    for place, channel in enumerate(CHANNELS):
-        drawn = {(m.level, m.above_is_bad): m.runs for m in marks(formula, channel, axis_for(data, [formula]))}
+    for place, compared in enumerate([*map(channel_quantity, CHANNELS), *expressions([formula])]):
+        drawn = {(m.level, m.above_is_bad): m.runs for m in marks(formula, compared, axis_for(data, [formula]))}
         here = {}
         for mark in told:
             if mark["channel"] == place:
@@ -112,12 +119,29 @@ def test_real_labels_are_missed_by_their_distance():
     assert told["error"]["all"] == pytest.approx(np.abs(robustness("F (x >= 1)", data) - [1.0, 2.5]).mean())
 
 
-def test_what_has_no_line_and_what_an_empty_window_decides_is_noted():
+def test_what_an_empty_window_decides_is_noted():
     data = from_arrays(np.ones((2, 2, 3)), [0, 1], channels=("x", "y"))
-    notes = reading("F (2*x - y >= 1) | F[9,12] (x >= 0)", data)["notes"]
-    assert notes[0] == "2*x - y has no line of its own"
+    assert reading("F (2*x - y >= 1) | F[9,12] (x >= 0)", data)["notes"] == []
     (alone,) = reading("F[9,12] (x >= 0)", data)["notes"]
     assert "an empty window decides" in alone
+
+
+def test_expressions_are_counted_behind_the_channels():
+    data = Dataset(np.arange(12.0).reshape(1, 2, 6) ** 2, None, (), ("x", "y"), 0.5, "s")
+    told = reading("G (diff(y, 1 s) <= 30 & 2*x - y <= 5 & x <= 40)", data)
+    assert [each["name"] for each in told["expressions"]] == ["diff(y, 1 s)", "2*x - y"]
+    assert (told["expressions"][0]["low"], told["expressions"][0]["high"]) == (0, 40)
+    assert [mark["channel"] for mark in told["marks"]] == [2, 3, 0]
+    assert told["read"] == [1, 0]
+    assert (told["deciding"]["channel"], told["deciding"]["sample"], told["deciding"]["value"]) == ([2], [5], [40])
+    assert told["windows"] == [{1: [2, 0]}, {}, {}]
+    assert told["notes"] == []
+
+
+def test_what_is_infinite_is_told_as_beyond_all_else():
+    data = Dataset(np.array([[[0.0, 0, 2, 0, 0, 0]]]), channels=("x",))
+    (each,) = reading("G (since(x >= 1) <= 2)", data)["expressions"]
+    assert (each["low"], each["high"], each["endless"]) == (0, pytest.approx(3.3), [False, True])
 
 
 def test_a_rule_that_looks_both_ways_is_refused():

@@ -15,12 +15,16 @@ from fernn.data import from_arrays, read, write_csv
 from fernn.data.streaming import open_source
 from fernn.data.streaming.stratified_sample import sample_stream
 from fernn.formula import Atom, thresholds, walk, with_thresholds
+from fernn.formula.expressions import Step
 from fernn.learners.base import Entry, Front
 from fernn.runs.out_of_core import batch_without_labels, judge_on_all
 from fernn.semantics import satisfied, score
 from fernn.semantics.threshold_profile import CERTAIN, critical_values, empty_profile, movable_thresholds
 
-RULES = ["G (x <= 1) & F (y >= 0)", "F (x > 0 & G[0,3] (y < 1))", "H (y >= -1) | O (x < -2)", "(x >= 0) U (y > 1)"]
+RULES = [
+    "G (x <= 1) & F (y >= 0)", "F (x > 0 & G[0,3] (y < 1))", "H (y >= -1) | O (x < -2)", "(x >= 0) U (y > 1)",
+    "G (diff(x, 2) <= 5) & F (mean(y, 3) >= 1)", "F (since(x > 3) <= 2 & G[0,3] (abs(x - y) < 6))",
+]  # fmt: skip
 
 
 def made(seed, count=60, length=12):
@@ -91,6 +95,15 @@ def test_thresholds_beyond_all_critical_values_of_a_sample_are_tried_too():
 def test_thresholds_under_a_negation_or_of_sums_are_left_alone():
     assert movable_thresholds(parse("!(x >= 1) & G (y <= 2)")) == []
     assert movable_thresholds(parse("2*x - y >= 1 & G (y <= 2)")) == [1]
+    assert movable_thresholds(parse("2*abs(x) >= 1 & G (diff(y) <= 2)")) == [1]
+
+
+def test_functions_over_times_take_the_step():
+    data = replace(made(1), dt=0.5, time_unit="s")
+    lot, step = batch_without_labels(data), Step(0.5, "s")
+    timed, counted = parse("G (mean(x, 1 s) <= 2)"), parse("G (mean(x, 2) <= 2)")
+    assert np.array_equal(critical_values(timed, 0, lot, step), critical_values(counted, 0, lot))
+    assert np.array_equal(empty_profile(timed, 0, lot, step).grid, empty_profile(counted, 0, lot).grid)
     assert np.inf > CERTAIN
 
 
@@ -111,7 +124,9 @@ def test_all_data_give_the_errors_and_a_threshold_that_is_not_worse(tmp_path, ro
 
 @pytest.mark.slow
 @given(st.integers(0, 100), st.integers(1, 40), st.integers(1_000, 20_000))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_sample_is_whole_traces_and_the_same_whatever_the_pieces(tmp_path, seed, rows, size):
     path = tmp_path / "all.csv"
     if not path.exists():

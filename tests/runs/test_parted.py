@@ -14,7 +14,7 @@ from fernn.engines import resolve_engine
 from fernn.engines.resolve import close_all
 from fernn.errors import DataError
 from fernn.learners.base import Entry, Front
-from fernn.runs.out_of_core import card_by_parts, judge_by_parts, judge_on_all, judge_on_all_by_parts
+from fernn.runs.out_of_core import judge_by_parts, judge_on_all, judge_on_all_by_parts, summarize_by_parts
 from fernn.semantics.stream_evaluation import evaluate_file, evaluate_stream, trace_verdicts
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
@@ -45,7 +45,7 @@ def engine():
 
 def test_the_files_add_up_to_the_folder(folder, engine):
     heard = []
-    there = judge_by_parts(RULE, open_source(folder), engine=engine, told=lambda done, of: heard.append((done, of)))
+    there = judge_by_parts(RULE, open_source(folder), engine=engine, progress=lambda done, of: heard.append((done, of)))
     here = evaluate_file(RULE, folder)
     assert there.judged.tally == here.tally
     assert there.judged.score == here.score
@@ -96,7 +96,7 @@ def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_include
     source = open_source(folder)
     here = summarize_stream(source)
     assert here[0] is not None
-    assert card_by_parts(source, engine=engine, told=lambda done, of: heard.append(done)) == here
+    assert summarize_by_parts(source, engine=engine, progress=lambda done, of: heard.append(done)) == here
     assert heard[:5] == [0, 1, 2, 3, 4]
     frame = pl.read_parquet(folder / "2.parquet")
     pl.concat([frame[:500], frame[500:600].with_columns(v=pl.lit(None, pl.Float64)), frame[600:]]).write_parquet(
@@ -108,7 +108,7 @@ def test_a_folder_is_looked_over_as_in_one_process_what_is_wrong_with_it_include
     found, problems = summarize_stream(source, 200)
     assert found is None
     assert {p.file for p in problems if p.count == 1} == {"2.parquet", "2.parquet and 3.parquet"}
-    assert card_by_parts(source, 200, engine) == (found, problems)
+    assert summarize_by_parts(source, 200, engine) == (found, problems)
 
 
 def test_an_error_is_told_as_in_one_process(folder, engine):
@@ -117,9 +117,9 @@ def test_an_error_is_told_as_in_one_process(folder, engine):
         folder / "2.parquet"
     )
     with pytest.raises(DataError) as here:
-        evaluate_file(RULE, folder)
+        evaluate_file(RULE, folder, {"nonfinite": "error"})
     with pytest.raises(DataError) as there:
-        judge_by_parts(RULE, open_source(folder), engine=engine)
+        judge_by_parts(RULE, open_source(folder, {"nonfinite": "error"}), engine=engine)
     assert str(there.value) == str(here.value)
     assert "2.parquet" in str(here.value)
 

@@ -21,7 +21,9 @@ from fernn.semantics.running_metrics import count_verdicts, merge_metrics, resol
 from fernn.semantics.stream_evaluation import count_parts, evaluate_file, evaluate_part, merge_parts
 
 pl = pytest.importorskip("polars")
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 FORMULAS = ["G (v <= 1)", "F[1,3] (w > 0)", "O (v >= 2) & H (w <= 2)", "(v >= 0) U[0,4] (w <= -1)", "v + 2*w >= 1"]
 
 

@@ -190,3 +190,19 @@ def test_no_two_scripts_of_the_page_give_something_else_the_same_name():
     texts = [file.read_text() for name, file in names().items() if name.endswith(".js")]
     given = Counter(found for text in texts for found in re.findall(r"\b((?:Fernn|Studio)\.\w+) = (?!\1 \|\|)", text))
     assert [name for name, count in given.items() if count > 1] == []
+
+
+def test_expressions_are_sent_for_the_traces_that_are_drawn(served, client, data):
+    drawn = client.get(f"/api/data/{data}/traces").json()["drawn"]
+    told = client.post(f"/api/data/{data}/expressions", json={"formula": "G (diff(v, 2) <= 9 & v - w <= 30)"}).json()
+    assert [each["name"] for each in told["channels"]] == ["diff(v, 2)", "v - w"]
+    assert told["drawn"] == drawn
+    part = {"formula": "G (diff(v, 2) <= 9)", "first": 3, "last": 5}
+    assert set(client.post(f"/api/data/{data}/expressions", json=part).json()["lengths"]) == {5}
+
+
+@pytest.mark.parametrize(
+    "given", [{"formula": "G (v <= 9)"}, {"formula": "G (diff(v) <= 9)", "first": 3}, {"formula": "G (diff(v) <= "}]
+)
+def test_expressions_that_are_not_there_are_refused(client, data, given):
+    assert client.post(f"/api/data/{data}/expressions", json=given).status_code == 400

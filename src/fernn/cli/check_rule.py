@@ -28,6 +28,7 @@ from .output import as_json, check_output, complain, count_of, table
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..evaluation import RashomonSet, Relation
+    from ..formula.expressions import Weights
     from ..mining import Query, QuerySession
     from ..runs import Run
 
@@ -64,28 +65,28 @@ def rivals(
     assert job.run is not None
     train, _ = job.parts
     if seeds:
-        with show_units(quiet) as doing:
-            try_seeds(job, seeds, lambda done, of: doing("seeds", done, of))
-    found, are_all = candidates(job.run, train, tolerance)
-    judged = rashomon_set(found, job.data, are_all)
-    kept = job.run.folder if tolerance is None else None
-    judged = with_equivalence_classes(judged, prove, time_limit, kept) if prove else judged
-    question = judged.decisive()
-    if kept is not None:
-        save_question(judged, question, kept)  # the report shows it
-    warn_of_windows([group.formula for group in judged.groups[:RIVALS_SHOWN]], job.data)
+        with show_units(quiet) as progress:
+            try_seeds(job, seeds, lambda done, of: progress("seeds", done, of))
+    formulas, are_all = candidates(job.run, train, tolerance)
+    rivals = rashomon_set(formulas, job.data, are_all)
+    folder = job.run.folder if tolerance is None else None
+    rivals = with_equivalence_classes(rivals, prove, time_limit, folder) if prove else rivals
+    question = rivals.decisive()
+    if folder is not None:
+        save_question(rivals, question, folder)  # the report shows it
+    warn_of_windows([group.formula for group in rivals.groups[:RIVALS_SHOWN]], job.data)
     if json:
         deciding: dict[str, Any] | None = None
         if question is not None:
             deciding = {"origin": question.origin, "changed": [list(at) for at in question.changed]}
             deciding |= {"trace": question.trace.tolist(), "good": len(question.good), "bad": len(question.bad)}
-        typer.echo(as_json(judged.to_json() | {"decisive": deciding}))
+        typer.echo(as_json(rivals.to_json() | {"decisive": deciding}))
         return 0
-    typer.echo(_rivals_text(judged, prove))
+    typer.echo(_rivals_text(rivals, prove))
     if question is not None:
-        said = f"{len(question.good)} call it {job.data.classes[1]}, {len(question.bad)} {job.data.classes[0]}"
+        votes = f"{len(question.good)} call it {job.data.classes[1]}, {len(question.bad)} {job.data.classes[0]}"
         where = f"a trace made from {question.origin} ({count_of(len(question.changed), 'sample')} changed)"
-        typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {said}.")
+        typer.echo(f"\nWhat would decide: {where if question.is_made else question.origin}; {votes}.")
         typer.echo(f"next: {suggest_command('ask', [str(run)])}")
     if not are_all:
         further = "; --seeds 10 looks further" if job.settings["method"] == "fernn" and not seeds else ""
@@ -94,20 +95,20 @@ def rivals(
     return 0
 
 
-def _rivals_text(found: RashomonSet, prove: int) -> str:
+def _rivals_text(rivals: RashomonSet, prove: int) -> str:
     rows = []
-    for number, group in enumerate(found.groups[:RIVALS_SHOWN], 1):
+    for number, group in enumerate(rivals.groups[:RIVALS_SHOWN], 1):
         meanings = [] if not prove else ["?" if group.meanings is None else str(group.meanings)]
         rows.append([number, len(group.formulas), *meanings, f"{group.error:.4f}", str(group.formula)])
     titles = ["group", "formulas", *(["meanings"] if prove else []), "error on all", "the simplest of them"]
-    lines = [found.told(), "", table(titles, rows)]
-    if len(found.groups) > RIVALS_SHOWN:
-        lines.append(f"... and {len(found.groups) - RIVALS_SHOWN} groups more (--json has all)")
-    shared = [[f"{each.share:.0%}", each.what] for each in found.atoms[:RIVALS_SHOWN]]
+    lines = [rivals.told(), "", table(titles, rows)]
+    if len(rivals.groups) > RIVALS_SHOWN:
+        lines.append(f"... and {len(rivals.groups) - RIVALS_SHOWN} groups more (--json has all)")
+    shared = [[f"{each.share:.0%}", each.what] for each in rivals.atoms[:RIVALS_SHOWN]]
     lines += ["", table(["in", "what is compared"], shared)]
-    if found.disputed:
-        disputed = [[case, f"{share:.0%}"] for case, share in found.disputed[:RIVALS_SHOWN]]
-        lines += ["", table(["disputed trace", f"groups that call it {found.data.classes[1]}"], disputed)]
+    if rivals.disputed:
+        disputed = [[case, f"{share:.0%}"] for case, share in rivals.disputed[:RIVALS_SHOWN]]
+        lines += ["", table(["disputed trace", f"groups that call it {rivals.data.classes[1]}"], disputed)]
     return "\n".join(lines)
 
 
@@ -138,17 +139,17 @@ def believe(
     if folds == 1:
         raise UnsupportedError("--folds is 0 for none, or 2 and more; found 1")
     job = load_job(run, warned=print_problems)
-    with show_units(quiet) as doing:
-        found = assess(job, shuffles, bootstraps, folds, seconds, doing)
-    warn_of_windows([found.formula], job.data)
+    with show_units(quiet) as progress:
+        assessment = assess(job, shuffles, bootstraps, folds, seconds, progress)
+    warn_of_windows([assessment.formula], job.data)
     if json:
-        typer.echo(as_json(found.to_json()))
+        typer.echo(as_json(assessment.to_json()))
     else:
-        typer.echo("\n".join([str(found.formula), "", *found.lines()]))
-        for each in found.suggestions if found.refusal else ():
+        typer.echo("\n".join([str(assessment.formula), "", *assessment.lines()]))
+        for each in assessment.suggestions if assessment.refusal else ():
             if each.command:
                 typer.echo(f"    {each.command}")
-    return 1 if found.refusal else 0
+    return 1 if assessment.refusal else 0
 
 
 UNSETTLED = 4
@@ -177,34 +178,34 @@ def equiv(
     from ..evaluation import relate
     from ..formula.expressions import time_step
 
-    one, other = (read_formula(text, dt, time_units) for text in (first, second))
+    one, two = (read_formula(text, dt, time_units) for text in (first, second))
     if not time_units:
-        note_windows([one, other], dt, unit)
-    found = relate(one, other, length, time_limit=time_limit, exact=exact, step=time_step(dt, unit))
+        note_windows([one, two], dt, unit)
+    relation = relate(one, two, length, time_limit=time_limit, exact=exact, step=time_step(dt, unit))
     if json:
-        told: dict[str, Any] = {"first": str(found.first), "second": str(found.second)}
-        typer.echo(as_json(told | found.to_json()))
+        summary: dict[str, Any] = {"first": str(relation.first), "second": str(relation.second)}
+        typer.echo(as_json(summary | relation.to_json()))
     else:
-        typer.echo(_relation_text(found))
-    if found.only_first is not None or found.only_second is not None:
+        typer.echo(_relation_text(relation))
+    if relation.only_first is not None or relation.only_second is not None:
         return 1
-    return 0 if found.is_equivalent and found.is_covered else UNSETTLED
+    return 0 if relation.is_equivalent and relation.is_covered else UNSETTLED
 
 
-def _relation_text(found: Relation) -> str:
-    lines = [str(found), *found.caveats]
-    if found.rounded is not None:
+def _relation_text(relation: Relation) -> str:
+    lines = [str(relation), *relation.caveats]
+    if relation.rounded is not None:
         lines += ["", "rounding makes their verdicts differ here:"]
-        rows = [[sample, *map(repr, values)] for sample, values in enumerate(found.rounded.T.tolist())]
-        lines.append(table(["sample", *found.channels], rows))
+        rows = [[sample, *map(repr, values)] for sample, values in enumerate(relation.rounded.T.tolist())]
+        lines.append(table(["sample", *relation.channels], rows))
     for trace, holds, fails in (
-        (found.only_first, found.first, found.second),
-        (found.only_second, found.second, found.first),
+        (relation.only_first, relation.first, relation.second),
+        (relation.only_second, relation.second, relation.first),
     ):
         if trace is not None:
             lines += ["", f"satisfies {holds}, violates {fails}:"]
             rows = [[sample, *map(repr, values)] for sample, values in enumerate(trace.T.tolist())]
-            lines.append(table(["sample", *found.channels], rows))
+            lines.append(table(["sample", *relation.channels], rows))
     return "\n".join(lines)
 
 
@@ -238,15 +239,15 @@ def ask(
 
     check_output(output)
     job = load_job(run, warned=print_problems)
-    found, (train, _) = job.run, job.parts
-    assert found is not None
-    unjudged = None if pool is None else recording(pool, reading_options(found.settings, pool) | {"label": None})
+    stored, (train, _) = job.run, job.parts
+    assert stored is not None
+    unjudged = None if pool is None else recording(pool, reading_options(stored.settings, pool) | {"label": None})
     if anew:
-        (found.folder / "asked.jsonl").unlink(missing_ok=True)
+        (stored.folder / "asked.jsonl").unlink(missing_ok=True)
     if back:
-        remove_last_answer(found)
-    rules, are_all = candidates(found, train, tolerance)
-    session = QuerySession(rules, train, unjudged, load_transcript(found))
+        remove_last_answer(stored)
+    rules, are_all = candidates(stored, train, tolerance)
+    session = QuerySession(rules, train, unjudged, load_transcript(stored))
 
     def answer(question: Query) -> bool | Literal["back"] | None:
         if not json:
@@ -255,26 +256,26 @@ def ask(
         if word in ("q", None):
             raise KeyboardInterrupt
         if word == "u":
-            remove_last_answer(found)
+            remove_last_answer(stored)
             return "back"
-        said = {"g": True, "b": False}.get(word or "")
-        append_answer(found, QueryAnswer(question, said))
-        return said
+        verdict = {"g": True, "b": False}.get(word or "")
+        append_answer(stored, QueryAnswer(question, verdict))
+        return verdict
 
-    asked = session.run(answer, most)
-    where = save_answers(found, asked)
-    warn_of_windows([asked.formula], train)
+    result = session.run(answer, most)
+    where = save_answers(stored, result)
+    warn_of_windows([result.formula], train)
     if not are_all:
         complain("there may be other rules that fit as well: only those that this run kept were asked about")
-    judged = asked.traces(train)
-    if output is not None and judged is not None:
-        write_csv(judged, output)
+    answered = result.traces(train)
+    if output is not None and answered is not None:
+        write_csv(answered, output)
     if json:
-        told: dict[str, Any] = {"formula": str(asked.formula), "left": [str(f) for f in asked.left]}
-        told |= {"ended": asked.ended, "proved": asked.is_proved, "questions": len(asked.transcript)}
-        typer.echo(as_json(told | {"disagreements": asked.disagreements, "kept": str(where)}))
+        summary: dict[str, Any] = {"formula": str(result.formula), "left": [str(f) for f in result.left]}
+        summary |= {"ended": result.ended, "proved": result.is_proved, "questions": len(result.transcript)}
+        typer.echo(as_json(summary | {"disagreements": result.disagreements, "kept": str(where)}))
     else:
-        typer.echo(_answers_text(asked, found, train, where))
+        typer.echo(_answers_text(result, stored, train, where))
     return 0
 
 
@@ -293,48 +294,53 @@ def _read_answer(quiet: bool, classes: tuple[str, ...]) -> str | None:
 
 def _question_text(question: Query, session: QuerySession, data: Dataset) -> str:
     """The trace, and what the rules say of it."""
+    from ..data import Dataset
     from ..formula import Atom, walk
+    from ..formula.measures import quantity
+    from ..report.quantities import channel_quantity, quantity_name, quantity_rows
     from .text_plot import trace_picture
 
     left = session.left
     number = len(session.answers) + 1
     bad, good = data.classes
     head = f"\n{count_of(len(left), 'rule')} left. Question {number}: is this run {good} or {bad}?"
-    made = f"made from {question.origin}, {count_of(len(question.changed), 'sample')} changed"
-    lines = [head, made if question.is_made else f"recorded: {question.origin}", ""]
-    read: dict[str, list[float]] = {}
+    origin = f"made from {question.origin}, {count_of(len(question.changed), 'sample')} changed"
+    lines = [head, origin if question.is_made else f"recorded: {question.origin}", ""]
+    thresholds: dict[Weights, list[float]] = {}
     for formula in left:
         for node in walk(formula):
-            if isinstance(node, Atom) and len(node.weights) == 1 and not node.calls:
-                read.setdefault(node.plain[0][0], []).append(node.threshold / node.weights[0][1])
-    moved = [data.channels[channel] for channel, _ in question.changed]
-    for name in list(dict.fromkeys([*moved, *(read or data.channels)]))[:2]:
-        row = data.channels.index(name)
-        changed = [sample for channel, sample in question.changed if channel == row]
-        lines += [trace_picture(question.trace[row], changed, name, sorted(set(read.get(name, []))), data), ""]
+            if isinstance(node, Atom):
+                compared, factor = quantity(node)
+                thresholds.setdefault(compared, []).append(node.threshold / factor)
+    moved = [channel_quantity(data.channels[channel]) for channel, _ in question.changed]
+    alone = Dataset(question.trace[None], None, (), data.channels, data.dt, data.time_unit)
+    for compared in list(dict.fromkeys([*moved, *(thresholds or map(channel_quantity, data.channels))]))[:2]:
+        name, (row,) = quantity_name(compared), quantity_rows(alone, compared)
+        changed = sorted({sample for channel, sample in question.changed if data.channels[channel] == name})
+        lines += [trace_picture(row, changed, name, sorted(set(thresholds.get(compared, []))), data), ""]
     for verdict, formulas in ((good, question.good), (bad, question.bad)):
         lines += [f"{verdict}, say:", *(f"    {formula}" for formula in formulas[:QUESTIONS_SHOWN])]
         lines += [f"    and {len(formulas) - QUESTIONS_SHOWN} more"] * (len(formulas) > QUESTIONS_SHOWN)
     return "\n".join(lines)
 
 
-def _answers_text(asked: Any, run: Run, data: Dataset, where: Path) -> str:
+def _answers_text(result: Any, run: Run, data: Dataset, where: Path) -> str:
     from ..data import suggest_command
     from ..formula import to_sentence
     from ..runs import reading_options
 
     reasons = {
-        "decided": "one rule is left" if len(asked.left) == 1 else "the rules left judge all such traces alike",
-        "stopped": f"{count_of(len(asked.left), 'rule')} left",
-        "undecided": f"{count_of(len(asked.left), 'rule')} left; no trace was found that tells them apart",
+        "decided": "one rule is left" if len(result.left) == 1 else "the rules left judge all such traces alike",
+        "stopped": f"{count_of(len(result.left), 'rule')} left",
+        "undecided": f"{count_of(len(result.left), 'rule')} left; no trace was found that tells them apart",
     }
-    lines = ["", f"{reasons[asked.ended]}, after {count_of(len(asked.transcript), 'question')}:"]
-    lines += [f"    {formula}" for formula in asked.left[:10]]
-    if asked.disagreements:
-        lines.append(f"no rule agrees with all answers; these disagree with {asked.disagreements}")
-    lines += ["", to_sentence(asked.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
+    lines = ["", f"{reasons[result.ended]}, after {count_of(len(result.transcript), 'question')}:"]
+    lines += [f"    {formula}" for formula in result.left[:10]]
+    if result.disagreements:
+        lines.append(f"no rule agrees with all answers; these disagree with {result.disagreements}")
+    lines += ["", to_sentence(result.formula, data.dt, data.time_unit), f"kept in {where}", "", "next:"]
     file = str(run.settings["file"])
-    following = suggest_command("eval", [str(asked.formula), file], reading_options(run.settings, file))
+    following = suggest_command("eval", [str(result.formula), file], reading_options(run.settings, file))
     return "\n".join([*lines, f"  {following}"])
 
 
@@ -363,21 +369,21 @@ def certify(
         options = proof.content.get("reading") or options
     data = recording(file, options)
     part = select_certified(proof, data)
-    found = audit(proof, part, samples, seed)
+    check = audit(proof, part, samples, seed)
     if json:
-        told: dict[str, Any] = {"verdict": found.verdict, "stands": found.stands, "statement": proof.statement}
-        told |= {"space": describe_space(proof.content), "cases": len(part), "of": len(data)}
-        told |= {"looked_at": found.looked_at, "all": found.whole, "formulas": found.size}
-        typer.echo(as_json({**told, "problems": list(found.problems)}))
+        summary: dict[str, Any] = {"verdict": check.verdict, "stands": check.stands, "statement": proof.statement}
+        summary |= {"space": describe_space(proof.content), "cases": len(part), "of": len(data)}
+        summary |= {"looked_at": check.looked_at, "all": check.whole, "formulas": check.size}
+        typer.echo(as_json({**summary, "problems": list(check.problems)}))
     else:
         typer.echo(f"It says: {proof.statement}")
         typer.echo(f"about: {describe_space(proof.content)}")
         typer.echo(f"data: {len(part)} of the {len(data)} traces of {data.name}{_how(options)}")
-        for problem in found.problems:
+        for problem in check.problems:
             typer.echo(f"wrong: {problem}")
-        if not found.problems:
-            typer.echo(found.sentence)
-    return 1 if found.problems else 0
+        if not check.problems:
+            typer.echo(check.sentence)
+    return 1 if check.problems else 0
 
 
 def _how(options: Any) -> str:

@@ -33,10 +33,7 @@ FileOrFolder = Annotated[
 ]
 """Of commands that read in pieces."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-TimeUnits = Annotated[
-    bool,
-    typer.Option("--time-units", help="Windows in the formula are in time units, not samples."),
-]
+TimeUnits = Annotated[bool, typer.Option("--time-units", help="Windows in the formula are in time units, not samples.")]
 """Of every command that takes a formula: the only option that changes what a window means."""
 StepOption = Annotated[
     float | None, typer.Option("--dt", help="Time between samples; windows count samples all the same.")
@@ -62,7 +59,9 @@ READING: dict[str, Any] = {
     "decimal": Annotated[str, typer.Option(help=". or ,")],
     "encoding": Annotated[str, typer.Option(help="Of the text.")],
     "bad_rows": Annotated[str, typer.Option(help="error or skip.")],
-    "nonfinite": Annotated[str, typer.Option(help="NaN and infinity: error, hold, interpolate or drop_case.")],
+    "nonfinite": Annotated[
+        str, typer.Option(help="Missing values: missing (kept, last value held), error, hold, interpolate, drop_case.")
+    ],
     "dt": Annotated[float | None, typer.Option(help="Time between samples.")],
     "unit": Annotated[str | None, typer.Option(help="Unit of the times.")],
     "steps": Annotated[bool, typer.Option("--steps", help="Also changes from sample to sample, as NAME_diff.")],
@@ -70,7 +69,7 @@ READING: dict[str, Any] = {
 }
 _DEFAULTS: dict[str, Any] = {
     "label": "label", "label_kind": "auto", "layout": "auto", "decimal": ".",
-    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "error", "steps": False,
+    "encoding": "utf-8", "bad_rows": "error", "nonfinite": "missing", "steps": False,
 }  # fmt: skip
 
 
@@ -101,35 +100,35 @@ def reads_a_file(command: Callable[..., Any], without: tuple[str, ...] = ()) -> 
     return wrapped
 
 
-def recording(file: str, options: dict[str, Any], met: list[Problem] | None = None) -> Dataset:
+def recording(file: str, options: dict[str, Any], collected: list[Problem] | None = None) -> Dataset:
     """The dataset; its errors end the command, its warnings go to standard error, and to `met`."""
     from ..data import read_input
 
-    return read_input(file, options, collect_problems(met))
+    return read_input(file, options, collect_problems(collected))
 
 
-def collect_problems(met: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
-    """Says that there are warnings, and keeps them."""
+def collect_problems(collected: list[Problem] | None) -> Callable[[str, tuple[Problem, ...]], None]:
+    """A function that prints problems and appends them to `collected`."""
 
-    def told(again: str, problems: tuple[Problem, ...]) -> None:
-        if met is not None:
-            met.extend(problems)
-        print_problems(again, problems)
+    def collect(command: str, problems: tuple[Problem, ...]) -> None:
+        if collected is not None:
+            collected.extend(problems)
+        print_problems(command, problems)
 
-    return told
+    return collect
 
 
-def print_problems(again: str, problems: tuple[Problem, ...]) -> None:
+def print_problems(command: str, problems: tuple[Problem, ...]) -> None:
     """The warnings in words, as `fernn check` has them; of many, the first, and by which command to see the others."""
     from ..data.checks import NAMED
 
-    found = [problem for problem in problems if problem.severity != "error"]
-    found.sort(key=lambda problem: problem.kind not in NAMED)
-    for problem in found[:MOST_WARNINGS]:
+    warnings = [problem for problem in problems if problem.severity != "error"]
+    warnings.sort(key=lambda problem: problem.kind not in NAMED)
+    for problem in warnings[:MOST_WARNINGS]:
         complain(f"warning: {problem}")
-    if len(found) > MOST_WARNINGS:
-        number = sum(problem.count for problem in found)
-        complain(f"{count_of(number, 'warning')} about the data; to see all of them: {again}")
+    if len(warnings) > MOST_WARNINGS:
+        number = sum(problem.count for problem in warnings)
+        complain(f"{count_of(number, 'warning')} about the data; to see all of them: {command}")
 
 
 def read_rule_and_data(text: str, file: str, options: dict[str, Any], time_units: bool) -> tuple[Formula, Dataset]:
@@ -186,10 +185,10 @@ def note_windows(rules: Iterable[Formula], dt: float | None, unit: str | None) -
 
 def read_in_samples(texts: Iterable[str], data: Dataset, time_units: bool, given_dt: float | None) -> list[str]:
     """Formulas or templates as texts whose windows count samples, for what keeps texts."""
-    made = [read_formula(text, data.dt, time_units, data.name) for text in texts]
+    formulas = [read_formula(text, data.dt, time_units, data.name) for text in texts]
     if not time_units:
-        note_windows(made, given_dt, data.time_unit)
-    return [str(formula) for formula in made]
+        note_windows(formulas, given_dt, data.time_unit)
+    return [str(formula) for formula in formulas]
 
 
 def warn_of_windows(rules: Iterable[Formula], data: Dataset) -> None:
@@ -215,6 +214,10 @@ Past = Annotated[bool, typer.Option("--past", help="Rules that look back from th
 NoSince = Annotated[bool, typer.Option("--no-since", help="Without Until, or Since for the past.")]
 Intervals = Annotated[bool, typer.Option("--intervals", help="Learn windows in time too, as in F[3,9].")]
 Atoms = Annotated[str | None, typer.Option(help="{atoms}")]
+Signals = Annotated[
+    list[str] | None,
+    typer.Option(help="{signals} Expressions are given one by one.", metavar="raw|auto|EXPRESSION"),
+]
 ClassWeight = Annotated[str | None, typer.Option(help="balanced: both classes count the same.")]
 MissCost = Annotated[float | None, typer.Option(help="{miss_cost} [default: 1]", min=0)]
 FalseAlarmCost = Annotated[float | None, typer.Option(help="{false_alarm_cost} [default: 1]", min=0)]
@@ -222,16 +225,17 @@ FalseAlarmCost = Annotated[float | None, typer.Option(help="{false_alarm_cost} [
 
 def space_settings(
     past: bool, no_since: bool, intervals: bool, atoms: str | None, class_weight: str | None, miss_cost: float | None,
-    false_alarm_cost: float | None,
+    false_alarm_cost: float | None, signals: list[str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What was given of them, as settings of a method."""
-    given: dict[str, Any] = {
+    """The options of the search space that were given, as settings of a method."""
+    settings: dict[str, Any] = {
         "direction": "past" if past else None, "since": False if no_since else None, "intervals": intervals or None,
         "atoms": one_of("--atoms", atoms, ("axis", "linear", "differences")),
+        "signals": signals[0] if signals in (["raw"], ["auto"]) else signals or None,
         "class_weight": one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost,
     }  # fmt: skip
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:
@@ -247,7 +251,7 @@ EVERY = 30.0  # seconds from one line to the next where there is no terminal
 
 
 def _use_engine(name: str | None) -> str | None:
-    """Chosen for all that follows. Before any work, what may not be chosen is refused and an address is named."""
+    """Choose the engine of the process. Before any work, one that is not allowed is refused and an address printed."""
     from ..engines.resolve import announce_engine, use
 
     if name is not None:
@@ -289,34 +293,34 @@ def is_split_by_file(source: Source) -> bool:
 
 @contextmanager
 def by_file(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many files are done, and where; without a terminal at first, every half minute, and at the end."""
+    """Show how many files are done, and where; without a terminal at first, every half minute, and at the end."""
     from ..engines import resolve_engine
 
     name, last = resolve_engine().name, -EVERY
-    with show_units(False) as doing:
+    with show_units(False) as show:
 
-        def told(done: int, of: int) -> None:
+        def progress(done: int, of: int) -> None:
             nonlocal last
-            doing(f"files {what} on {name}", done, of)
+            show(f"files {what} on {name}", done, of)
             if not can_redraw() and (done == of or monotonic() - last > EVERY):
                 complain(f"files {what} on {name}: {done} of {of}")
                 last = monotonic()
 
-        yield told
+        yield progress
 
 
 @contextmanager
 def show_units(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows how many units are done, of how many."""
+    """Show how many units are done, of how many."""
     from .progress import LiveLines, Silent
 
-    shown = LiveLines() if can_redraw() and not quiet else Silent()
+    display = LiveLines() if can_redraw() and not quiet else Silent()
 
-    def doing(what: str, done: int, of: int) -> None:
-        shown.note = f"{what}: {done} of {of}"
+    def progress(what: str, done: int, of: int) -> None:
+        display.note = f"{what}: {done} of {of}"
 
-    with shown:
-        yield doing
+    with display:
+        yield progress
 
 
 InPieces = Annotated[
@@ -326,10 +330,10 @@ InPieces = Annotated[
 PieceRows = Annotated[int | None, typer.Option("--piece-rows", help="Rows at a time when it is read in pieces.", min=1)]
 
 
-def is_streamed(file: str, options: dict[str, Any], asked: bool | None) -> bool:
+def is_streamed(file: str, options: dict[str, Any], choice: bool | None) -> bool:
     """Whether to read in pieces: if asked for, or if the file is too large for memory, or a folder."""
-    if asked is not None:
-        return asked
+    if choice is not None:
+        return choice
     if not Path(file).exists():
         return False
     from ..data.streaming import is_large
@@ -349,21 +353,21 @@ class RowCounter(LiveLines):
 
 
 class RowProgress:
-    """What is called after each lot; true once somebody wants it to end."""
+    """Progress by rows, called after each batch; true once the user wants to stop."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._stream: Stream | None = None
-        self._start = self._told = monotonic()
+        self._start = self._last_line = monotonic()
         self.stop: Interrupt | None = None
 
     def __call__(self, stream: Stream) -> bool:
-        now = monotonic()
+        time = monotonic()
         if stream is not self._stream:
-            self._stream, self._start = stream, now
-        if now - self._told > EVERY and not can_redraw():
+            self._stream, self._start = stream, time
+        if time - self._last_line > EVERY and not can_redraw():
             complain(str(self))
-            self._told = now
+            self._last_line = time
         return self.stop is not None and self.stop.asked
 
     def __str__(self) -> str:
@@ -371,15 +375,15 @@ class RowProgress:
         stream, seconds = self._stream, monotonic() - self._start
         if stream is None:
             return f"{self._what}: nothing yet, {duration_text(seconds)}"
-        known = sum(stream.source.rows)
-        share = f" of {known:,} ({stream.rows / known:.0%})" if known else ""
+        total = sum(stream.source.rows)
+        share = f" of {total:,} ({stream.rows / total:.0%})" if total else ""
         return f"{self._what}: {stream.rows:,}{share} rows, {stream.cases:,} traces, {duration_text(seconds)}"
 
 
 @contextmanager
 def show_rows(what: str) -> Iterator[RowProgress]:
     """Progress on standard error while it is entered; Ctrl-C asks for an end."""
-    far = RowProgress(what)
-    shown = RowCounter(far) if can_redraw() else Silent()
-    with shown, Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as far.stop:
-        yield far
+    progress = RowProgress(what)
+    display = RowCounter(progress) if can_redraw() else Silent()
+    with display, Interrupt(lambda: complain("stopping; Ctrl-C again quits at once")) as progress.stop:
+        yield progress

@@ -24,6 +24,7 @@ from .common_options import (
     MissCost,
     NoSince,
     Past,
+    Signals,
     reads_a_file,
     recording,
     space_settings,
@@ -60,25 +61,24 @@ def reproduce(
     Needs a clone of the repository. Goes on where it was interrupted. Without the paper's recordings (FERNN_DATA) it
     runs on simulated ones.
     """
-    made = _reproduction()
+    runner = _reproduction()
     names = list(experiment or [])
-    left_out = made.plan_trials(names, quick)[1]
+    left_out = runner.plan_trials(names, quick)[1]
     for line in [] if quiet else left_out:
         complain(f"left out: {line}")
     with _guard_output(), _show_steps(quiet) as watch:
-        done = made.reproduce(out, names, quick, made.LIMIT if limit is None else limit, workers, watch, keep)
-    for line in (*done.failed, *done.notes):
+        result = runner.reproduce(out, names, quick, runner.LIMIT if limit is None else limit, workers, watch, keep)
+    for line in (*result.failed, *result.notes):
         complain(line)
     if json:
-        told = {name: getattr(done, name) for name in ("runs", "made", "seconds", "left_out", "failed", "notes")}
-        typer.echo(as_json({"page": str(done.page), **told, "interrupted": done.interrupted}))
+        summary = {name: getattr(result, name) for name in ("runs", "made", "seconds", "left_out", "failed", "notes")}
+        typer.echo(as_json({"page": str(result.page), **summary, "interrupted": result.interrupted}))
     else:
-        typer.echo(
-            f"{done.made} runs made in {duration_text(done.seconds)}, {done.runs} in all; the page is {done.page}"
-        )
-        if done.interrupted:
+        time = duration_text(result.seconds)
+        typer.echo(f"{result.made} runs made in {time}, {result.runs} in all; the page is {result.page}")
+        if result.interrupted:
             typer.echo("interrupted; the same command goes on")
-    return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
+    return INTERRUPTED if result.interrupted else NO_RESULT if result.failed else 0
 
 
 def _reproduction() -> Any:
@@ -101,57 +101,50 @@ def compare(
     lengths: Annotated[str, typer.Option(help="Greatest lengths, such as 2-6 or 2,4,6.")] = "2-6",
     splits: Annotated[int, typer.Option(help="How often the data are split anew.", min=1)] = 5,
     baselines: Annotated[str | None, typer.Option(help="Separated by commas, or none; those that are here.")] = None,
-    past: Past = False,
-    no_since: NoSince = False,
-    intervals: Intervals = False,
-    atoms: Atoms = None,
-    class_weight: ClassWeight = None,
-    miss_cost: MissCost = None,
+    past: Past = False, no_since: NoSince = False, intervals: Intervals = False, atoms: Atoms = None,
+    signals: Signals = None, class_weight: ClassWeight = None, miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
     out: Annotated[Path | None, typer.Option(help="The folder of the comparison; comparison/NAME if none.")] = None,
-    limit: Limit = None,
-    workers: Workers = None,
-    engine: EngineName = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    limit: Limit = None, workers: Workers = None, engine: EngineName = None, quiet: Quiet = False, json: Json = False,
     options: Any = None,
-) -> int:
+) -> int:  # fmt: skip
     """Compare methods on your data, on the same splits.
 
     Black-box classifiers stand beside them.
     Goes on where it was interrupted. The options of learning are for all methods; if none are named, methods that do
     not have them are left out.
     """
+    from ..data import drop_categories
     from ..evaluation.comparison import DEFAULT_METHODS, LIMIT
     from ..evaluation.comparison import compare as put_beside
     from ..evaluation.trials import missing_settings
     from ..report import draw_comparison
     from ..runs.run import folder_name
 
-    given = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost)
+    settings = space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost, signals)
     if not methods:
-        for line in missing_settings(DEFAULT_METHODS, given).values():
+        for line in missing_settings(DEFAULT_METHODS, settings).values():
             complain(f"left out: {line}")
-    data = recording(file, options)
+    data = drop_categories(recording(file, options), complain)
     folder = out if out is not None else Path("comparison") / folder_name(data.name)
-    known = None if baselines is None else [] if baselines == "none" else _words(baselines)
+    chosen = None if baselines is None else [] if baselines == "none" else _words(baselines)
     with _guard_output(), _show_steps(quiet) as watch:
-        done = put_beside(
-            data, folder, _words(methods or ""), _lengths(lengths), splits, known, LIMIT if limit is None else limit,
-            workers, watch, given, draw_comparison,
+        result = put_beside(
+            data, folder, _words(methods or ""), _lengths(lengths), splits, chosen, LIMIT if limit is None else limit,
+            workers, watch, settings, draw_comparison,
         )  # fmt: skip
-    for line in done.failed:
+    for line in result.failed:
         complain(line)
     if json:
-        rows = [dict(zip(done.head, row, strict=True)) for row in done.rows()]
-        typer.echo(as_json({"page": str(done.page), "rows": rows, "interrupted": done.interrupted}))
+        rows = [dict(zip(result.head, row, strict=True)) for row in result.rows()]
+        typer.echo(as_json({"page": str(result.page), "rows": rows, "interrupted": result.interrupted}))
     else:
-        typer.echo(table(done.head, done.rows()))
-        made = f"those of {splits} splits that are made" if done.interrupted else count_of(splits, "split")
-        typer.echo(f"\ntest error over {made}; the page is {done.page}")
-        if done.interrupted:
+        typer.echo(table(result.head, result.rows()))
+        scope = f"those of {splits} splits that are made" if result.interrupted else count_of(splits, "split")
+        typer.echo(f"\ntest error over {scope}; the page is {result.page}")
+        if result.interrupted:
             typer.echo("interrupted; the same command goes on")
-    return INTERRUPTED if done.interrupted else NO_RESULT if done.failed else 0
+    return INTERRUPTED if result.interrupted else NO_RESULT if result.failed else 0
 
 
 def _words(text: str) -> list[str]:
@@ -160,18 +153,18 @@ def _words(text: str) -> list[str]:
 
 def _lengths(text: str) -> list[int]:
     """`2-6` or `2,4,6`."""
-    found: list[int] = []
+    lengths: list[int] = []
     for word in _words(text):
         low, dash, high = word.partition("-")
         if not low.isdigit() or (dash and not high.isdigit()):
             raise UnsupportedError(f"--lengths are numbers such as 2-6 or 2,4,6; found {text!r}")
-        found += range(int(low), int(high) + 1) if dash else [int(low)]
-    return sorted(set(found))
+        lengths += range(int(low), int(high) + 1) if dash else [int(low)]
+    return sorted(set(lengths))
 
 
 @contextmanager
 def _guard_output() -> Iterator[None]:
-    """While it lasts, a process that ends too soon is an error here, not the end of this one too."""
+    """Ignore SIGPIPE inside: a worker that ends too soon is an error here, not the end of this process."""
     if not hasattr(signal, "SIGPIPE"):
         yield
         return
@@ -191,20 +184,20 @@ def _show_steps(quiet: bool) -> Iterator[Callable[[TrialProgress], None]]:
         with LiveLines() as line:
             line.note = "starting"
 
-            def told(step: TrialProgress) -> None:
+            def show(step: TrialProgress) -> None:
                 line.note = _step_text(step)
 
-            yield told
+            yield show
     else:
         yield lambda step: complain(_step_text(step))
 
 
 def _step_text(step: TrialProgress) -> str:
     """`12 of 340, 35 s, 15 min 2 s left: ecg/3/fernn/4 0.038 G (hr_diff <= 5.3)`"""
-    found = step.found
-    said = found.get("problem") or f"{found['mcr']:.3f} {found['formula']}"
-    far = f"{step.done} of {step.total}, {duration_text(step.seconds)}, {duration_text(step.seconds_left)} left"
-    return f"{far}: {step.unit.key} {said}"
+    result = step.found
+    outcome = result.get("problem") or f"{result['mcr']:.3f} {result['formula']}"
+    progress = f"{step.done} of {step.total}, {duration_text(step.seconds)}, {duration_text(step.seconds_left)} left"
+    return f"{progress}: {step.unit.key} {outcome}"
 
 
 TOOLS = {
@@ -227,15 +220,15 @@ def methods(
     if name is not None:
         one = method(name)
         if json:
-            told = {"method": name, "about": one.line, "settings": one.defaults, "sentences": one.sentences}
-            typer.echo(as_json(told))
+            summary = {"method": name, "about": one.line, "settings": one.defaults, "sentences": one.sentences}
+            typer.echo(as_json(summary))
             return 0
-        written = context.make_formatter()
-        written.write_dl(
-            [(describe_option(one, key), f"{said} [default: {_text(one.defaults[key])}]") for key, said in
+        formatter = context.make_formatter()
+        formatter.write_dl(
+            [(describe_option(one, key), f"{sentence} [default: {_text(one.defaults[key])}]") for key, sentence in
              one.sentences.items()]
         )  # fmt: skip
-        typer.echo(f"{name}: {one.line}\n\n{written.getvalue()}")
+        typer.echo(f"{name}: {one.line}\n\n{formatter.getvalue()}")
         typer.echo(f"Any of them can be given as --set KEY=VALUE: fernn learn FILE --method {name} --set {_first(one)}")
         return 0
     if json:

@@ -71,19 +71,19 @@ def demo(
     settings = {**chosen.settings, "time_limit": seconds}
     out = new_folder("demo") if out is None else out
     listener = DemoTerminal(quiet, "" if json else chosen.story)
-    found = learn_from(chosen.data, chosen.reading, settings, out=out, listener=listener)
-    assert isinstance(found, Result)
-    report = None if no_report else write_run_report(found)
+    result = learn_from(chosen.data, chosen.reading, settings, out=out, listener=listener)
+    assert isinstance(result, Result)
+    report = None if no_report else write_run_report(result)
     if json:
-        typer.echo(as_json(result_json(found.outcome, report)))
+        typer.echo(as_json(result_json(result.outcome, report)))
     else:
         from .text_plot import picture
 
-        typer.echo(result_text(found.outcome, picture(found.formula, found.data), report))
+        typer.echo(result_text(result.outcome, picture(result.formula, result.data), report))
         typer.echo(f"\n{chosen.own}with a file of your own: fernn learn FILE --label COLUMN")
         if report is not None:
             typer.echo(f"all of it to look at, in a browser: {report}")
-    return INTERRUPTED if found.ended == "interrupted" else 0
+    return INTERRUPTED if result.ended == "interrupted" else 0
 
 
 def _choose_demo(name: str) -> Demo:

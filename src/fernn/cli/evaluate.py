@@ -64,18 +64,18 @@ class Spool:
         for row in zip(cases, (values + 0.0).tolist(), holds.tolist(), words, strict=True):
             self._file.write(f"{json_lib.dumps(row)}\n")
 
-    def rows(self, judged: LabelledMetrics) -> Iterator[dict[str, Any]]:
+    def rows(self, metrics: LabelledMetrics) -> Iterator[dict[str, Any]]:
         """All traces, in their order; labels are classes."""
         self._file.seek(0)
         for line in self._file:
             case, value, holds, label = json_lib.loads(line)
             row = {"case": case, "robustness": value, "satisfied": holds}
-            yield row | ({"label": judged.of[label or ""]} if judged.classes else {})
+            yield row | ({"label": metrics.of[label or ""]} if metrics.classes else {})
 
 
 @contextmanager
 def rows_to(out: Path | None) -> Iterator[Write]:
-    """What writes cases, robustness, verdicts and labels to a CSV file as they come; nothing without a file."""
+    """A function that writes cases, robustness, verdicts and labels to a CSV file; it does nothing without a file."""
     from ..data.atomic_write import atomic_write
     from ..data.readers.dialect import escape_cell
 
@@ -94,19 +94,19 @@ def rows_to(out: Path | None) -> Iterator[Write]:
         yield write
 
 
-def score_json(found: Score) -> dict[str, object]:
+def score_json(score: Score) -> dict[str, object]:
     return {
-        "mcr": found.mcr, "traces": found.count, "true_good": found.true_good, "false_good": found.false_good,
-        "true_bad": found.true_bad, "false_bad": found.false_bad,
+        "mcr": score.mcr, "traces": score.count, "true_good": score.true_good, "false_good": score.false_good,
+        "true_bad": score.true_bad, "false_bad": score.false_bad,
     }  # fmt: skip
 
 
-def counts_text(found: Score, classes: tuple[str, ...]) -> str:
+def counts_text(score: Score, classes: tuple[str, ...]) -> str:
     """The error rate, and what it is made of."""
     bad, good = classes
     return (
-        f"MCR {found.mcr:.4f}: {found.false_bad} {good!r} traces violate the rule, "
-        f"{found.false_good} {bad!r} traces satisfy it"
+        f"MCR {score.mcr:.4f}: {score.false_bad} {good!r} traces violate the rule, "
+        f"{score.false_good} {bad!r} traces satisfy it"
     )
 
 
@@ -147,26 +147,26 @@ def evaluate_in_pieces(
     warn_of_compiling()
     spool = Spool() if json else None
     if is_split_by_file(source):
-        came = _judge_on_engine(rule, source, where, rows, dt, out, spool)
-        if came.problems:
-            print_problems(suggest_command("check", [file], options), came.problems)
-        seen = RowsRead(came.totals.dt, came.totals.unit, came.rows, came.complete)
-        return _print_verdicts(rule, came.judged, seen, at, spool)
+        verdicts = _judge_on_engine(rule, source, where, rows, dt, out, spool)
+        if verdicts.problems:
+            print_problems(suggest_command("check", [file], options), verdicts.problems)
+        read = RowsRead(verdicts.totals.dt, verdicts.totals.unit, verdicts.rows, verdicts.complete)
+        return _print_verdicts(rule, verdicts.judged, read, at, spool)
     tally = RunningMetrics()
     stream = Stream(source, rows)
     with rows_to(out) as write, show_rows("judged") as wants_end:
-        for found in evaluate_stream(rule, stream, where):
-            tally += found.tally
+        for batch in evaluate_stream(rule, stream, where):
+            tally += batch.tally
             for take in (write, *([] if spool is None else [spool.take])):
-                take(found.lot.cases, found.robustness, found.satisfied, found.lot.labels)
+                take(batch.lot.cases, batch.robustness, batch.satisfied, batch.lot.labels)
             if wants_end(stream):
                 break
     if dt is not None and stream.is_over:
         check_sampling_interval(stream.totals, dt)
     if problems := stream.problems():
         print_problems(suggest_command("check", [file], options), problems)
-    seen = RowsRead(stream.dt, stream.unit, stream.rows, stream.is_over)
-    return _print_verdicts(rule, resolve_source_labels(tally, source), seen, at, spool)
+    read = RowsRead(stream.dt, stream.unit, stream.rows, stream.is_over)
+    return _print_verdicts(rule, resolve_source_labels(tally, source), read, at, spool)
 
 
 class RowsRead(NamedTuple):
@@ -186,76 +186,77 @@ def _judge_on_engine(
     from ..runs.out_of_core import judge_by_parts
     from ..semantics.stream_evaluation import check_sampling_interval
 
-    with rows_to(out) as write, by_file("judged") as told:
+    with rows_to(out) as write, by_file("judged") as progress:
         takers = [*([] if out is None else [write]), *([] if spool is None else [spool.take])]
 
-        def each(lot: TraceVerdicts) -> None:
+        def each(batch: TraceVerdicts) -> None:
             for take in takers:
-                take(*lot)
+                take(*batch)
 
-        came = judge_by_parts(rule, source, where, rows, told=told, each=each if takers else None)
-    if dt is not None and came.complete:
-        check_sampling_interval(came.totals, dt)
-    return came
+        verdicts = judge_by_parts(rule, source, where, rows, progress=progress, each=each if takers else None)
+    if dt is not None and verdicts.complete:
+        check_sampling_interval(verdicts.totals, dt)
+    return verdicts
 
 
-def _print_verdicts(rule: Formula, told: LabelledMetrics, seen: RowsRead, at: str, spool: Spool | None) -> int:
-    """Prints it, as JSON where there is a spool; the exit code."""
-    _tell_empty(rule, told)
-    nothing = not seen.is_over and not told.tally.traces
+def _print_verdicts(rule: Formula, metrics: LabelledMetrics, read: RowsRead, at: str, spool: Spool | None) -> int:
+    """Print the verdicts, as JSON where there is a spool; the exit code."""
+    _tell_empty(rule, metrics)
+    nothing = not read.is_over and not metrics.tally.traces
     if spool is not None:
-        _print_json(told, seen, rule, at, spool)
+        _print_json(metrics, read, rule, at, spool)
     elif not nothing:
-        _print(told, seen, rule, at)
+        _print(metrics, read, rule, at)
     if nothing:
         complain("interrupted before any trace was judged, so there is nothing to say of the rule")
         return INTERRUPTED
-    if not seen.is_over:
+    if not read.is_over:
         complain("interrupted: all of the above is of the rows read so far")
         return INTERRUPTED
-    return 0 if told.tally.satisfied == told.tally.traces else 1
+    return 0 if metrics.tally.satisfied == metrics.tally.traces else 1
 
 
-def _tell_empty(rule: Formula, told: LabelledMetrics) -> None:
+def _tell_empty(rule: Formula, metrics: LabelledMetrics) -> None:
+    from ..formula.measures import has_calls
     from ..formula.nodes import FUTURE, PAST, walk
 
-    late = any(node.over.start > 0 for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
-    if told.tally.infinite and late:
+    tally, timed = metrics.tally, (node for node in walk(rule) if isinstance(node, (*PAST, *FUTURE)))
+    if tally.infinite and any(node.over.start > 0 for node in timed):
+        what = "an empty window, or a function that is infinite," if has_calls(rule) else "an empty window"
         complain(
-            f"warning: for {told.tally.infinite} of {told.tally.traces} traces an empty window decides the verdict: "
-            "the trace ends before the window starts, which counts as violated for F, O, U, S "
-            "and as satisfied for G, H, R, T"
+            f"warning: for {tally.infinite} of {tally.traces} traces {what} decides the verdict: the trace "
+            "ends before the window starts, which counts as violated for F, O, U, S and as satisfied for G, H, R, T"
         )
 
 
-def _sentence(rule: Formula, seen: RowsRead, at: str) -> str:
+def _sentence(rule: Formula, read: RowsRead, at: str) -> str:
     from ..formula import to_sentence
 
-    return to_sentence(rule, seen.dt, seen.unit) if at == "verdict" else f"Judged at: {at}."
+    return to_sentence(rule, read.dt, read.unit) if at == "verdict" else f"Judged at: {at}."
 
 
-def _print_json(told: LabelledMetrics, seen: RowsRead, rule: Formula, at: str, spool: Spool) -> None:
+def _print_json(metrics: LabelledMetrics, read: RowsRead, rule: Formula, at: str, spool: Spool) -> None:
     """One JSON object, of which one trace at a time is in memory."""
-    tally, score = told.tally, told.score
-    about = {
-        "formula": str(rule), "sentence": _sentence(rule, seen, at), "satisfied": tally.satisfied, "streamed": True,
-        "complete": seen.is_over, "count": tally.traces, "samples": tally.samples,
+    tally, score = metrics.tally, metrics.score
+    summary = {
+        "formula": str(rule), "sentence": _sentence(rule, read, at), "satisfied": tally.satisfied, "streamed": True,
+        "complete": read.is_over, "count": tally.traces, "samples": tally.samples,
     } | ({"score": score_json(score)} if score else {})  # fmt: skip
-    sys.stdout.write(f'{as_json(about)[:-1]}, "traces": [')
-    for i, row in enumerate(spool.rows(told)):
+    sys.stdout.write(f'{as_json(summary)[:-1]}, "traces": [')
+    for i, row in enumerate(spool.rows(metrics)):
         sys.stdout.write(", " * (i > 0) + as_json(row))
     sys.stdout.write("]}\n")
     sys.stdout.flush()
 
 
-def _print(told: LabelledMetrics, seen: RowsRead, rule: Formula, at: str) -> None:
-    tally, score = told.tally, told.score
-    typer.echo(f"{rule}\n{_sentence(rule, seen, at)}\n")
-    labelled = bool(told.classes)
+def _print(metrics: LabelledMetrics, read: RowsRead, rule: Formula, at: str) -> None:
+    tally, score = metrics.tally, metrics.score
+    typer.echo(f"{rule}\n{_sentence(rule, read, at)}\n")
+    labelled = bool(metrics.classes)
     lines = [
         [t.case, t.robustness, "satisfied" if t.satisfied else "violated"]
-        + ([t.label, "wrong" if told.is_wrong_class(t) else ""] if labelled else [])
-        for t in told.shown()
+        + ([t.label, "wrong" if metrics.is_wrong_class(t) else ""] if labelled else [])
+        for t in metrics.shown()
     ]
     typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labelled else [])], lines))
     if tally.traces > len(lines):
@@ -263,8 +264,8 @@ def _print(told: LabelledMetrics, seen: RowsRead, rule: Formula, at: str) -> Non
         typer.echo(f"({first}the closest calls; --out FILE.csv writes all {tally.traces} traces)")
     typer.echo(f"\nsatisfied by {tally.satisfied} of {tally.traces} traces")
     if score:
-        typer.echo(counts_text(score, told.classes))
-    typer.echo(f"read in pieces: {seen.rows:,} rows, {tally.samples:,} samples")
+        typer.echo(counts_text(score, metrics.classes))
+    typer.echo(f"read in pieces: {read.rows:,} rows, {tally.samples:,} samples")
     sys.stdout.flush()
 
 
@@ -314,7 +315,7 @@ def evaluate(
         warnings.simplefilter("ignore")  # what there is to say, the line above has said
         verdicts = satisfied(rule, data, at=where)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
-    found = score_verdicts(verdicts, data.positive) if len(data.classes) == 2 else None
+    score = score_verdicts(verdicts, data.positive) if len(data.classes) == 2 else None
     if out is not None:
         with rows_to(out) as write:
             write(data.cases, values, verdicts, labels)
@@ -324,29 +325,29 @@ def evaluate(
             {"case": case, "robustness": value, "satisfied": verdict} | ({"label": labels[i]} if labels else {})
             for i, (case, value, verdict) in enumerate(zip(data.cases, values, verdicts, strict=True))
         ]
-        told = {"formula": str(rule), "sentence": sentence, "satisfied": int(verdicts.sum()), "traces": rows}
-        typer.echo(as_json(told | ({"score": score_json(found)} if found else {})))
+        summary = {"formula": str(rule), "sentence": sentence, "satisfied": int(verdicts.sum()), "traces": rows}
+        typer.echo(as_json(summary | ({"score": score_json(score)} if score else {})))
     else:
         typer.echo(f"{rule}\n{sentence}\n")
-        wrong = verdicts != data.positive if found else np.zeros(len(data), bool)
-        shown = (
+        wrong = verdicts != data.positive if score else np.zeros(len(data), bool)
+        order = (
             range(len(data)) if every or len(data) <= TRACES_SHOWN else np.lexsort((abs(values), ~wrong))[:TRACES_SHOWN]
         )
         lines = [
             [data.cases[i], float(values[i]), "satisfied" if verdicts[i] else "violated"]
             + ([labels[i], "wrong" if wrong[i] else ""] if labels else [])
-            for i in shown
+            for i in order
         ]
         typer.echo(table(["case", "robustness", "verdict", *(["label", ""] if labels else [])], lines))
         if len(data) > len(lines):
-            first = "wrong verdicts first, then " if found else ""
+            first = "wrong verdicts first, then " if score else ""
             typer.echo(f"({first}the closest calls; --all lists all {len(data)} traces)")
         typer.echo(f"\nsatisfied by {int(verdicts.sum())} of {len(data)} traces")
-        if found:
-            typer.echo(counts_text(found, data.classes))
+        if score:
+            typer.echo(counts_text(score, data.classes))
         case = lines[0][0] if wrong.any() else data.cases[int(values.argmin())]
-        asked = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else [])]
-        why = suggest_command("explain", [formula, file], options, ["--case", str(case), *asked])
+        flags = [*(["--time-units"] if time_units else []), *(["--at", at] if at != "verdict" else [])]
+        why = suggest_command("explain", [formula, file], options, ["--case", str(case), *flags])
         typer.echo(f"why? {why}")
     return 0 if verdicts.all() else 1
 
@@ -369,14 +370,14 @@ def explain(
     from ..formula import to_sentence
     from ..semantics.explain import explain_case
 
-    found = explain_case(rule, data, case, parse_at(at, rule))
+    explanation = explain_case(rule, data, case, parse_at(at, rule))
     if json:
-        typer.echo(as_json(found.to_json()))
+        typer.echo(as_json(explanation.to_json()))
     else:
-        word = "satisfies" if found.satisfied else "violates"
-        typer.echo(f"case {found.case} {word} {rule}\n{to_sentence(rule, data.dt, data.time_unit)}\n")
-        if found.witness is not None:
-            path = [["  " * i + str(part), t, value] for i, (part, t, value) in enumerate(found.path)]
+        word = "satisfies" if explanation.satisfied else "violates"
+        typer.echo(f"case {explanation.case} {word} {rule}\n{to_sentence(rule, data.dt, data.time_unit)}\n")
+        if explanation.witness is not None:
+            path = [["  " * i + str(part), t, value] for i, (part, t, value) in enumerate(explanation.path)]
             typer.echo(f"{table(['formula', 'sample', 'robustness'], path)}\n")
-        typer.echo(found.conclusion)
-    return 0 if found.satisfied else 1
+        typer.echo(explanation.conclusion)
+    return 0 if explanation.satisfied else 1

@@ -51,8 +51,8 @@ def export(
         with atomic_write(output) as part:
             part.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
     if json:
-        told = {"formula": str(rule), "windows": "samples", "dt": dt, "unit": unit, "to": to}
-        typer.echo(as_json(told | {"file": str(output) if output else None, "text": text}))
+        summary = {"formula": str(rule), "windows": "samples", "dt": dt, "unit": unit, "to": to}
+        typer.echo(as_json(summary | {"file": str(output) if output else None, "text": text}))
     elif output is None:
         typer.echo(text.rstrip("\n"))
     else:
@@ -74,8 +74,8 @@ def simplify(
     rule = _parse_argument(formula, dt, unit, time_units)
     simpler = simplified(rule)
     if json:
-        told = {"formula": str(rule), "length": length(rule), "simplified": str(simpler)}
-        typer.echo(as_json(told | {"simplified_length": length(simpler), "sentence": to_sentence(simpler, dt, unit)}))
+        row = {"formula": str(rule), "length": length(rule), "simplified": str(simpler)}
+        typer.echo(as_json(row | {"simplified_length": length(simpler), "sentence": to_sentence(simpler, dt, unit)}))
     else:
         typer.echo(simpler)
     return 0

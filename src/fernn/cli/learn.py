@@ -18,6 +18,7 @@ from .common_options import (
     MissCost,
     NoSince,
     Past,
+    Signals,
     TimeUnits,
     one_of,
     reads_a_file,
@@ -58,6 +59,7 @@ def learn(
     no_since: NoSince = False,
     intervals: Intervals = False,
     atoms: Atoms = None,
+    signals: Signals = None,
     class_weight: ClassWeight = None,
     miss_cost: MissCost = None,
     false_alarm_cost: FalseAlarmCost = None,
@@ -89,13 +91,11 @@ def learn(
         bool, typer.Option("--one-class", help="What all traces, or all good ones, have in common.")
     ] = False,
     share: Annotated[
-        float | None,
-        typer.Option(help="--one-class: share that may violate the rule. [default: 0]", min=0, max=1),
+        float | None, typer.Option(help="--one-class: share that may violate the rule. [default: 0]", min=0, max=1)
     ] = None,
     test: Annotated[float | None, typer.Option(help="Share of the traces kept for the test. [default: 0.2]")] = None,
     sample: Annotated[
-        float | None,
-        typer.Option(help="Megabytes to learn from, of data larger than memory. [default: 32]", min=0.001),
+        float | None, typer.Option(help="Megabytes to learn from, of data larger than memory. [default: 32]", min=0.001)
     ] = None,
     out: Out = None,
     time_units: TimeUnits = False,
@@ -119,38 +119,38 @@ def learn(
     from ..runs.plan import TEST
     from .terminal import Terminal
 
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "max_length": max_length, "template": template,
-        **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost),
+        **space_settings(past, no_since, intervals, atoms, class_weight, miss_cost, false_alarm_cost, signals),
         "guesses": guess or None, "seed": seed, "time_limit": time_limit,
         "restarts": restarts, "grid": grid, "thresholds": "exact" if exact else None,
         "tolerance": tolerance, "max_misses": max_misses, "max_false_alarms": max_false_alarms,
         "max_error": max_error, "memory": memory, "folds": folds, "exhaust": exhaust or None,
         "preset": one_of("--preset", preset, ("published",)), "share": share,
     }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None} | _parse_settings(more or [])
+    settings = {name: value for name, value in settings.items() if value is not None} | _parse_settings(more or [])
     if resume:
-        fixed = {name for name in given if name != "time_limit"}
-        named = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
-        named |= {"prior": prior, "time_units": time_units or None}
-        fixed |= {name for name, value in named.items() if value is not None}
+        fixed = {name for name in settings if name != "time_limit"}
+        own = {"method": method, "test": test, "classes": classes, "order": order, "one_class": one_class or None}
+        own |= {"prior": prior, "time_units": time_units or None}
+        fixed |= {name for name, value in own.items() if value is not None}
         folder, file = _run_to_resume(file, out, fixed, flags(options))
-        found = resume_run(folder, file, time_limit, Terminal(quiet))
+        result = resume_run(folder, file, time_limit, Terminal(quiet))
     else:
         if file is None:
             raise UnsupportedError("learn needs a FILE with labelled traces; fernn demo shows how it goes without one")
-        if time_units and prior is None and not {"template", "guesses"} & given.keys():
+        if time_units and prior is None and not {"template", "guesses"} & settings.keys():
             raise UnsupportedError(
                 "--time-units says how the windows of --template, --guess and --prior are read, and none of them is "
                 "given"
             )
-        found = learn_from(
-            file, options, given, method or "fernn", test=TEST if test is None else test,
+        result = learn_from(
+            file, options, settings, method or "fernn", test=TEST if test is None else test,
             classes=_kind(classes, order, one_class, share), order=_names(order), prior=prior, sample=sample,
             time_units=time_units, out=out, listener=Terminal(quiet, file, options, time_units),
         )  # fmt: skip
-    typer.echo(_result_text(found, json, not no_report))
-    return INTERRUPTED if found.ended == "interrupted" else 0
+    typer.echo(_result_text(result, json, not no_report))
+    return INTERRUPTED if result.ended == "interrupted" else 0
 
 
 def _names(order: str | None) -> list[str] | None:
@@ -166,19 +166,19 @@ def _run_to_resume(file: str | None, out: Path | None, fixed: set[str], read: li
     if out is None:
         raise UnsupportedError(f"--resume needs the folder of the run: --out RUN{_runs_here()}")
     if fixed or read:
-        named = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
-        raise UnsupportedError(f"a run keeps its settings, {named} cannot change them; start a new run instead")
+        flags = ", ".join([*("--" + name.replace("_", "-") for name in sorted(fixed)), *read[::2]])
+        raise UnsupportedError(f"a run keeps its settings, {flags} cannot change them; start a new run instead")
     return out, file
 
 
-def _result_text(found: Result | ClassResult, json: bool, with_report: bool) -> str:
+def _result_text(result: Result | ClassResult, json: bool, with_report: bool) -> str:
     """What was found, and where its report is."""
     from ..pipeline import Result
 
-    report = write_run_report(found) if with_report else None
-    if isinstance(found, Result):
-        return as_json(result_json(found.outcome, report)) if json else result_text(found.outcome, report=report)
-    return as_json(rules_json(found.outcome, report)) if json else rules_text(found.outcome, report)
+    report = write_run_report(result) if with_report else None
+    if isinstance(result, Result):
+        return as_json(result_json(result.outcome, report)) if json else result_text(result.outcome, report=report)
+    return as_json(rules_json(result.outcome, report)) if json else rules_text(result.outcome, report)
 
 
 def _kind(classes: str | None, order: str | None, one_class: bool, share: float | None) -> str | None:
@@ -198,16 +198,16 @@ def _kind(classes: str | None, order: str | None, one_class: bool, share: float 
 def _runs_here() -> str:
     from ..runs import run_folders
 
-    found = run_folders()
-    return f"; the latest here is {found[0]}" if found else ""
+    folders = run_folders()
+    return f"; the latest here is {folders[0]}" if folders else ""
 
 
-def _parse_settings(given: list[str]) -> dict[str, Any]:
+def _parse_settings(pairs: list[str]) -> dict[str, Any]:
     """`depth=2` and the like, values as JSON writes them or as plain words."""
     from ..errors import UnsupportedError
 
     chosen: dict[str, Any] = {}
-    for text in given:
+    for text in pairs:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise UnsupportedError(f"--set takes NAME=VALUE, such as depth=2; found {text!r}")

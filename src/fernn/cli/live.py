@@ -126,16 +126,11 @@ def _closing(watch: Monitor, json: bool, broken: Exception | None) -> int:
 
 def _line(watch: Monitor, reading: Reading, json: bool) -> str:
     if json:
-        told = {
-            "sample": watch.samples - 1,
-            "low": reading.low,
-            "high": reading.high,
-            "satisfied": reading.verdict,
-        }
-        return as_json(told)
+        row = {"sample": watch.samples - 1, "low": reading.low, "high": reading.high, "satisfied": reading.verdict}
+        return as_json(row)
     word = {True: "satisfied", False: "violated", None: "undecided"}[reading.verdict]
-    known = short(reading.low) if reading.low == reading.high else f"{short(reading.low)} to {short(reading.high)}"
-    return f"sample {watch.samples - 1}: {word}, robustness {known}"
+    bounds = short(reading.low) if reading.low == reading.high else f"{short(reading.low)} to {short(reading.high)}"
+    return f"sample {watch.samples - 1}: {word}, robustness {bounds}"
 
 
 def _samples(
@@ -188,12 +183,12 @@ def _object(text: str) -> dict[str, Any] | SignalError:
     from ..errors import SignalError
 
     try:
-        found = jsonlib.loads(text, parse_int=_whole)
+        content = jsonlib.loads(text, parse_int=_whole)
     except ValueError as error:
         return SignalError(f"not JSON ({error})")
     except RecursionError:
         return SignalError("not JSON that can be read (it is nested too deep)")
-    return found if isinstance(found, dict) else SignalError(f"expected an object, found {text.strip()[:40]!r}")
+    return content if isinstance(content, dict) else SignalError(f"expected an object, found {text.strip()[:40]!r}")
 
 
 def _whole(digits: str) -> float:
@@ -240,66 +235,66 @@ def drift(
     job = load_job(run, warned=print_problems)
     if not job.data.classes:
         raise UnsupportedError("drift follows a rule for two classes, not one for real labels")
-    found = load_result(job)
-    assert isinstance(found, Outcome)
-    train, held = job.parts
-    known = train if held is None else held
-    rule = found.front.picked.formula
-    size = 0.0 if held is None else evaluate_rule(rule, train, held).size
-    followed = DriftMonitor(rule, known, 0.0 if held is None else error(rule, held) * size, size, alarm)
+    result = load_result(job)
+    assert isinstance(result, Outcome)
+    train, test_set = job.parts
+    reference = train if test_set is None else test_set
+    rule = result.front.picked.formula
+    size = 0.0 if test_set is None else evaluate_rule(rule, train, test_set).size
+    monitor = DriftMonitor(rule, reference, 0.0 if test_set is None else error(rule, test_set) * size, size, alarm)
     stopped = False
     for file in files:
         reading = reading_options(job.settings, file)
         if is_streamed(file, reading, stream):
-            stopped = not _take_source(followed, open_source(file, reading, forgiving=True), piece_rows)
+            stopped = not _take_source(monitor, open_source(file, reading, forgiving=True), piece_rows)
         else:
-            for _ in followed.take(read_input(file, reading, print_problems, forgiving=True), file):
+            for _ in monitor.take(read_input(file, reading, print_problems, forgiving=True), file):
                 pass
-        if stopped and not followed.seen:
+        if stopped and not monitor.records:
             complain("interrupted before any trace was judged, so there is nothing to say of the rule")
             return INTERRUPTED
         if stopped:
             complain(f"interrupted: all below is of the traces read so far, the last of them in {file}")
             break
-    warn_of_windows([rule], known)
+    warn_of_windows([rule], reference)
     if json:
-        typer.echo(as_json(followed.to_json()))
+        typer.echo(as_json(monitor.to_json()))
     else:
-        typer.echo(_drift_text(followed))
-    return INTERRUPTED if stopped else 1 if followed.alarms else 0
+        typer.echo(_drift_text(monitor))
+    return INTERRUPTED if stopped else 1 if monitor.alarms else 0
 
 
-def _take_source(followed: DriftMonitor, source: Source, rows: int | None) -> bool:
+def _take_source(monitor: DriftMonitor, source: Source, rows: int | None) -> bool:
     """Takes a recording in pieces; whether it came to its end before a Ctrl-C."""
     if is_split_by_file(source):
-        with by_file(f"watched {source.path}") as told:
-            return followed.take_parts(source, rows, told=told)[1]
+        with by_file(f"watched {source.path}") as show:
+            return monitor.take_parts(source, rows, progress=show)[1]
     with progress(f"watched {source.path}") as wants_end:
-        for _ in followed.take_stream(source, rows, wants_end):
+        for _ in monitor.take_stream(source, rows, wants_end):
             pass
     return wants_end.stop is None or not wants_end.stop.asked
 
 
-def _drift_text(followed: DriftMonitor) -> str:
-    seen = followed.seen
-    size = max(1, -(-len(seen) // BLOCKS))
+def _drift_text(monitor: DriftMonitor) -> str:
+    records = monitor.records
+    size = max(1, -(-len(records) // BLOCKS))
     rows = []
-    for low in range(0, len(seen), size):
-        part = seen[low : low + size]
-        judged = [each.wrong for each in part if each.wrong is not None]
-        error = f"{sum(judged) / len(judged):.3f}" if judged else ""
+    for low in range(0, len(records), size):
+        part = records[low : low + size]
+        errors = [each.wrong for each in part if each.wrong is not None]
+        error = f"{sum(errors) / len(errors):.3f}" if errors else ""
         margin = min(abs(each.robustness) for each in part)
         rows.append([f"{low + 1}-{low + len(part)}", part[0].file, error, f"{margin:.4g}",
                      f"{sum(each.holds for each in part) / len(part):.2f}"])  # fmt: skip
-    lines = [str(followed.formula), "", table(["traces", "from", "error", "least margin", "satisfied"], rows), ""]
-    if followed.error is not None:
-        side = "below" if followed.error <= followed.allowed else "above"
-        signal = f"the {percent(followed.allowed)} that would signal a change"
-        lines.append(f"error {percent(followed.error)}; {side} {signal}")
-    first = followed.broken_by
+    lines = [str(monitor.formula), "", table(["traces", "from", "error", "least margin", "satisfied"], rows), ""]
+    if monitor.error is not None:
+        side = "below" if monitor.error <= monitor.allowed else "above"
+        signal = f"the {percent(monitor.allowed)} that would signal a change"
+        lines.append(f"error {percent(monitor.error)}; {side} {signal}")
+    first = monitor.broken_by
     if first is not None:
         lines.append(f"the first trace that it misjudges: {first.case} in {first.file}")
-    lines += [f"ALARM: {each}" for each in followed.alarms]
-    if not followed.alarms:
-        lines.append(f"the rule holds, as far as {count_of(len(seen), 'trace')} can tell")
+    lines += [f"ALARM: {each}" for each in monitor.alarms]
+    if not monitor.alarms:
+        lines.append(f"the rule holds, as far as {count_of(len(records), 'trace')} can tell")
     return "\n".join(lines)

@@ -40,19 +40,19 @@ def report(
     return 0
 
 
-def write_run_report(found: Result | ClassResult) -> Path | None:
+def write_run_report(result: Result | ClassResult) -> Path | None:
     """The report of what was just learned; if it cannot be written, that is said, and the run is as good without."""
-    if found.run is None:
+    if result.run is None:
         return None
     try:
-        return found.report()
+        return result.report()
     except KeyboardInterrupt:
         from ..data import suggest_command
 
-        again = suggest_command("report", [str(found.run)])
-        complain(f"warning: interrupted, so there is no report; {again} writes it")
+        command = suggest_command("report", [str(result.run)])
+        complain(f"warning: interrupted, so there is no report; {command} writes it")
     except Exception as error:
-        complain(f"warning: the report could not be written ({error}); the run itself is in {found.run}")
+        complain(f"warning: the report could not be written ({error}); the run itself is in {result.run}")
     return None
 
 
@@ -96,13 +96,13 @@ def plot(
 
     if kind in ("front", "curves"):
         opened = Run.open(run)
-        made = front(opened, title=_name(opened)) if kind == "front" else curves(opened, title=_name(opened))
+        figure = front(opened, title=_name(opened)) if kind == "front" else curves(opened, title=_name(opened))
     else:
         job = load_job(run, file, print_problems)
         rule = None if formula is None else read_formula(formula, job.data.dt, time_units, job.data.name)
         warn_of_compiling()
-        made = _draw_with_data(kind, job, rule, part, case)
-    path = save(made, output)
+        figure = _draw_with_data(kind, job, rule, part, case)
+    path = save(figure, output)
     if json:
         typer.echo(as_json({"run": str(run), "kind": kind, "file": str(path)}))
     else:
@@ -134,12 +134,12 @@ def _draw_with_data(kind: str, job: Job, rule: Formula | None, part: str | None,
 
     assert job.run is not None
     part = part or ("test" if kind == "confusion" and job.parts[1] is not None else "all")
-    shown, data = rule if rule is not None else rule_in(job.run), _select_part(job, part)
+    formula, data = rule if rule is not None else rule_in(job.run), _select_part(job, part)
     title = _name(job.run) + ("" if part == "all" else f", {part} traces")
     if kind == "lanes":
         assert case is not None
-        return lanes(data, shown, case)
-    return against(data, shown, title=title) if kind == "against" else confusion(shown, data, title)
+        return lanes(data, formula, case)
+    return against(data, formula, title=title) if kind == "against" else confusion(formula, data, title)
 
 
 def _select_part(job: Job, part: str) -> Dataset:
@@ -156,8 +156,8 @@ def _select_part(job: Job, part: str) -> Dataset:
 
 
 def _name(run: Run) -> str:
-    about: dict[str, Any] = run.settings["data"]
-    return str(about["name"])
+    data: dict[str, Any] = run.settings["data"]
+    return str(data["name"])
 
 
 LARGE, WORKABLE = 60_000_000, 8_000_000
@@ -212,9 +212,9 @@ def _sample_part(path: Path, options: dict[str, Any], folder: Path) -> str:
     typer.echo(f"{path.name} is large: taking a sample of its cases ...")
     samples = folder / "samples"
     samples.mkdir(parents=True, exist_ok=True)
-    taken = sample_file(path, samples / f"{path.stem}-sample.csv", WORKABLE, **options)
-    typer.echo(f"{taken}. All of it: {suggest_command('learn', [str(path)], options)}")
-    return str(taken.path)
+    sample = sample_file(path, samples / f"{path.stem}-sample.csv", WORKABLE, **options)
+    typer.echo(f"{sample}. All of it: {suggest_command('learn', [str(path)], options)}")
+    return str(sample.path)
 
 
 def _check_studio(file: str, options: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def _engine_names() -> str:
     return ", ".join(ENGINES.names)
 
 
-def _word(found: re.Match[str]) -> str:
+def _word(match: re.Match[str]) -> str:
     """What a word in braces stands for in the help of an option: the names of a registry, or a setting's sentence."""
     from ..learners.learner_registry import METHODS, SETTINGS
 
@@ -72,7 +72,7 @@ def _word(found: re.Match[str]) -> str:
         "engines": _engine_names,
         "methods": lambda: ", ".join(METHODS.names),
     }
-    return lists[found[1]]() if found[1] in lists else SETTINGS[found[1]]
+    return lists[match[1]]() if match[1] in lists else SETTINGS[match[1]]
 
 
 HELP = "Help"
@@ -84,8 +84,8 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {
         "Learning": ("method", "max_length", "intervals", "more", "test", "seed", "time_limit"),
         "Run": ("out", "resume", "engine"),
         "Which rules are searched": (
-            "past", "no_since", "atoms", "template", "prior", "guess", "time_units", "class_weight", "miss_cost",
-            "false_alarm_cost",
+            "past", "no_since", "atoms", "signals", "template", "prior", "guess", "time_units", "class_weight",
+            "miss_cost", "false_alarm_cost",
         ),
         "Several classes, or one": ("classes", "order", "one_class", "share"),
         "What is shown": ("no_report", "quiet", "json"),
@@ -95,7 +95,7 @@ PANELS: dict[str, dict[str, tuple[str, ...]]] = {
         "Comparison": ("methods", "lengths", "splits", "baselines", "limit"),
         "Run": ("out", "workers", "engine"),
         "Which rules are searched": (
-            "past", "no_since", "intervals", "atoms", "class_weight", "miss_cost", "false_alarm_cost",
+            "past", "no_since", "intervals", "atoms", "signals", "class_weight", "miss_cost", "false_alarm_cost",
         ),
         "What is shown": ("quiet", "json"),
     },
@@ -119,12 +119,12 @@ class HelpfulCommand(TyperCommand):
     """A command whose help shows the options that matter, in panels, and all of them with `--help-all`."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        shown = {name: title for title, names in PANELS.get(self.name or "", {}).items() for name in names}
-        place = {name: number for number, name in enumerate(shown)}
-        titles = ("Arguments", *dict.fromkeys(shown.values()), "Options", OTHER_PANEL, READING_PANEL, HELP)
+        panels = {name: title for title, names in PANELS.get(self.name or "", {}).items() for name in names}
+        place = {name: number for number, name in enumerate(panels)}
+        titles = ("Arguments", *dict.fromkeys(panels.values()), "Options", OTHER_PANEL, READING_PANEL, HELP)
         sections: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
         for param in sorted(self.get_params(ctx), key=lambda param: place.get(param.name, len(place))):
-            title = _panel(param, shown, ctx.meta.get(WHOLE, False), self.name in PANELS)
+            title = _panel(param, panels, ctx.meta.get(WHOLE, False), self.name in PANELS)
             record = param.get_help_record(ctx)
             if record is not None and (title not in FOR_MORE or WHOLE in ctx.meta):
                 sections[title].append((_plain_type(record[0], title), _plain_help(record[1])))
@@ -164,21 +164,21 @@ def _with_help_all(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(**given)
 
     more = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
-    known = [*signature.parameters.values(), more]
-    wrapped.__signature__ = signature.replace(parameters=known)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {each.name: each.annotation for each in known}
+    parameters = [*signature.parameters.values(), more]
+    wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
     return wrapped
 
 
-def _panel(param: Any, shown: dict[str, str], whole: bool, is_grouped: bool) -> str:
+def _panel(param: Any, panels: dict[str, str], everything: bool, is_grouped: bool) -> str:
     """Under which title an option is shown."""
     if param.param_type_name == "argument":
         return "Arguments"
-    if param.name in shown:
-        return shown[param.name]
+    if param.name in panels:
+        return panels[param.name]
     if param.name in ("help", "help_all"):
         return HELP if is_grouped else "Options"
-    if param.name in READING and (whole or param.name not in COLUMNS):
+    if param.name in READING and (everything or param.name not in COLUMNS):
         return READING_PANEL
     return OTHER_PANEL if is_grouped else "Options"
 
@@ -204,10 +204,10 @@ class GroupedCommands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         groups = {title: [_name(each) for each in each_of] for title, each_of in GROUPS.items()}
         groups["Check a rule"].append("formula")
-        room = formatter.width - 6 - max(len(name) for names in groups.values() for name in names)
+        width = formatter.width - 6 - max(len(name) for names in groups.values() for name in names)
         for title, names in groups.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(room)) for name in names])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(width)) for name in names])
         with formatter.section("More"):
             formatter.write_text(f"{', '.join(map(_name, MORE))}; each has --help")
 
@@ -224,9 +224,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 formula_app = typer.Typer(
-    help="Simplify a formula, or compare two (simplify, equiv).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    help="Simplify a formula, or compare two (simplify, equiv).", no_args_is_help=True, rich_markup_mode=None
 )
 
 
@@ -277,12 +275,12 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command and leave with its exit code."""
-    shown = Warnings()
-    warnings.showwarning = shown
+    printed = Warnings()
+    warnings.showwarning = printed
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves early ends us quietly, as it does every filter
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     code = _code()
-    shown.finish()
+    printed.finish()
     sys.exit(code)
 
 
@@ -327,8 +325,8 @@ def _print_error(error: Exception, code: int) -> int:
     """The error on standard error, and as JSON on standard output for those who asked for JSON."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        named = "" if error.filename is None else f": {excerpt(str(error.filename), LONGEST_LINE)}"
-        text = f"{error.strerror}{named}"
+        where = "" if error.filename is None else f": {excerpt(str(error.filename), LONGEST_LINE)}"
+        text = f"{error.strerror}{where}"
     complain(text)
     if "--json" in sys.argv:
         print(as_json({"error": text, "exit": code}))

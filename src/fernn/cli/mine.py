@@ -24,7 +24,7 @@ from .common_options import (
 from .learn import Quiet
 from .output import INTERRUPTED, Interrupt, as_json, check_output, complain, count_of
 from .progress import STOPPING, LiveLines, Silent, can_redraw, duration_text
-from .results import front_table, live_commands
+from .results import EARLY_ENDS, front_table, live_commands
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -36,49 +36,49 @@ BOXES_SHOWN = 12
 """Ranges that are listed."""
 
 
-def describe_set(found: ParameterSet, data: Dataset) -> list[str]:
-    """What was asked, the set, how sure that is, and which values to take."""
+def describe_set(region: ParameterSet, data: Dataset) -> list[str]:
+    """The limits, the set of allowed values, whether it is exact, and the values recommended."""
     bad, good = data.classes
-    asked = (
-        f"{found.text}\n"
-        f"false alarms: at most {found.false_alarms * 100:.4g}% of the {found.good} {good!r} traces violate it\n"
-        f"misses: at most {found.misses * 100:.4g}% of the {found.bad} {bad!r} traces satisfy it"
+    limits = (
+        f"{region.text}\n"
+        f"false alarms: at most {region.false_alarms * 100:.4g}% of the {region.good} {good!r} traces violate it\n"
+        f"misses: at most {region.misses * 100:.4g}% of the {region.bad} {bad!r} traces satisfy it"
     )
-    return [part for part in (asked, _set_text(found), _sureness(found), _advice(found, data)) if part]
+    return [part for part in (limits, _set_text(region), _sureness(region), _advice(region, data)) if part]
 
 
-def _set_text(found: ParameterSet) -> str:
-    if not found.boxes:
+def _set_text(region: ParameterSet) -> str:
+    if not region.boxes:
         return ""
-    if len(found.names) == 1:
-        name = found.names[0]
-        parts = [box[0].told(name) for box in sorted(found.boxes, key=lambda box: box[0].low)]
+    if len(region.names) == 1:
+        name = region.names[0]
+        parts = [box[0].describe(name) for box in sorted(region.boxes, key=lambda box: box[0].low)]
         more = f", and {len(parts) - BOXES_SHOWN} more" if len(parts) > BOXES_SHOWN else ""
         return f"{name}: " + ", or ".join(parts[:BOXES_SHOWN]) + more
-    lines = [f"{name}: {r.told(name)}" for name, r in found.bounds.items()]
-    if len(found.boxes) == 1:
+    lines = [f"{name}: {r.describe(name)}" for name, r in region.bounds.items()]
+    if len(region.boxes) == 1:
         return "\n".join([*lines, "Each of them may have any of its values."])
-    whole = f"These are the widest ranges; the set is {len(found.boxes):,} boxes within them"
-    return "\n".join([*lines, f"{whole} (--out FILE.json has all)."])
+    ranges = f"These are the widest ranges; the set is {len(region.boxes):,} boxes within them"
+    return "\n".join([*lines, f"{ranges} (--out FILE.json has all)."])
 
 
-def _sureness(found: ParameterSet) -> str:
-    if found.is_empty:
+def _sureness(region: ParameterSet) -> str:
+    if region.is_empty:
         return "No values keep to both limits: proved."
-    if found.is_exact:
+    if region.is_exact:
         return "Exact: every other value breaks a limit."
-    rest = f"{found.undecided_share:.2%} of all cells undecided ({found.ended}); in a cell no verdict changes"
-    return f"{'Not all was decided' if found.boxes else 'Nothing found so far'}: {rest}."
+    rest = f"{region.undecided_share:.2%} of all cells undecided ({region.ended}); in a cell no verdict changes"
+    return f"{'Not all was decided' if region.boxes else 'Nothing found so far'}: {rest}."
 
 
-def _advice(found: ParameterSet, data: Dataset) -> str:
-    if found.picked is not None:
-        room = f"each number can be moved alone by {found.margin:.1%} of its range, either way, and stay allowed"
-        return f"recommended: {_point(found.picked, data)}\n{room}"
-    if found.nearest is None:
-        return "No values were found that keep false alarms within their limit." if found.is_empty else ""
-    word = "the fewest" if found.nearest_proved else "the fewest found"
-    return f"nearest, {word} misses with false alarms within the limit: {_point(found.nearest, data)}"
+def _advice(region: ParameterSet, data: Dataset) -> str:
+    if region.picked is not None:
+        margin = f"each number can be moved alone by {region.margin:.1%} of its range, either way, and stay allowed"
+        return f"recommended: {_point(region.picked, data)}\n{margin}"
+    if region.nearest is None:
+        return "No values were found that keep false alarms within their limit." if region.is_empty else ""
+    word = "the fewest" if region.nearest_proved else "the fewest found"
+    return f"nearest, {word} misses with false alarms within the limit: {_point(region.nearest, data)}"
 
 
 def _point(point: Point, data: Dataset) -> str:
@@ -88,16 +88,16 @@ def _point(point: Point, data: Dataset) -> str:
     return f"{point.formula}\n{sentence}\nfalse alarms {point.false_alarms:.4g}, misses {point.misses:.4g}"
 
 
-def next_command(found: ParameterSet, file: str, reading: Mapping[str, object]) -> str:
+def next_command(region: ParameterSet, file: str, reading: Mapping[str, object]) -> str:
     """What to type next, ready to be pasted."""
     from ..data import suggest_command
 
-    if found.picked is not None:
-        return f"its verdicts: {suggest_command('eval', [found.picked.formula, file], reading)}"
-    if found.nearest is not None:
-        limits = ["--fpr", f"{found.false_alarms:g}", "--fnr", f"{_up(found.nearest.misses):g}"]
-        return f"try: {suggest_command('params', [found.text, file], reading, limits)}"
-    if found.is_empty:
+    if region.picked is not None:
+        return f"its verdicts: {suggest_command('eval', [region.picked.formula, file], reading)}"
+    if region.nearest is not None:
+        limits = ["--fpr", f"{region.false_alarms:g}", "--fnr", f"{_up(region.nearest.misses):g}"]
+        return f"try: {suggest_command('params', [region.text, file], reading, limits)}"
+    if region.is_empty:
         return f"try another structure, or let one be found: {suggest_command('learn', [file], reading)}"
     return "try a longer --time-limit, or settle one of the numbers"
 
@@ -108,8 +108,7 @@ def _up(rate: float) -> float:
 
 
 Text = Annotated[
-    str,
-    typer.Argument(help='A formula with open numbers: "G (v <= ?c)", "F[0,?b] (v >= ?c)".', metavar="STRUCTURE"),
+    str, typer.Argument(help='A formula with open numbers: "G (v <= ?c)", "F[0,?b] (v >= ?c)".', metavar="STRUCTURE")
 ]
 
 
@@ -141,41 +140,41 @@ def params(
     if picture is not None and picture.suffix.lower() != ".svg":
         raise typer.BadParameter(f"--picture writes SVG, to a file that ends in .svg; found {picture.name!r}")
     data = recording(file, options)
-    asked = _parse_structure(structure, data, time_units, options.get("dt"))
-    structure = asked.text
-    if picture is not None and len(asked.names) > 2:
-        raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(asked.names)}")
+    parsed = _parse_structure(structure, data, time_units, options.get("dt"))
+    structure = parsed.text
+    if picture is not None and len(parsed.names) > 2:
+        raise typer.BadParameter(f"--picture shows one or two open numbers, {structure} has {len(parsed.names)}")
     warn_of_compiling()
-    shown = LiveLines() if can_redraw() else Silent()
+    display = LiveLines() if can_redraw() else Silent()
 
-    def heard() -> None:
-        shown.note = STOPPING
+    def show_stopping() -> None:
+        display.note = STOPPING
         if not can_redraw():
             complain(STOPPING)
 
-    with shown, Interrupt(heard) as stop:
+    with display, Interrupt(show_stopping) as stop:
 
         def watch(progress: SearchProgress) -> None:
             if stop.asked:
                 raise KeyboardInterrupt
-            shown.note = (
+            display.note = (
                 f"{progress.boxes:,} boxes, {progress.undecided:.2%} undecided, {duration_text(progress.seconds)}"
             )
 
         seconds = inf if time_limit is None else time_limit
-        found = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
+        region = parameter_set(structure, data, fpr, fnr, time_limit=seconds, watch=watch)
     if out is not None:
-        write_text(out, as_json(found.to_json()) + "\n", follow_links=True)
+        write_text(out, as_json(region.to_json()) + "\n", follow_links=True)
         complain(f"wrote the set to {out}")
     if picture is not None:
-        write_text(picture, to_svg(found), follow_links=True)
+        write_text(picture, to_svg(region), follow_links=True)
         complain(f"wrote the picture to {picture}")
     if json:
-        typer.echo(as_json(found.to_json()))
+        typer.echo(as_json(region.to_json()))
     else:
-        drawn = [sketch(found)] if len(found.names) <= 2 and found.profiles else []
-        typer.echo("\n\n".join([*describe_set(found, data), *drawn, next_command(found, file, options)]))
-    return 130 if found.ended == "interrupted" else 1 if found.is_empty else 0
+        sketches = [sketch(region)] if len(region.names) <= 2 and region.profiles else []
+        typer.echo("\n\n".join([*describe_set(region, data), *sketches, next_command(region, file, options)]))
+    return 130 if region.ended == "interrupted" else 1 if region.is_empty else 0
 
 
 def _parse_structure(text: str, data: Dataset, time_units: bool, dt: float | None) -> ParametricFormula:
@@ -184,22 +183,22 @@ def _parse_structure(text: str, data: Dataset, time_units: bool, dt: float | Non
     from ..mining import parse_parametric
 
     if not time_units:
-        found = parse_parametric(text)
-        note_windows([found.shape], dt, data.time_unit)
-        return found
+        structure = parse_parametric(text)
+        note_windows([structure.shape], dt, data.time_unit)
+        return structure
     try:
-        found = parse_parametric(read_in_samples([text], data, time_units, dt)[0])
+        structure = parse_parametric(read_in_samples([text], data, time_units, dt)[0])
     except FormulaError as error:
         if "?" not in text or data.dt is None:
             raise
         note = "With --time-units the ends of windows are given as times; open ends, [0,?b], are counted in samples."
         raise FormulaError(error.message, error.text, error.at, error.hint or note) from None
-    if any(parameter.kind == "end" for parameter in found.parameters):
+    if any(parameter.kind == "end" for parameter in structure.parameters):
         raise UnsupportedError(
             "the values of open window ends are found in samples, so --time-units cannot go with them: write the other "
             "windows in samples, and leave out --time-units"
         )
-    return found
+    return structure
 
 
 SHARE = 0.2
@@ -262,7 +261,7 @@ def cause(
     marked = _recording(file, label_per_sample, faulty, options)
     read = tuple(read_in_samples(template or (), marked.data, time_units, options.get("dt")))
     settings = replace(settings, templates=read)
-    train, held, why = _split_faults(marked, test, seed)
+    train, test_set, why = _split_faults(marked, test, seed)
     if out is not None:
         make_folder(out)
     try:
@@ -274,16 +273,18 @@ def cause(
         if out is not None:
             remove_created(out)
         raise
-    tested = None if held is None else [report_faults([entry.formula], held, tolerance).error for entry in fit.front]
-    on_held = None if held is None else report_faults(fit.rules, held, tolerance)
-    told = _cause_json(fit, on_held, tested, (len(train), 0 if held is None else len(held)), marked.data, options)
+    tested, report, sizes = None, None, (len(train), 0)
+    if test_set is not None:
+        tested = [report_faults([entry.formula], test_set, tolerance).error for entry in fit.front]
+        report, sizes = report_faults(fit.rules, test_set, tolerance), (len(train), len(test_set))
+    summary = _cause_json(fit, report, tested, sizes, marked.data, options)
     if out is not None:
-        about = {"file": file, "label_per_sample": label_per_sample, "faulty": faulty, "reading": options}
-        _save_causes(out, {**told, **about, "settings": asdict(settings), "fingerprint": marked.fingerprint})
+        origin = {"file": file, "label_per_sample": label_per_sample, "faulty": faulty, "reading": options}
+        _save_causes(out, {**summary, **origin, "settings": asdict(settings), "fingerprint": marked.fingerprint})
     if json:
-        typer.echo(as_json(told))
+        typer.echo(as_json(summary))
     else:
-        typer.echo(_cause_text(fit, told, tested, on_held, why, train if held is None else held))
+        typer.echo(_cause_text(fit, summary, tested, report, why, train if test_set is None else test_set))
         if out is not None:
             typer.echo(f"\nwritten: {out / 'result.json'}")
     return INTERRUPTED if fit.ended == "interrupted" else 0
@@ -293,12 +294,12 @@ def _recording(file: str, column: str, faulty: str | None, options: dict[str, An
     from ..errors import DataError
     from ..mining import inspect_fault_marks
 
-    found, problems = inspect_fault_marks(file, column, faulty, **options)
-    if found is None:
+    marks, problems = inspect_fault_marks(file, column, faulty, **options)
+    if marks is None:
         raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
     for problem in problems:
         complain(f"warning: {problem}")
-    return found
+    return marks
 
 
 def _split_faults(marked: FaultMarks, test: float | None, seed: int) -> tuple[FaultMarks, FaultMarks | None, str]:
@@ -308,7 +309,7 @@ def _split_faults(marked: FaultMarks, test: float | None, seed: int) -> tuple[Fa
     if test == 0:
         return marked, None, "no test error is known (--test 0)"
     try:
-        train, held = marked.split(SHARE if test is None else test, seed)
+        train, rest = marked.split(SHARE if test is None else test, seed)
         train.check()
     except DataError:
         if test is not None:
@@ -316,50 +317,41 @@ def _split_faults(marked: FaultMarks, test: float | None, seed: int) -> tuple[Fa
         some = count_of(len(marked), "trace")
         why = f"no test error is known: {some} cannot be parted so that faults are left to learn"
         return marked, None, why
-    return train, held, ""
+    return train, rest, ""
 
 
 def _cause_json(
-    fit: CauseFit,
-    on_held: FaultReport | None,
-    tested: list[float] | None,
-    cases: tuple[int, int],
-    data: Dataset,
+    fit: CauseFit, report: FaultReport | None, tested: list[float] | None, cases: tuple[int, int], data: Dataset,
     options: dict[str, Any],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """All of it as plain data."""
-    told = fit.to_json()
-    for i, row in enumerate(told["front"]):
+    summary = fit.to_json()
+    for i, row in enumerate(summary["front"]):
         row["test"] = None if tested is None else tested[i]
     following = live_commands(str(fit.formula), data, options, every=True)
-    more = {"test": None if on_held is None else on_held.to_json(), "learned_on": cases[0], "tested_on": cases[1]}
-    return {**told, **more, "next": following}
+    more = {"test": None if report is None else report.to_json(), "learned_on": cases[0], "tested_on": cases[1]}
+    return {**summary, **more, "next": following}
 
 
 def _cause_text(
-    fit: CauseFit,
-    told: dict[str, Any],
-    tested: list[float] | None,
-    on_held: FaultReport | None,
-    why: str,
-    drawn: FaultMarks,
-) -> str:
+    fit: CauseFit, summary: dict[str, Any], tested: list[float] | None, report: FaultReport | None, why: str,
+    marks: FaultMarks,
+) -> str:  # fmt: skip
     from ..mining.root_causes import describe_faults
     from .text_plot import strip
 
-    lines = [front_table(fit.front, tested), "", fit.told(), "", strip(fit.rules, drawn), ""]
-    on = f"learned on {count_of(told['learned_on'], 'trace')} in {duration_text(fit.seconds)}"
-    lines.append(f"{on}, tested on {told['tested_on']} others" if on_held is not None else f"{on}; {why}")
-    if on_held is not None:
-        lines.append(f"on those: {on_held.error:.2%} of the samples told wrongly; {describe_faults(on_held)}")
+    lines = [front_table(fit.front, tested), "", str(fit), "", strip(fit.rules, marks), ""]
+    on = f"learned on {count_of(summary['learned_on'], 'trace')} in {duration_text(fit.seconds)}"
+    lines.append(f"{on}, tested on {summary['tested_on']} others" if report is not None else f"{on}; {why}")
+    if report is not None:
+        lines.append(f"on those: {report.error:.2%} of the samples told wrongly; {describe_faults(report)}")
     lines.append("error: share of samples told wrongly; -> the simplest within one standard error of the best")
     lines += fit.notes
-    why_ended = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
-    lines += [why_ended[fit.ended]] if fit.ended in why_ended else []
-    return "\n".join([*lines, "", "next:", *(f"  {command}" for command in told["next"])])
+    lines += [EARLY_ENDS[fit.ended]] if fit.ended in EARLY_ENDS else []
+    return "\n".join([*lines, "", "next:", *(f"  {command}" for command in summary["next"])])
 
 
-def _save_causes(out: Path, told: dict[str, Any]) -> None:
+def _save_causes(out: Path, content: dict[str, Any]) -> None:
     from ..data.atomic_write import write_text
 
-    write_text(out / "result.json", as_json(told) + "\n")
+    write_text(out / "result.json", as_json(content) + "\n")

@@ -22,9 +22,9 @@ class Interrupt:
     whole at every moment, so nothing is broken by it.
     """
 
-    def __init__(self, heard: Callable[[], None]) -> None:
+    def __init__(self, on_first: Callable[[], None]) -> None:
         self.asked = False
-        self._heard = heard
+        self._on_first = on_first
         self._before: Any = signal.SIG_DFL
 
     def __enter__(self) -> Interrupt:
@@ -39,7 +39,7 @@ class Interrupt:
     def _first(self, *_: object) -> None:
         self.asked = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        self._heard()
+        self._on_first()
 
 
 def complain(text: str) -> None:

@@ -39,7 +39,7 @@ class Lines(Silent):
     """A line when the front improves, at most one a second."""
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self._formulas: set[str] = set()
         self._line, self._printed = "", -inf
 
     def __enter__(self) -> Lines:
@@ -52,9 +52,9 @@ class Lines(Silent):
             complain(self._line)
 
     def tell(self, progress: Progress) -> None:
-        new = [entry for entry in progress.front if str(entry.formula) not in self._known]
+        new = [entry for entry in progress.front if str(entry.formula) not in self._formulas]
         if new:
-            self._known |= {str(entry.formula) for entry in new}
+            self._formulas |= {str(entry.formula) for entry in new}
             best = min(new, key=lambda entry: entry.train)
             where = f"{duration_text(progress.seconds)}, {count_text(progress)}"
             what = f"{progress.what}: " * bool(progress.what)
@@ -68,7 +68,7 @@ class LiveLines(Silent):
     """Lines on a terminal, drawn over and over, and gone at the end."""
 
     def __init__(self) -> None:
-        self._drawn = 0
+        self._height = 0
         self._over = Event()
         self._thread = Thread(target=self._redraw, daemon=True)
 
@@ -79,20 +79,20 @@ class LiveLines(Silent):
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
-        sys.stderr.write((UP.format(self._drawn) if self._drawn else "") + CLEAR_BELOW)
+        sys.stderr.write((UP.format(self._height) if self._height else "") + CLEAR_BELOW)
         sys.stderr.flush()
 
     def _redraw(self) -> None:
         """Leaves the cursor below the lines, so that whatever ends the process leaves a tidy screen."""
         while not self._over.is_set():
             lines = [truncate(line, _columns() - 1) for line in self._lines()]
-            back = UP.format(self._drawn) if self._drawn else ""
+            back = UP.format(self._height) if self._height else ""
             try:
                 sys.stderr.write(back + "".join(f"\r{line}{CLEAR_LINE}\n" for line in lines))
                 sys.stderr.flush()
             except OSError:  # the terminal is gone
                 return
-            self._drawn = len(lines)
+            self._height = len(lines)
             self._over.wait(TICK)
 
     def _lines(self) -> list[str]:
@@ -105,7 +105,7 @@ class Bar(LiveLines):
 
     def __init__(self) -> None:
         super().__init__()
-        self._start = self._told = monotonic()
+        self._start = self._last_progress = monotonic()
         self._progress: Progress | None = None
         self._full, self._empty = "█", "░"
         try:
@@ -114,23 +114,21 @@ class Bar(LiveLines):
             self._full, self._empty = "#", "-"
 
     def tell(self, progress: Progress) -> None:
-        self._progress, self._told = progress, monotonic()
+        self._progress, self._last_progress = progress, monotonic()
 
     def _lines(self) -> list[str]:
-        now, progress, note = monotonic(), self._progress, self.note
+        time, progress, note = monotonic(), self._progress, self.note
         if progress is None:
-            return [f"{note or 'starting'}  {duration_text(now - self._start)}", ""]
-        since, left = now - self._told, progress.seconds_left
+            return [f"{note or 'starting'}  {duration_text(time - self._start)}", ""]
+        since, left = time - self._last_progress, progress.seconds_left
         text = f" {progress.share:4.0%}  {count_text(progress)}  {duration_text(progress.seconds + since)}"
         text += f", {duration_text(max(left - since, 0))} left" if isfinite(left) else ""
-        room = max(10, min(30, _columns() - 1 - len(text)))
-        done = round(room * min(max(progress.share, 0), 1))
+        width = max(10, min(30, _columns() - 1 - len(text)))
+        filled = round(width * min(max(progress.share, 0), 1))
         best = progress.front.picked
         beside = "".join(f"{words}  " for words in (note, progress.what) if words)
-        return [
-            self._full * done + self._empty * (room - done) + text,
-            f"{beside}error {_error(best)}  {best.formula}",
-        ]
+        bar = self._full * filled + self._empty * (width - filled)
+        return [bar + text, f"{beside}error {_error(best)}  {best.formula}"]
 
 
 def display(quiet: bool) -> Silent:
@@ -160,10 +158,10 @@ def _error(entry: Entry) -> str:
 
 def duration_text(seconds: float) -> str:
     """`7 s`, `2 min 5 s`, `1 h 3 min`."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole // 60 % 60} min"
+    total = int(seconds)
+    if total < 60:
+        return f"{total} s"
+    return f"{total // 60} min {total % 60} s" if total < 3600 else f"{total // 3600} h {total // 60 % 60} min"
 
 
 def _columns() -> int:

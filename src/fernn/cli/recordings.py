@@ -51,20 +51,20 @@ def check(
         dataset, problems = inspect_input(file, options)
         facts = data_card(dataset) if dataset is not None else None
     if json:
-        told = [
+        rows = [
             {"kind": p.kind, "severity": p.severity, "where": p.where, "what": p.what, "fix": p.fix,
              "line": p.line, "column": p.column, "case": p.case}
             for p in problems
         ]  # fmt: skip
-        typer.echo(as_json({"file": file, "card": facts.to_json() if facts else None, "problems": told}))
+        typer.echo(as_json({"file": file, "card": facts.to_json() if facts else None, "problems": rows}))
     else:
         if facts is not None:
             typer.echo(f"{facts}\n")
         for problem in problems:
             typer.echo(f"{problem.severity}: {problem}")
         errors = sum(p.count for p in problems if p.severity == "error")
-        others = sum(p.count for p in problems if p.severity != "error")
-        typer.echo(f"{count_of(errors, 'error')}, {count_of(others, 'warning')}" if problems else "no problems")
+        warnings = sum(p.count for p in problems if p.severity != "error")
+        typer.echo(f"{count_of(errors, 'error')}, {count_of(warnings, 'warning')}" if problems else "no problems")
     return 0 if facts is not None else 2
 
 
@@ -80,10 +80,10 @@ def _in_pieces(file: str, options: Any, rows: int | None) -> tuple[DataCard | No
             raise
         return None, tuple(error.problems)
     if is_split_by_file(source):
-        from ..runs.out_of_core import card_by_parts
+        from ..runs.out_of_core import summarize_by_parts
 
-        with by_file("checked") as told:
-            return card_by_parts(source, rows, told=told)
+        with by_file("checked") as progress:
+            return summarize_by_parts(source, rows, progress=progress)
     with show_rows("checked") as wants_end:
         try:
             return summarize_stream(source, rows, wants_end)
@@ -107,11 +107,11 @@ def sample(
     check_output(output)
     if output.exists() and file.exists() and output.samefile(file):
         raise UnsupportedError(f"{output} is the recording itself; name another file with -o")
-    taken = sample_file(file, output, int(megabytes * 1e6), seed, **options)
+    result = sample_file(file, output, int(megabytes * 1e6), seed, **options)
     if json:
-        typer.echo(as_json({"file": str(output), "kept": taken.kept, "met": taken.met, "size": taken.size}))
+        typer.echo(as_json({"file": str(output), "kept": result.kept, "met": result.met, "size": result.size}))
     else:
-        typer.echo(f"{output}: {taken}")
+        typer.echo(f"{output}: {result}")
         typer.echo(f"next: {suggest_command('check', [str(output)], options)}")
     return 0
 
@@ -154,11 +154,11 @@ def _tank(output: Path, cases: int | None, seed: int, json: bool) -> int:
 
     if output.suffix != ".csv":
         raise UnsupportedError(f"the file to write for tank ends in .csv, found {output.name!r}")
-    made = tank(seed=seed, **({} if cases is None else {"cases": cases}))
-    made.write_csv(output)
+    marks = tank(seed=seed, **({} if cases is None else {"cases": cases}))
+    marks.write_csv(output)
     if json:
-        typer.echo(as_json({"file": str(output), "cases": len(made), "fingerprint": made.fingerprint}))
+        typer.echo(as_json({"file": str(output), "cases": len(marks), "fingerprint": marks.fingerprint}))
     else:
-        again = suggest_command("cause", [str(output)], more=["--label-per-sample", "fault"])
-        typer.echo(f"wrote {len(made)} traces to {output}; look for the causes of its faults with: {again}")
+        command = suggest_command("cause", [str(output)], more=["--label-per-sample", "fault"])
+        typer.echo(f"wrote {len(marks)} traces to {output}; look for the causes of its faults with: {command}")
     return 0

@@ -1,4 +1,4 @@
-"""What learning found, as tables and as JSON, with what to type next; `classify` applies rules for classes."""
+"""Results of learning as tables and as JSON, with the commands to type next; `classify` applies rules for classes."""
 
 from __future__ import annotations
 
@@ -18,60 +18,52 @@ if TYPE_CHECKING:
     from ..evaluation import Detection, HoldoutTest
     from ..formula import Formula
     from ..learners import Front
-    from ..learners.classes import Decides, Envelope, PerClass, RankRule, RuleList
+    from ..learners.classes import Decides, PerClass, RuleList
     from ..runs import Job, Outcome, RulesOutcome
     from ..runs.command import Suggestion
 
 
 MEASURES = {"mcr": "share of traces judged wrongly", "mae": "mean absolute error"}
+EARLY_ENDS = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
 
 
-def result_text(done: Outcome, picture: str = "", report: Path | None = None) -> str:
+def result_text(outcome: Outcome, picture: str = "", report: Path | None = None) -> str:
     """The front from simple to accurate, the picked rule in words, and the next commands."""
-    said = sentence(done, done.front.picked.formula)
-    found = front_table(done.front, done.test)
-    doubt = refusal(done)
-    doubts = [doubt, *to_try(done.job), ""] if doubt else []
-    lines = [found, "", said, "", *doubts, *([picture, ""] if picture else [])]
-    lines += [*_notes(done, report), "", "next:"]
-    return "\n".join([*lines, *(f"  {command}" for command in commands(done))])
+    words = sentence(outcome, outcome.front.picked.formula)
+    front = front_table(outcome.front, outcome.test)
+    doubt = refusal(outcome)
+    doubts = [doubt, *to_try(outcome.job), ""] if doubt else []
+    lines = [front, "", words, "", *doubts, *([picture, ""] if picture else [])]
+    lines += [*_notes(outcome, report), "", "next:"]
+    return "\n".join([*lines, *(f"  {command}" for command in commands(outcome))])
 
 
-def result_json(done: Outcome, report: Path | None = None) -> dict[str, Any]:
+def result_json(outcome: Outcome, report: Path | None = None) -> dict[str, Any]:
     """All of it as plain data."""
-    rows = done.front.to_json()["entries"]
-    for i, (row, entry) in enumerate(zip(rows, done.front, strict=True)):
-        row |= {"test": None if done.test is None else done.test[i], "picked": i == done.front.pick}
-        row["sentence"] = sentence(done, entry.formula)
-    picked = rows[done.front.pick]
-    beside = holdout_test(done)
+    rows = outcome.front.to_json()["entries"]
+    for i, (row, entry) in enumerate(zip(rows, outcome.front, strict=True)):
+        row |= {"test": None if outcome.test is None else outcome.test[i], "picked": i == outcome.front.pick}
+        row["sentence"] = sentence(outcome, entry.formula)
+    picked = rows[outcome.front.pick]
+    test = holdout_test(outcome)
     return {
-        "formula": picked["formula"],
-        "sentence": picked["sentence"],
-        "front": rows,
-        "measure": _measure(done),
-        "learned_on": done.cases[0],
-        "tested_on": done.cases[1],
-        "seed": done.job.settings["split"]["seed"],
-        "tested": None if beside is None else beside.to_json(),
-        "refusal": None if beside is None else beside.refusal,
-        "suggestions": suggestions_json(done.job) if beside is not None and beside.refusal else [],
-        "notes": list(done.notes),
-        "ended": done.ended,
-        "seconds": round(done.seconds, 3),
-        "run": None if done.job.run is None else str(done.job.run.folder),
-        "report": None if report is None else str(report),
-        "resume": resume_command(done),
-        "next": commands(done),
-    }
+        "formula": picked["formula"], "sentence": picked["sentence"], "front": rows, "measure": _measure(outcome),
+        "learned_on": outcome.cases[0], "tested_on": outcome.cases[1], "seed": outcome.job.settings["split"]["seed"],
+        "tested": None if test is None else test.to_json(), "refusal": None if test is None else test.refusal,
+        "suggestions": suggestions_json(outcome.job) if test is not None and test.refusal else [],
+        "notes": list(outcome.notes), "ended": outcome.ended, "seconds": round(outcome.seconds, 3),
+        "run": None if outcome.job.run is None else str(outcome.job.run.folder),
+        "report": None if report is None else str(report), "resume": resume_command(outcome),
+        "next": commands(outcome),
+    }  # fmt: skip
 
 
-def holdout_test(done: Outcome) -> HoldoutTest | None:
+def holdout_test(outcome: Outcome) -> HoldoutTest | None:
     """The picked rule beside chance and guessing; None without a test, or with real labels."""
     from ..evaluation import HoldoutTest, evaluate_outcome
 
-    found = evaluate_outcome(done)
-    return found if isinstance(found, HoldoutTest) else None
+    test = evaluate_outcome(outcome)
+    return test if isinstance(test, HoldoutTest) else None
 
 
 def to_try(job: Job) -> list[str]:
@@ -79,10 +71,8 @@ def to_try(job: Job) -> list[str]:
     lines = ["What to try, one at a time:"]
     for each in suggestions_of(job):
         lines += [f"- {each.what}", *([f"    {each.command}"] if each.command else [])]
-    return [
-        *lines,
-        "The more is tried, the likelier something fits by chance: check what you find on runs recorded later.",
-    ]
+    warning = "The more is tried, the likelier something fits by chance: check what you find on runs recorded later."
+    return [*lines, warning]
 
 
 def suggestions_of(job: Job) -> tuple[Suggestion, ...]:
@@ -95,10 +85,10 @@ def suggestions_json(job: Job) -> list[dict[str, str | None]]:
     return [each.to_json() for each in suggestions_of(job)]
 
 
-def refusal(done: Outcome) -> str | None:
+def refusal(outcome: Outcome) -> str | None:
     """Why the picked rule should not be used; None if no reason is known."""
-    beside = holdout_test(done)
-    return None if beside is None else beside.refusal
+    test = holdout_test(outcome)
+    return None if test is None else test.refusal
 
 
 def front_table(front: Front, test: Sequence[float] | None) -> str:
@@ -112,30 +102,30 @@ def front_table(front: Front, test: Sequence[float] | None) -> str:
     return table(["", "length", "train", "validation", *([] if test is None else ["test"]), "formula"], rows)
 
 
-def sentence(done: Outcome, formula: Formula) -> str:
+def sentence(outcome: Outcome, formula: Formula) -> str:
     from ..formula import to_sentence
 
-    return to_sentence(formula, done.job.data.dt, done.job.data.time_unit)
+    return to_sentence(formula, outcome.job.data.dt, outcome.job.data.time_unit)
 
 
-def resume_command(done: Outcome) -> str | None:
+def resume_command(outcome: Outcome | RulesOutcome) -> str | None:
     """How to go on, when there is something left to do."""
-    if done.ended == "done" or done.job.run is None:
+    if outcome.ended == "done" or outcome.job.run is None:
         return None
     from ..runs import resume_command as resume
 
-    return resume(done.job.run.folder)
+    return resume(outcome.job.run.folder)
 
 
-def commands(done: Outcome) -> list[str]:
+def commands(outcome: Outcome) -> list[str]:
     """What to type next, each as it stands."""
     from ..data import suggest_command
 
-    rule, file, read = str(done.front.picked.formula), done.job.file, done.job.reading
+    rule, file, read = str(outcome.front.picked.formula), outcome.job.file, outcome.job.reading
     return [
         suggest_command("eval", [rule, file], read),
-        suggest_command("explain", [rule, file], read, ["--case", _telling_case(done)]),
-        *live_commands(rule, done.job.data, read),
+        suggest_command("explain", [rule, file], read, ["--case", _telling_case(outcome)]),
+        *live_commands(rule, outcome.job.data, read),
     ]
 
 
@@ -153,11 +143,11 @@ def live_commands(rule: str, data: Dataset, reading: Mapping[str, object], every
     ]
 
 
-def _telling_case(done: Outcome) -> str:
+def _telling_case(outcome: Outcome) -> str:
     """A trace that is judged wrongly, or the one that is furthest from satisfying the rule."""
     from ..semantics import robustness, satisfied
 
-    rule, data = str(done.front.picked.formula), done.job.data
+    rule, data = str(outcome.front.picked.formula), outcome.job.data
     values = robustness(rule, data)
     if not data.classes:
         return data.cases[int(abs(values - data.labels).argmax())]
@@ -165,30 +155,29 @@ def _telling_case(done: Outcome) -> str:
     return data.cases[int(wrong.argmax() if wrong.any() else values.argmin())]
 
 
-def _notes(done: Outcome, report: Path | None) -> list[str]:
-    learned, tested = done.cases
-    on = f"learned on {count_of(learned, 'trace')} in {duration_text(done.seconds)}"
+def _notes(outcome: Outcome, report: Path | None) -> list[str]:
+    learned, tested = outcome.cases
+    on = f"learned on {count_of(learned, 'trace')} in {duration_text(outcome.seconds)}"
     lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
     rule = (
         "; -> the least in training, as no validation was made"
-        if isnan(done.front.picked.validation)
+        if isnan(outcome.front.picked.validation)
         else "; -> the simplest within one standard error of the best validation"
     )
-    lines.append(f"error: {MEASURES[_measure(done)]}{rule}")
-    lines += done.notes
-    if done.job.run is not None:
-        lines.append(f"run: {done.job.run.folder}")
+    lines.append(f"error: {MEASURES[_measure(outcome)]}{rule}")
+    lines += outcome.notes
+    if outcome.job.run is not None:
+        lines.append(f"run: {outcome.job.run.folder}")
     if report is not None:
         lines.append(f"report: {report}")
-    why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
-    if done.ended in why:
-        go_on = resume_command(done)
-        lines.append(why[done.ended] + (f"; to go on: {go_on}" if go_on else ""))
+    if outcome.ended in EARLY_ENDS:
+        command = resume_command(outcome)
+        lines.append(EARLY_ENDS[outcome.ended] + (f"; to go on: {command}" if command else ""))
     return lines
 
 
-def _measure(done: Outcome) -> str:
-    return "mcr" if done.job.data.classes else "mae"
+def _measure(outcome: Outcome) -> str:
+    return "mcr" if outcome.job.data.classes else "mae"
 
 
 def _short(value: float) -> str:
@@ -198,88 +187,85 @@ def _short(value: float) -> str:
 CLASSES_SHOWN = 20
 
 
-def rules_text(done: RulesOutcome, report: Path | None = None) -> str:
+def rules_text(outcome: RulesOutcome, report: Path | None = None) -> str:
     """The rules with their errors, in words, and who is taken for whom."""
-    train, held = done.job.parts
-    tested = train if held is None else held
-    rules, data = done.rules, done.job.data
-    lines = [rules_table(rules, train, held), "", *rules.sentences(data.dt, data.time_unit)]
+    train, test_set = outcome.job.parts
+    tested = train if test_set is None else test_set
+    rules, data = outcome.rules, outcome.job.data
+    lines = [rules_table(rules, train, test_set), "", *rules.sentences(data.dt, data.time_unit)]
     if rules.kind != "one":
-        lines += ["", confusion_table(rules, tested, "training" if held is None else "test")]
-    doubt = _rules_refusal(done)
-    lines += [
-        "",
-        *([doubt, *_rules_to_try(done), ""] if doubt else []),
-        *_rules_notes(done),
-        *([f"report: {report}"] if report else []),
-        "",
-    ]
-    lines += ["next:", *(f"  {command}" for command in _rules_next(done))]
-    return "\n".join(lines)
+        lines += ["", confusion_table(rules, tested, "training" if test_set is None else "test")]
+    doubt = _rules_refusal(outcome)
+    lines += ["", *([doubt, *_rules_to_try(outcome), ""] if doubt else []), *_rules_notes(outcome)]
+    lines += [*([f"report: {report}"] if report else []), "", "next:"]
+    return "\n".join([*lines, *(f"  {command}" for command in _rules_next(outcome))])
 
 
-def rules_json(done: RulesOutcome, report: Path | None = None) -> dict[str, Any]:
+def rules_json(outcome: RulesOutcome, report: Path | None = None) -> dict[str, Any]:
     """All of it as plain data."""
     from ..learners.classes import confusion
 
-    train, held = done.job.parts
-    rules, data = done.rules, done.job.data
-    told: dict[str, Any] = {
+    train, test_set = outcome.job.parts
+    rules, data = outcome.rules, outcome.job.data
+    summary: dict[str, Any] = {
         "rules": rules.to_json(), "text": str(rules), "sentences": rules.sentences(data.dt, data.time_unit),
-        "train": done.train, "test": done.test, "learned_on": done.cases[0], "tested_on": done.cases[1],
-        "seed": done.job.settings["split"]["seed"], "ended": done.ended, "seconds": round(done.seconds, 3),
-        "notes": list(done.notes),
-        "run": None if done.job.run is None else str(done.job.run.folder), "next": _rules_next(done),
+        "train": outcome.train, "test": outcome.test, "learned_on": outcome.cases[0], "tested_on": outcome.cases[1],
+        "seed": outcome.job.settings["split"]["seed"], "ended": outcome.ended, "seconds": round(outcome.seconds, 3),
+        "notes": list(outcome.notes),
+        "run": None if outcome.job.run is None else str(outcome.job.run.folder), "next": _rules_next(outcome),
     }  # fmt: skip
     if rules.kind != "one":
-        told["classes"] = list(rules.classes)
-        told["confusion"] = confusion(rules, train if held is None else held).tolist()
+        summary["classes"] = list(rules.classes)
+        summary["confusion"] = confusion(rules, train if test_set is None else test_set).tolist()
     else:
-        told["detection"] = _detection(done).to_json()
-    doubt = _rules_refusal(done)
-    told |= {"refusal": doubt, "suggestions": suggestions_json(done.job) if doubt else []}
-    return told | {"report": None if report is None else str(report)}
+        summary["detection"] = _detection(outcome).to_json()
+    doubt = _rules_refusal(outcome)
+    summary |= {"refusal": doubt, "suggestions": suggestions_json(outcome.job) if doubt else []}
+    return summary | {"report": None if report is None else str(report)}
 
 
-def _rules_refusal(done: RulesOutcome) -> str | None:
+def _rules_refusal(outcome: RulesOutcome) -> str | None:
     """Why the rules should not be used; None if no reason is known."""
     from ..evaluation import evaluate_outcome
 
-    found = evaluate_outcome(done)
-    return None if found is None else found.refusal
+    test = evaluate_outcome(outcome)
+    return None if test is None else test.refusal
 
 
-def _rules_to_try(done: RulesOutcome) -> list[str]:
+def _rules_to_try(outcome: RulesOutcome) -> list[str]:
     """Of one class with faults at hand, first of all a rule that is learned from both."""
     from ..data import suggest_command
 
-    lines = to_try(done.job)
-    if done.rules.kind == "one" and len(done.job.data.classes) == 2:
-        both = suggest_command("learn", [done.job.file], done.job.reading)
+    lines = to_try(outcome.job)
+    if outcome.rules.kind == "one" and len(outcome.job.data.classes) == 2:
+        both = suggest_command("learn", [outcome.job.file], outcome.job.reading)
         lines[1:1] = ["- a rule that tells good from bad, learned from both", f"    {both}"]
     return lines
 
 
-def _detection(done: RulesOutcome) -> Detection:
+def _detection(outcome: RulesOutcome) -> Detection:
     from ..evaluation import evaluate_detection
 
-    train, held = done.job.parts
-    rules: Any = done.rules
-    return evaluate_detection(rules, train, held)
+    train, test_set = outcome.job.parts
+    rules: Any = outcome.rules
+    return evaluate_detection(rules, train, test_set)
 
 
-def rules_table(rules: Any, train: Dataset, held: Dataset | None) -> str:
+def rules_table(rules: Any, train: Dataset, test_set: Dataset | None) -> str:
     """A row a rule, with how often it is wrong, counted exactly."""
-    ways: dict[str, Any] = {"each": _each_table, "list": _list_table, "one": _one_class_table, "ranked": _rank_table}
-    return str(ways[rules.kind](rules, train, held))
+    if rules.kind == "each":
+        return _each_table(rules, train, test_set)
+    if rules.kind == "list":
+        return _list_table(rules, train, test_set)
+    return str(rules) if rules.kind == "one" else f"{front_table(rules.front, None)}\n\n{rules}"
 
 
-def _each_table(rules: PerClass, train: Dataset, held: Dataset | None) -> str:
+def _each_table(rules: PerClass, train: Dataset, test_set: Dataset | None) -> str:
     from ..data import one_vs_rest
     from ..semantics import score
 
-    parts = [train] if held is None else [train, held]
-    titles = ["class", "length", "train", *([] if held is None else ["test"]), "formula"]
+    parts = [train] if test_set is None else [train, test_set]
+    titles = ["class", "length", "train", *([] if test_set is None else ["test"]), "formula"]
     rows: list[list[object]] = []
     for rule in rules.rules:
         errors = [f"{score(rule.formula, one_vs_rest(part, rule.name)).mcr:.4f}" for part in parts]
@@ -288,10 +274,10 @@ def _each_table(rules: PerClass, train: Dataset, held: Dataset | None) -> str:
     return table(titles, rows)
 
 
-def _list_table(rules: RuleList, train: Dataset, held: Dataset | None) -> str:
+def _list_table(rules: RuleList, train: Dataset, test_set: Dataset | None) -> str:
     """With how many of the traces that a rule decides are of its class."""
-    parts = [train] if held is None else [train, held]
-    titles = ["", "class", "length", "train", *([] if held is None else ["test"]), "formula"]
+    parts = [train] if test_set is None else [train, test_set]
+    titles = ["", "class", "length", "train", *([] if test_set is None else ["test"]), "formula"]
     rows: list[list[object]] = []
     for i, rule in enumerate(rules.rules):
         errors = [_right(rules, part, i) for part in parts]
@@ -310,15 +296,6 @@ def _right(rules: RuleList, data: Dataset, number: int) -> str:
     return f"{int(right.sum())} of {int(decided.sum())}"
 
 
-def _one_class_table(rules: Envelope, train: Dataset, held: Dataset | None) -> str:
-    return str(rules)
-
-
-def _rank_table(rules: RankRule, train: Dataset, held: Dataset | None) -> str:
-
-    return f"{front_table(rules.front, None)}\n\n{rules}"
-
-
 def confusion_table(rules: Decides, data: Dataset, what: str) -> str:
     """A row a class that traces have, a column a class that they get."""
     from ..learners.classes import confusion
@@ -328,56 +305,52 @@ def confusion_table(rules: Decides, data: Dataset, what: str) -> str:
     return table([f"{what} traces, by class", *(f"as {name}" for name in rules.classes)], rows)
 
 
-def _rules_notes(done: RulesOutcome) -> list[str]:
-    learned, tested = done.cases
-    lines = [f"learned on {count_of(learned, 'trace')} in {duration_text(done.seconds)}"]
+def _rules_notes(outcome: RulesOutcome) -> list[str]:
+    learned, tested = outcome.cases
+    lines = [f"learned on {count_of(learned, 'trace')} in {duration_text(outcome.seconds)}"]
     lines[0] += f", tested on {tested} others" if tested else "; no test error is known (--test 0)"
     error = "share of traces misclassified"
-    if done.rules.kind == "one":
-        error = "share on the wrong side (the bad belong outside)" if done.job.data.classes[1:] else "share outside"
-    test = "" if done.test is None else f", test {done.test:.4f}"
-    lines.append(f"error: {error}: train {done.train:.4f}{test}")
-    if done.rules.kind == "ranked":
-        train, held = done.job.parts
-        rule: Any = done.rules
-        more = "" if held is None else f", test {rule.distance(held):.4f}"
+    if outcome.rules.kind == "one":
+        error = "share on the wrong side (the bad belong outside)" if outcome.job.data.classes[1:] else "share outside"
+    test = "" if outcome.test is None else f", test {outcome.test:.4f}"
+    lines.append(f"error: {error}: train {outcome.train:.4f}{test}")
+    if outcome.rules.kind == "ranked":
+        train, test_set = outcome.job.parts
+        rule: Any = outcome.rules
+        more = "" if test_set is None else f", test {rule.distance(test_set):.4f}"
         lines.append(f"mean difference of rank: train {rule.distance(train):.4f}{more}")
-    if done.rules.kind == "one":
-        lines += _detection(done).lines()
-        lines.append(f"excluded: share of artificial variants that a formula rejects; {_lengths_text(done)}")
-    lines += done.notes
-    if done.job.run is not None:
-        lines.append(f"run: {done.job.run.folder}")
-    why = {"interrupted": "interrupted, the best so far is kept", "time limit": "stopped at the time limit"}
-    if done.ended in why and done.job.run is not None:
-        from ..runs import resume_command
-
-        again = resume_command(done.job.run.folder)
-        lines.append(f"{why[done.ended]}; to go on: {again}")
+    if outcome.rules.kind == "one":
+        lines += _detection(outcome).lines()
+        lines.append(f"excluded: share of artificial variants that a formula rejects; {_lengths_text(outcome)}")
+    lines += outcome.notes
+    if outcome.job.run is not None:
+        lines.append(f"run: {outcome.job.run.folder}")
+    if outcome.ended in EARLY_ENDS and outcome.job.run is not None:
+        lines.append(f"{EARLY_ENDS[outcome.ended]}; to go on: {resume_command(outcome)}")
     return lines
 
 
-def _lengths_text(done: RulesOutcome) -> str:
+def _lengths_text(outcome: RulesOutcome) -> str:
     """What bounds the length of a rule of one class."""
-    chosen = done.job.settings["learner"]
+    chosen = outcome.job.settings["learner"]
     if not chosen.get("ranges", False):
         return f"formulas have at most {chosen['max_length']} parts"
-    many = count_of(done.job.data.n_channels, "channel")
+    channels = count_of(outcome.job.data.n_channels, "channel")
     return (
-        f"every rule begins with the range of each of the {many} ({4 * done.job.data.n_channels} parts), "
+        f"every rule begins with the range of each of the {channels} ({4 * outcome.job.data.n_channels} parts), "
         f"--max-length {chosen['max_length']} is of what is added to them"
     )
 
 
-def _rules_next(done: RulesOutcome) -> list[str]:
+def _rules_next(outcome: RulesOutcome) -> list[str]:
     from ..data import suggest_command
 
-    run, commands = done.job.run, []
+    run, commands = outcome.job.run, []
     if run is not None:
-        commands.append(suggest_command("classify", [str(run.folder), done.job.file]))
-    tight: Any = done.rules
-    if done.rules.kind == "one":
-        commands += live_commands(str(tight.formula), done.job.data, done.job.reading)[:1]
+        commands.append(suggest_command("classify", [str(run.folder), outcome.job.file]))
+    tight: Any = outcome.rules
+    if outcome.rules.kind == "one":
+        commands += live_commands(str(tight.formula), outcome.job.data, outcome.job.reading)[:1]
     return commands
 
 
@@ -395,9 +368,9 @@ def classify(
     from ..learners.classes import confusion
     from ..runs import Run, load_rules, reading_options
 
-    kept = Run.open(run)
-    rules, _ = load_rules(kept)
-    data = read_input(file, reading_options(kept.settings, file), print_problems)
+    stored = Run.open(run)
+    rules, _ = load_rules(stored)
+    data = read_input(file, reading_options(stored.settings, file), print_problems)
     names = rules.names(data)
     labels = [data.classes[int(i)] for i in data.labels] if data.classes and data.labels is not None else None
     comparable = labels is not None and rules.kind != "one" and set(labels) <= set(rules.classes)
@@ -406,15 +379,15 @@ def classify(
             {"case": case, "class": name} | ({"label": labels[i]} if labels else {})
             for i, (case, name) in enumerate(zip(data.cases, names, strict=True))
         ]
-        told: dict[str, Any] = {"text": str(rules), "classes": list(rules.classes), "traces": rows}
+        summary: dict[str, Any] = {"text": str(rules), "classes": list(rules.classes), "traces": rows}
         if comparable:
-            told |= {"error": rules.error(data), "confusion": confusion(rules, data).tolist()}
-        typer.echo(as_json(told))
+            summary |= {"error": rules.error(data), "confusion": confusion(rules, data).tolist()}
+        typer.echo(as_json(summary))
     else:
         wrong = [comparable and labels is not None and name != labels[i] for i, name in enumerate(names)]
-        shown = range(len(data)) if every else sorted(range(len(data)), key=lambda i: not wrong[i])[:CLASSES_SHOWN]
+        order = range(len(data)) if every else sorted(range(len(data)), key=lambda i: not wrong[i])[:CLASSES_SHOWN]
         lines = [
-            [data.cases[i], names[i], *([labels[i], "wrong" if wrong[i] else ""] if labels else [])] for i in shown
+            [data.cases[i], names[i], *([labels[i], "wrong" if wrong[i] else ""] if labels else [])] for i in order
         ]
         typer.echo(f"{rules}\n\n{table(['case', 'class', *(['label', ''] if labels else [])], lines)}")
         if len(lines) < len(data):

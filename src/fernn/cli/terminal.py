@@ -31,10 +31,10 @@ class Terminal(Listener):
         self, quiet: bool, file: str = "", reading: Mapping[str, Any] | None = None, time_units: bool = False
     ) -> None:
         self._quiet, self._file, self._reading, self._time_units = quiet, file, reading or {}, time_units
-        self._met: tuple[Problem, ...] = ()
+        self._problems: tuple[Problem, ...] = ()
 
     def problems(self, again: str, problems: tuple[Problem, ...]) -> None:
-        self._met = problems
+        self._problems = problems
         print_problems(again, problems)
 
     def note(self, text: str) -> None:
@@ -52,7 +52,7 @@ class Terminal(Listener):
 
     def data(self, data: Dataset, settings: Mapping[str, Any]) -> None:
         if settings.get("classes") == "each":
-            _tell_of_lookalikes(data, self._file, self._reading, self._met)
+            _tell_of_lookalikes(data, self._file, self._reading, self._problems)
         if self._time_units:
             return
         prior = Prior.from_json(settings.get("prior", {}))
@@ -81,18 +81,18 @@ class Terminal(Listener):
 @contextmanager
 def show_progress(quiet: bool, is_compiled: bool) -> Iterator[Watch]:
     """What shows the progress of a fit; after a Ctrl-C it ends the fit with the best so far."""
-    shown = display(quiet)
-    shown.note = "" if is_compiled else COMPILING
+    screen = display(quiet)
+    screen.note = "" if is_compiled else COMPILING
 
-    def heard() -> None:
-        shown.note = STOPPING
+    def show_stopping() -> None:
+        screen.note = STOPPING
 
-    with quiet_warnings(lambda text: complain(f"warning: {text}")), shown, Interrupt(heard) as stop:
+    with quiet_warnings(lambda text: complain(f"warning: {text}")), screen, Interrupt(show_stopping) as stop:
 
         def watch(progress: Progress) -> None:
-            if shown.note == COMPILING:
-                shown.note = ""
-            shown.tell(progress)
+            if screen.note == COMPILING:
+                screen.note = ""
+            screen.tell(progress)
             if stop.asked:
                 stop.asked = False  # once is enough: the learner may tell of its result yet
                 raise KeyboardInterrupt
@@ -112,9 +112,9 @@ class DemoTerminal(Terminal):
             typer.echo(self._story.format(good=int(data.positive.sum()), bad=int((~data.positive).sum())))
 
 
-def _tell_of_lookalikes(data: Dataset, file: str, options: Mapping[str, Any], met: Sequence[Problem]) -> None:
+def _tell_of_lookalikes(data: Dataset, file: str, options: Mapping[str, Any], problems: Sequence[Problem]) -> None:
     """How to have two classes where there are more because of labels that are written in several ways."""
-    if not any(problem.kind == "similar-labels" for problem in met) or data.labels is None:
+    if not any(problem.kind == "similar-labels" for problem in problems) or data.labels is None:
         return
     counts = {name: int((data.labels == i).sum()) for i, name in enumerate(data.classes)}
     odd = {each.label for each in lookalikes(counts)}

@@ -14,6 +14,7 @@ from ..formula.printer import format_duration, format_number, format_sum
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..formula import Formula
+    from ..formula.expressions import Weights
     from ..mining import FaultMarks
 
 
@@ -26,15 +27,15 @@ def picture(formula: Formula, data: Dataset, width: int = 80, height: int = 12) 
 
     One picture for each quantity that the rule reads, two at most.
     """
-    limits: dict[tuple[tuple[str, float], ...], list[Atom]] = {}
+    limits: dict[Weights, list[Atom]] = {}
     for node in walk(formula):
-        if isinstance(node, Atom) and not node.calls:
-            limits.setdefault(node.plain, []).append(node)
-    drawn = [_one(weights, atoms, data, width, height) for weights, atoms in list(limits.items())[:MOST]]
-    return "\n\n".join(drawn)
+        if isinstance(node, Atom):
+            limits.setdefault(node.weights, []).append(node)
+    plots = [_one(weights, atoms, data, width, height) for weights, atoms in list(limits.items())[:MOST]]
+    return "\n\n".join(plots)
 
 
-def _one(weights: tuple[tuple[str, float], ...], atoms: list[Atom], data: Dataset, width: int, height: int) -> str:
+def _one(weights: Weights, atoms: list[Atom], data: Dataset, width: int, height: int) -> str:
     columns = width - 11
     curves = {mark: _middle(weights, data, good, columns) for mark, good in ((BAD, False), (GOOD, True))}
     lines = grid_of(curves, [atom.threshold for atom in atoms], columns, height)
@@ -68,12 +69,13 @@ def trace_picture(
 def grid_of(curves: dict[str, Any], thresholds: list[float], columns: int, height: int) -> list[str]:
     """Rows of text, the highest first; curves are `[column]`, NaN where there is nothing to draw."""
     every = [*thresholds, *np.concatenate(list(curves.values())).tolist()]
-    every = [value for value in every if not math.isnan(value)]
-    low, high = min(every), max(every)
+    every = [value for value in every if math.isfinite(value)]
+    low, high = (min(every), max(every)) if every else (0.0, 0.0)
     step = (high - low) / (height - 1) or 1.0
 
     def row(value: float) -> int:
-        return int(height - 1 - round((value - low) / step))
+        """What is infinite lies at the edge."""
+        return int(height - 1 - round((min(max(value, low), high) - low) / step))
 
     grid = [[" "] * columns for _ in range(height)]
     for threshold in thresholds:
@@ -81,23 +83,28 @@ def grid_of(curves: dict[str, Any], thresholds: list[float], columns: int, heigh
     for mark, curve in curves.items():
         for i, value in enumerate(curve):
             if not math.isnan(value):
-                there = grid[row(value)][i]
-                grid[row(value)][i] = BOTH if mark != CHANGED and there in (GOOD, BAD) else mark
-    named = {row(low): low, row(high): high} | {row(t): t for t in thresholds}
-    return [f"{_label(named.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
+                cell = grid[row(value)][i]
+                grid[row(value)][i] = BOTH if mark != CHANGED and cell in (GOOD, BAD) else mark
+    levels = {row(low): low, row(high): high} | {row(t): t for t in thresholds}
+    return [f"{_label(levels.get(i)):>8} |{''.join(cells).rstrip()}" for i, cells in enumerate(grid)]
 
 
-def _middle(weights: tuple[tuple[str, float], ...], data: Dataset, good: bool, columns: int) -> Any:
+def _middle(weights: Weights, data: Dataset, good: bool, columns: int) -> Any:
     """The median over the traces of a class, `[column]`; shorter traces count as far as they go."""
+    from ..semantics.robustness import quantity_values
+
     longest = int(data.lengths.max())
     rows = np.full((int((data.positive == good).sum()), longest), np.nan)
-    for into, i in zip(rows, np.flatnonzero(data.positive == good), strict=True):
-        trace = data.values[i]
-        into[: trace.shape[1]] = sum(weight * trace[data.channels.index(name)] for name, weight in weights)
+    some = quantity_values(weights, data.subset(data.positive == good))
+    for into, row in zip(rows, some, strict=True):
+        into[: len(row)] = row
     last = int(np.flatnonzero(~np.isnan(rows).all(axis=0)).max())
-    middle = np.nanmedian(rows[:, : last + 1], axis=0)
-    at = np.arange(columns) * (longest - 1) / (columns - 1)
-    return np.interp(at[at <= last], np.arange(last + 1), middle)
+    with np.errstate(invalid="ignore"):  # between infinity and a number lies infinity
+        middle = np.nanmedian(rows[:, : last + 1], axis=0)
+        at = np.arange(columns) * (longest - 1) / (columns - 1)
+        found = np.interp(at[at <= last], np.arange(last + 1), middle)
+    nearest = middle[np.round(at[at <= last]).astype(int)]
+    return np.where(np.isfinite(found), found, nearest)
 
 
 def _axis(samples: int, data: Dataset, columns: int) -> str:
@@ -123,17 +130,17 @@ def strip(rules: Sequence[Formula], marked: FaultMarks, width: int = 80) -> str:
     rule = disjunction(rules)
     place = max(range(len(marked)), key=lambda i: len(list(true_runs(marked.faulty[i]))))
     one = marked.subset([marked.data.cases[place]])
-    room, size = width - 11, int(one.data.lengths[0])
+    columns, size = width - 11, int(one.data.lengths[0])
     first = int(one.faulty[0].argmax())
-    low = max(0, min(first - room // 3, size - room))
-    shown = slice(low, min(low + room, size))
+    low = max(0, min(first - columns // 3, size - columns))
+    part = slice(low, min(low + columns, size))
     trace = one.data.values[0]
-    lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {shown.stop - 1}"]
+    lines = [f"{marked.data.name}, case {one.data.cases[0]!r}, samples {low} to {part.stop - 1}"]
     for name in channels(rule)[:CHANNELS_DRAWN]:
-        row = trace[one.data.channels.index(name)][shown]
+        row = trace[one.data.channels.index(name)][part]
         lines += [f"{name}:", *grid_of({DOT: row}, [], len(row), HEIGHT)]
-    lines.append(_marks("fault", one.faulty[0][shown], FAULT))
-    lines.append(_marks("rules", holds_at_samples(rule, one)[shown], ALARM))
+    lines.append(_marks("fault", one.faulty[0][part], FAULT))
+    lines.append(_marks("rules", holds_at_samples(rule, one)[part], ALARM))
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from .readers.npz import save
 from .readers.registry import FileFormat, register_reader
 from .sampling import Sample, sample_file
 from .splits import folds, paper_split, split
-from .transform import one_vs_rest, reorder_classes, with_steps
+from .transform import drop_categories, one_vs_rest, reorder_classes, with_steps
 
 against, card, sampled = one_vs_rest, data_card, sample_file
 """The names by which the documentation has called them."""
@@ -36,6 +36,7 @@ __all__ = [
     "against",
     "card",
     "data_card",
+    "drop_categories",
     "flags",
     "folds",
     "from_arrays",

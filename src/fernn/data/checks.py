@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .arrays import Floats, Ints
+from .arrays import Bools, Floats, Ints
 from .dataset import Dataset
 from .label_parsing import lookalikes
 from .problems import ProblemLog, plural
@@ -20,13 +20,17 @@ from .problems import ProblemLog, plural
 def duplicate_groups(dataset: Dataset) -> Ints:
     """`[case]`: cases with identical traces have the same number, counted from 0 as first met."""
     seen: dict[bytes, int] = {}
-    numbers = [seen.setdefault(_digest(trace), len(seen)) for trace in dataset.values]
+    masks = [None] * len(dataset) if dataset.missing is None else dataset.missing
+    pairs = zip(dataset.values, masks, strict=True)
+    numbers = [seen.setdefault(_digest(trace, mask), len(seen)) for trace, mask in pairs]
     return np.array(numbers, dtype=np.int64)
 
 
-def _digest(trace: Floats) -> bytes:
+def _digest(trace: Floats, missing: Bools | None) -> bytes:
     """Stands for the values; all traces of a dataset have as many channels, so for the shape too."""
-    return hashlib.sha256(np.ascontiguousarray(trace).tobytes()).digest()
+    digest = hashlib.sha256(np.ascontiguousarray(trace).tobytes())
+    digest.update(b"" if missing is None or not missing.any() else np.packbits(missing).tobytes())
+    return digest.digest()
 
 
 def unavoidable_errors(dataset: Dataset) -> tuple[int, int]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import short_repr
-from ..formula.printer import format_computed, format_number
+from ..formula.printer import format_computed, format_number, quote_name
+from .arrays import Floats
 from .checks import duplicate_groups, unavoidable_errors
 from .dataset import Dataset, check_dataset
 from .problems import plural
@@ -18,12 +19,15 @@ MOST = 8  # channels or classes that are shown one by one
 
 @dataclass(frozen=True)
 class ChannelRange:
-    """The range of one channel over all cases."""
+    """The range of one channel over all cases; of categories how often each comes, and their numbers as a range."""
 
     name: str
     min: float
     median: float
     max: float
+    categories: tuple[tuple[str, int], ...] = ()
+    missing: int = 0
+    """How many values are missing, those that are held instead being in the range."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,16 @@ class DataCard:
     floor: float
     groups: int | None
     fingerprint: str
+    samples: int = 0
+    """Of all cases together."""
 
     __repr__ = short_repr
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
         facts = asdict(self)
-        facts["channels"] = [asdict(c) for c in self.channels]
-        facts["classes"] = [{"name": name, "count": count} for name, count in self.classes]
+        facts["channels"] = [asdict(c) | {"categories": _named_counts(c.categories)} for c in self.channels]
+        facts["classes"] = _named_counts(self.classes)
         facts["label_range"] = None if self.label_range is None else list(self.label_range)
         return facts
 
@@ -67,13 +73,15 @@ class DataCard:
         shape = f"{plural(self.cases, 'case')} x {plural(len(self.channels), 'channel')} x {span} {samples}"
         lines = [f"{self.name}: {shape}{step}"]
         rows: list[tuple[str, ...]] = [("channel", "min", "median", "max")]
-        rows += [(c.name, *(format_computed(x, 10) for x in (c.min, c.median, c.max))) for c in self.channels[:MOST]]
+        shown = self.channels[:MOST]
+        rows += [(c.name, *(format_computed(x, 10) for x in (c.min, c.median, c.max))) for c in shown]
         first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
-        for name, *levels in rows:
-            cells = (f"{level:>{max(width, 11)}}" for level, width in zip(levels, others, strict=True))
-            lines.append(f"  {name:<{first}} {' '.join(cells)}")
+        for (name, *levels), texts in zip(rows, ((), *(c.categories for c in shown)), strict=True):
+            cells = " ".join(f"{level:>{max(width, 11)}}" for level, width in zip(levels, others, strict=True))
+            lines.append(f"  {name:<{first}} {f'categories: {_counts(texts)}' if texts else cells}")
         if len(self.channels) > MOST:
             lines.append(f"  ... and {len(self.channels) - MOST} more")
+        lines += [self._gaps(c) for c in self.channels if c.missing][:MOST]
         lines.append(self._labels())
         lines.append(f"distinct traces: {self.distinct} of {self.cases}")
         if self.contradictions:
@@ -90,9 +98,26 @@ class DataCard:
             return f"labels: real, {format_number(self.label_range[0])} to {format_number(self.label_range[1])}"
         if not self.classes:
             return "labels: none"
-        shown = ", ".join(f"{name} {count}" for name, count in self.classes[:MOST])
-        rest = f" and {len(self.classes) - MOST} more" if len(self.classes) > MOST else ""
-        return f"classes: {shown}{rest}" + (f"; good = {self.classes[1][0]!r}" if len(self.classes) == 2 else "")
+        return f"classes: {_counts(self.classes)}" + (
+            f"; good = {self.classes[1][0]!r}" if len(self.classes) == 2 else ""
+        )
+
+    def _gaps(self, channel: ChannelRange) -> str:
+        of, name = f"{channel.missing:,} of {self.samples:,}", quote_name(channel.name)
+        return (
+            f"{channel.name}: {of} values are missing; they are held from the last value, and a rule may say "
+            f"missing({name})"
+        )
+
+
+def _named_counts(named: tuple[tuple[str, int], ...]) -> list[dict[str, Any]]:
+    return [{"name": name, "count": count} for name, count in named]
+
+
+def _counts(named: tuple[tuple[str, int], ...]) -> str:
+    """`HOLD 12, LAND 3`"""
+    shown = ", ".join(f"{name} {count}" for name, count in named[:MOST])
+    return f"{shown} and {len(named) - MOST} more" if len(named) > MOST else shown
 
 
 def data_card(dataset: Dataset) -> DataCard:
@@ -110,7 +135,14 @@ def data_card(dataset: Dataset) -> DataCard:
         name=dataset.name,
         cases=len(dataset),
         channels=tuple(
-            ChannelRange(name, low, float(np.median(row)), high)
+            ChannelRange(
+                name,
+                low,
+                float(np.median(row)),
+                high,
+                _category_counts(dataset, name, row),
+                dataset.missing_counts.get(name, 0),
+            )
             for (name, (low, high)), row in zip(dataset.ranges.items(), joined, strict=True)
         ),
         shortest=int(dataset.lengths.min()),
@@ -124,4 +156,12 @@ def data_card(dataset: Dataset) -> DataCard:
         floor=errors / len(dataset),
         groups=None if dataset.groups is None else len(set(dataset.groups)),
         fingerprint=dataset.fingerprint,
+        samples=joined.shape[1],
     )
+
+
+def _category_counts(dataset: Dataset, name: str, row: Floats) -> tuple[tuple[str, int], ...]:
+    """How often each category of a channel comes, what is held for a missing one included."""
+    texts = dataset.categories.get(name, ())
+    counts = np.bincount(row[row >= 0].astype(np.int64), minlength=len(texts)).tolist() if texts else []
+    return tuple(zip(texts, counts, strict=False))

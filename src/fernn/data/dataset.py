@@ -2,7 +2,8 @@
 
 Arrays are `[case, channel, time]`. Traces of unequal length are a tuple of `(channel, time)` arrays.
 A dataset never changes: its arrays are read-only copies, and two datasets with the same content
-have the same fingerprint on every machine.
+have the same fingerprint on every machine. A channel of categories holds their numbers; where a value
+is missing, the last one before it is held, and the mask `missing` says so.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -31,6 +32,10 @@ class Dataset:
     None. With two classes the order is (bad, good): the last class is the positive one.
     `dt` is the time between samples in `time_unit`, None when it is unknown or irregular.
     Cases of the same group (a vehicle, a patient) belong on the same side of a split.
+    `categories` has the texts of each channel that holds such: its values are indices into them, 0, 1, ...
+    `missing` is true where a value is missing, of the shape of `values` (a tuple where that is one), or None where
+    none is. Whatever stands there, the last value before it is written instead, before the first one that one;
+    where all of a channel is missing in a trace 0, and of categories -1, which is none of them.
     """
 
     values: Floats | tuple[Floats, ...]
@@ -42,13 +47,20 @@ class Dataset:
     cases: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
     name: str = "data"
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    missing: Bools | tuple[Bools, ...] | None = None
 
     def __post_init__(self) -> None:
         values = _clean_values(self.values)
+        missing = None if self.missing is None else _clean_mask(self.missing, values)
+        if missing is not None:
+            empty = np.array([[-1.0 if name in self.categories else 0.0] for name in self.channels])
+            values = _hold_values(values, missing, empty)
         n = len(values)
         cases = self.cases or tuple(str(i) for i in range(n))
         tidy: dict[str, object] = {
             "values": values,
+            "missing": missing,
             "classes": _names("class", self.classes),
             "channels": _names("channel", self.channels),
             "cases": _names("case", cases),
@@ -60,6 +72,7 @@ class Dataset:
         for key, value in tidy.items():
             object.__setattr__(self, key, value)
         object.__setattr__(self, "labels", _clean_labels(self.labels, len(self.classes), n))
+        object.__setattr__(self, "categories", self._clean_categories())
         if self.labels is None and self.classes:
             raise DataError(f"classes {quote_names(self.classes)} need labels. Pass both or neither.")
         if len(self.cases) != n:
@@ -78,7 +91,30 @@ class Dataset:
                 row, at = np.argwhere(~np.isfinite(trace))[0]
                 raise DataError(
                     f"case {case!r}, channel {self.channels[row]!r}: sample {at} is {trace[row, at]}, but "
-                    "every value must be finite. Repair or drop the case first."
+                    "every value must be finite. Repair or drop the case first, or say that it is missing (missing=)."
+                )
+            self._check_codes(case, trace)
+
+    def _clean_categories(self) -> dict[str, tuple[str, ...]]:
+        """In the order of the channels."""
+        for channel in self.categories:
+            if channel not in self.channels:
+                raise DataError(
+                    f"there are categories of {channel!r}, but no such channel; see {quote_names(self.channels)}."
+                )
+        known = {name: self.categories[name] for name in self.channels if name in self.categories}
+        return {name: _names("category", texts) for name, texts in known.items()}
+
+    def _check_codes(self, case: str, trace: Floats) -> None:
+        for name, texts in self.categories.items():
+            row = trace[self.channels.index(name)]
+            least = 0 if self.missing is None else -1
+            wrong = (row != np.floor(row)) | (row < least) | (row >= max(len(texts), least + 1))
+            if wrong.any():
+                found = row[wrong][0]
+                raise DataError(
+                    f"case {case!r}, channel {name!r}: it has {len(texts)} categories, so its values are whole numbers "
+                    f"from 0 to {len(texts) - 1}; found {found:g}."
                 )
 
     def __len__(self) -> int:
@@ -100,6 +136,19 @@ class Dataset:
     @property
     def n_channels(self) -> int:
         return len(self.channels)
+
+    @property
+    def numeric_channels(self) -> tuple[str, ...]:
+        """Those that hold numbers, not categories."""
+        return tuple(name for name in self.channels if name not in self.categories)
+
+    @cached_property
+    def missing_counts(self) -> dict[str, int]:
+        """How many values of each channel are missing, where some are."""
+        if self.missing is None:
+            return {}
+        counts = np.sum([mask.sum(axis=1) for mask in self.missing], axis=0).tolist()
+        return {name: count for name, count in zip(self.channels, counts, strict=True) if count}
 
     @property
     def is_ragged(self) -> bool:
@@ -146,6 +195,10 @@ class Dataset:
             digest.update(self.labels.astype("<i8" if self.classes else "<f8").tobytes())
         for trace in self.values:
             digest.update(np.ascontiguousarray(trace, dtype="<f8").tobytes())
+        if self.categories:
+            digest.update(b"categories" + json.dumps(self.categories, ensure_ascii=True).encode())
+        for mask in self.missing if self.missing is not None else ():
+            digest.update(b"missing" + np.packbits(mask).tobytes())
         return digest.hexdigest()
 
     def trace(self, case: str | int) -> Floats:
@@ -162,18 +215,23 @@ class Dataset:
     def _places(self) -> dict[str, int]:
         return {case: i for i, case in enumerate(self.cases)}
 
-    def subset(self, indices: Sequence[int] | npt.NDArray[np.integer] | Bools) -> Dataset:
-        """The cases at these positions (or where a mask is true), in that order; classes stay."""
+    def subset(
+        self, indices: Sequence[int] | npt.NDArray[np.integer] | Bools, cases: tuple[str, ...] | None = None
+    ) -> Dataset:
+        """The cases at these positions (or where a mask is true), in that order; classes stay.
+
+        One that comes twice needs two names, which are then those in `cases`.
+        """
         at = np.asarray(indices)
         at = np.flatnonzero(at) if at.dtype == bool else at.astype(np.int64)
         if not at.size:
             raise DataError(f"a subset of {self.name} needs at least one case, got none.")
-        values = tuple(self.values[i] for i in at) if isinstance(self.values, tuple) else self.values[at]
         return replace(
             self,
-            values=values,
+            values=_take(self.values, at),
+            missing=None if self.missing is None else _take(self.missing, at),
             labels=None if self.labels is None else self.labels[at],
-            cases=tuple(self.cases[i] for i in at),
+            cases=tuple(self.cases[i] for i in at) if cases is None else cases,
             groups=None if self.groups is None else tuple(self.groups[i] for i in at),
         )
 
@@ -185,8 +243,22 @@ class Dataset:
                 have = quote_names(self.channels)
                 raise DataError(f"{self.name} has no channel {channel!r}{hint}; it has {have}.")
         at = [self.channels.index(c) for c in channels]
-        values = tuple(t[at] for t in self.values) if isinstance(self.values, tuple) else self.values[:, at]
-        return replace(self, values=values, channels=tuple(channels))
+
+        def chosen(arrays: Any) -> Any:
+            return tuple(each[at] for each in arrays) if isinstance(arrays, tuple) else arrays[:, at]
+
+        return replace(
+            self,
+            values=chosen(self.values),
+            missing=None if self.missing is None else chosen(self.missing),
+            channels=tuple(channels),
+            categories={name: texts for name, texts in self.categories.items() if name in channels},
+        )
+
+
+def _take(arrays: Any, at: Ints) -> Any:
+    """Those of the cases at these positions."""
+    return tuple(arrays[i] for i in at) if isinstance(arrays, tuple) else arrays[at]
 
 
 def check_dataset(data: object) -> None:
@@ -226,6 +298,41 @@ def _clean_values(values: Floats | Iterable[Floats]) -> Floats | tuple[Floats, .
                 np.add(trace, 0.0, out=to)
         return _freeze(array)
     return tuple(_freeze(np.add(trace, 0.0, dtype=np.float64)) for trace in traces)
+
+
+def _clean_mask(missing: Any, values: Floats | tuple[Floats, ...]) -> Bools | tuple[Bools, ...] | None:
+    """Read-only copies; None where nothing is missing."""
+    masks = tuple(np.asarray(mask) for mask in missing)
+    shapes = [mask.shape for mask in masks]
+    if shapes != [trace.shape for trace in values] or any(mask.dtype != bool for mask in masks):
+        raise DataError("missing says of every value whether it is missing: true or false, in the shape of the values.")
+    if not any(mask.any() for mask in masks):
+        return None
+    copies = tuple(mask.copy() for mask in masks) if isinstance(values, tuple) else np.stack(masks)
+    for mask in copies if isinstance(copies, tuple) else (copies,):
+        mask.flags.writeable = False
+    return copies
+
+
+def _hold_values(values: Any, missing: Any, empty: Floats) -> Any:
+    """The values, read-only, with the last one before it where one is missing."""
+    if isinstance(values, tuple):
+        return tuple(_hold_values(trace, mask, empty) for trace, mask in zip(values, missing, strict=True))
+    if len(empty) != values.shape[-2]:
+        return values  # which is an error that is told later
+    return _freeze(hold_last(values, ~missing, empty))
+
+
+def hold_last(values: Array, is_known: Bools, empty: Floats | float = 0.0) -> Array:
+    """Along the last axis, each gap takes the last known value before it, one at the start the first after it.
+
+    Where nothing is known, it takes that of `empty`.
+    """
+    places = np.where(is_known, np.arange(values.shape[-1]), -1)
+    last = np.maximum.accumulate(places, axis=-1)
+    first = np.argmax(is_known, axis=-1)[..., None]
+    held = np.take_along_axis(values, np.where(last < 0, first, last), -1)
+    return np.where(is_known.any(axis=-1, keepdims=True), held, np.asarray(empty, values.dtype))
 
 
 LARGEST_WHOLE = 2**53

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from ..errors import DataError, short_repr
-from .arrays import Floats, Ints
+from .arrays import Bools, Floats, Ints
 from .checks import check_labels
-from .dataset import Dataset
+from .dataset import Dataset, hold_last
 from .label_parsing import MANY, parse_labels
 from .options import ReadOptions
 from .problems import ProblemLog, quote_names
-from .readers.text_cells import is_number
-
-NO_LABEL = frozenset({"nan", "na", "n/a", "null", "?"})
-"""What often stands for a label that is missing."""
+from .readers.text_cells import NO_TEXT, is_number
 
 
 @dataclass
 class Draft:
-    """One entry a case in each list. Traces are `(channel, time)` and may hold NaN or infinity."""
+    """One entry a case in each list. Traces are `(channel, time)`; NaN is a missing value, and there may be infinity.
+
+    `categories` has the texts of channels whose values are indices into them.
+    """
 
     traces: list[Floats]
     cases: list[str]
@@ -31,6 +33,7 @@ class Draft:
     groups: list[str] | None = None
     dt: float | None = None
     unit: str | None = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -44,7 +47,13 @@ class Draft:
             None if self.groups is None else [self.groups[i] for i in at],
             self.dt,
             self.unit,
+            self.categories,
         )
+
+
+def gap_mask(values: Floats, options: ReadOptions) -> Bools:
+    """Which values `report_gap` has something to say of."""
+    return np.isinf(values) if options.severity_of_gap("missing") is None else ~np.isfinite(values)
 
 
 def report_gap(
@@ -56,23 +65,31 @@ def report_gap(
     case: str,
     sample: int | None = None,
 ) -> None:
-    """The value is NaN or infinite: an error, or a warning where it is going to be repaired."""
-    kind = "missing" if np.isnan(value) else "infinite"
+    """The value is NaN or infinite: an error, a warning where it is going to be repaired, nothing where it may be."""
+    kind: Literal["missing", "infinite"] = "missing" if np.isnan(value) else "infinite"
+    severity = options.severity_of_gap(kind)
+    if severity is None:
+        return
     subject = "the value" if sample is None else f"sample {sample}"
     what = f"{subject} is missing" if kind == "missing" else f"{subject} is {value}"
+    repair = "--nonfinite hold, interpolate or drop_case."
+    keep = "--nonfinite missing to keep it as missing, or " if kind == "missing" else ""
     fix = {
-        "error": "Fix the cell, or pass --nonfinite hold, interpolate or drop_case.",
+        "error": f"Fix the cell, or pass {keep}{repair}",
+        "missing": f"Fix the cell, or pass {repair}",
         "hold": "It is filled in with the last value.",
         "interpolate": "It is filled in by interpolation.",
         "drop_case": "The case is left out.",
     }[options.nonfinite]
-    log.add(kind, options.severity_of_gaps, what, fix, line=line, column=column, case=case)
+    log.add(kind, severity, what, fix, line=line, column=column, case=case)
 
 
 def repair_gaps(draft: Draft, options: ReadOptions, log: ProblemLog) -> Draft:
-    """Gaps held, bridged or dropped as asked; a channel with no finite value at all cannot be."""
+    """Gaps held, bridged or dropped as asked; a channel with no finite value at all cannot be. Categories are held."""
     broken = [i for i, trace in enumerate(draft.traces) if not np.isfinite(trace).all()]
-    if not broken or options.nonfinite == "error":
+    if broken and options.nonfinite == "missing":
+        _report_empty(draft, log)
+    if not broken or options.nonfinite in ("error", "missing"):
         return draft
     if options.nonfinite == "drop_case":
         names = quote_names([draft.cases[i] for i in broken], 5)
@@ -84,13 +101,25 @@ def repair_gaps(draft: Draft, options: ReadOptions, log: ProblemLog) -> Draft:
         trace = draft.traces[i].copy()
         for channel, row in zip(draft.channels, trace, strict=True):
             if np.isfinite(row).any():
-                row[:] = _hold_last(row) if options.nonfinite == "hold" else _interpolate(row)
+                is_held = options.nonfinite == "hold" or channel in draft.categories
+                row[:] = hold_last(row, np.isfinite(row)) if is_held else _interpolate(row)
             else:
                 what = "there is no finite value to repair it from"
                 fix = "Fix the case or pass --nonfinite drop_case."
                 log.add("all-missing", "error", what, fix, column=channel, case=draft.cases[i])
         draft.traces[i] = trace
     return draft
+
+
+def _report_empty(draft: Draft, log: ProblemLog) -> None:
+    """Channels without a value in all of a trace."""
+    for k, channel in enumerate(draft.channels):
+        read = "has none of its categories" if channel in draft.categories else "is read as 0"
+        what = f"the channel has no value in all of the case, so it is missing throughout and {read}"
+        for case, trace in zip(draft.cases, draft.traces, strict=True):
+            if np.isnan(trace[k]).all():
+                fix = "Leave the case or the channel out if that is not meant."
+                log.add("all-missing", "warning", what, fix, column=channel, case=case)
 
 
 def to_dataset(draft: Draft, options: ReadOptions, name: str, log: ProblemLog) -> Dataset | None:
@@ -132,6 +161,8 @@ def to_dataset(draft: Draft, options: ReadOptions, name: str, log: ProblemLog) -
             tuple(draft.cases),
             None if draft.groups is None else tuple(draft.groups),
             options.name or name,
+            draft.categories,
+            tuple(np.isnan(trace) for trace in draft.traces) if options.nonfinite == "missing" else None,
         )
     except DataError as error:
         if error.problems:
@@ -144,18 +175,11 @@ def to_dataset(draft: Draft, options: ReadOptions, name: str, log: ProblemLog) -
 def _report_missing_labels(labels: list[str], log: ProblemLog) -> None:
     """NaN is a class, which may not be meant."""
     for name in labels:
-        if name.casefold() in NO_LABEL:
+        if name.casefold() in NO_TEXT:
             what = f"the label {name!r} is taken for the name of a class"
             log.add(
                 "odd-label", "warning", what, "If it stands for a missing label, give these cases one or drop them."
             )
-
-
-def _hold_last(row: Floats) -> Floats:
-    """Each gap takes the last finite value before it; a gap at the start the first after it."""
-    finite = np.isfinite(row)
-    last = np.maximum.accumulate(np.where(finite, np.arange(len(row)), -1))
-    return row[np.where(last < 0, np.argmax(finite), last)]
 
 
 def _interpolate(row: Floats) -> Floats:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,8 @@ from .label_parsing import lookalikes, parse_labels
 from .options import BadRows, LabelKind, Nonfinite, ReadOptions, as_tuple
 from .problems import ProblemLog, did_you_mean, quote_names, require_dataset
 from .readers.column_roles import CASES, FEW, TIMES, counting_prefix, find_roles, usual_column
-from .readers.layouts import read_tidy
-from .readers.table import Table, drop_unused_columns
+from .readers.layouts import read_tidy, sort_codes
+from .readers.table import Table, drop_unused_columns, is_category
 
 HOW = "fernn.from_frame(frame, case='run', time='t', label='label')"
 
@@ -36,6 +36,8 @@ class FrameTraces:
     traces: tuple[Array, ...]
     channels: tuple[str, ...]
     cases: tuple[str, ...] | None = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts of columns whose values are indices into them."""
 
 
 def is_frame(X: object) -> bool:
@@ -50,40 +52,65 @@ def is_series(X: object) -> bool:
     return type(X) is not np.ndarray and hasattr(X, "name") and hasattr(X, "to_numpy") and not hasattr(X, "columns")
 
 
-def frame_traces(X: Any, wanted: Sequence[str] | None = None, *, one_run: bool = False) -> FrameTraces | None:
+def frame_traces(
+    X: Any, wanted: Sequence[str] | None = None, *, one_run: bool = False, texts: Collection[str] | None = None
+) -> FrameTraces | None:
     """The traces in a frame, a list of frames or a column; None where X is none of these, or a frame without names.
 
     `wanted` are the columns to read, by default all but one that is called `time` or the like. Unless `one_run`, a
     frame with nothing that tells its cases apart is refused: its rows are samples, and would be taken for traces.
+    Columns of texts become categories: those in `texts`, or where it is None all that have few of them.
     """
+    found = _frame_traces(X, wanted, one_run, texts)
+    if found is None or not found.categories:
+        return found
+    order: dict[str, tuple[str, ...]] = {}
+    for name, known in found.categories.items():
+        place, codes = found.channels.index(name), {text: i for i, text in enumerate(known)}
+        for trace in found.traces:
+            order[name] = tuple(sort_codes(trace[place], codes))
+    return replace(found, categories=order)
+
+
+def _frame_traces(
+    X: Any, wanted: Sequence[str] | None, one_run: bool, texts: Collection[str] | None
+) -> FrameTraces | None:
+    """The same, with categories in the order in which they come."""
     _check_axes(X)
     if isinstance(X, (list, tuple)):
         if not X or not all(is_frame(each) for each in X):
             return None
-        return _concat_runs([_run(frame, wanted or None, f"frame {i}: ") for i, frame in enumerate(X)])
+        codes = _text_columns(X, texts)
+        return _concat_runs([_run(frame, wanted or None, f"frame {i}: ", codes) for i, frame in enumerate(X)], codes)
     if is_series(X) and one_run:
-        return _one_column(X, wanted)
+        return _one_column(X, wanted, texts)
     if not is_frame(X):
         return None
     levels = getattr(getattr(X, "index", None), "nlevels", 1)
     if levels == 2:
-        return _panel(X, wanted)
+        return _panel(X, wanted, _text_columns([X], texts))
     if levels > 2:
         raise DataError(f"the frame has an index of {levels} levels. Two are read: the case, then the time.")
     names = column_names(X)
     if _is_nested(X, names):
         return _traces_of_nested(X, names, wanted)
     if one_run and set(wanted or ()) & set(names):
-        _check_one_case(X, names, wanted or ())
-        return _concat_runs([_run(X, wanted, "")])
+        return _one_run(X, names, wanted, texts)
     if is_table(X):
         if not one_run and isinstance(column_labels(X)[0], str) and len(names) <= FEW:
             _warn_of_counting(names)
         return None
     if one_run:
-        _check_one_case(X, names, wanted or ())
-        return _concat_runs([_run(X, wanted, "")])
+        return _one_run(X, names, wanted, texts)
     raise DataError(refusal_of_rows(names))
+
+
+def _one_run(
+    frame: Any, names: tuple[str, ...], wanted: Sequence[str] | None, texts: Collection[str] | None
+) -> FrameTraces:
+    _check_one_case(frame, names, wanted or ())
+    codes = _text_columns([frame], texts)
+    return _concat_runs([_run(frame, wanted, "", codes)], codes)
 
 
 def refusal_of_rows(names: Sequence[str]) -> str:
@@ -128,7 +155,7 @@ def from_frame(
     good: object = None,
     label_kind: LabelKind = "auto",
     bad_rows: BadRows = "error",
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "missing",
     dt: float | None = None,
     unit: str | None = None,
     name: str = "frame",
@@ -167,8 +194,36 @@ def from_frame(
     return require_dataset(found, log.problems(), quiet)
 
 
-def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Array, tuple[str, ...]]:
-    """One frame as `(channel, time)`."""
+_Codes = dict[str, dict[str, int]]
+"""The numbers of the categories of each column that has some."""
+
+
+def _text_columns(frames: Sequence[Any], texts: Collection[str] | None) -> _Codes:
+    """Columns that are read as categories, of which none is known yet."""
+    found: _Codes = {}
+    for frame in frames:
+        for name in column_names(frame):
+            if name in found or not (texts is None or name in texts) or not is_text(column := _column(frame, name)):
+                continue
+            if texts is not None or is_category(_text_table(column, name), 0, ReadOptions()):
+                found[name] = {}
+    return found
+
+
+def _text_table(column: Any, name: str) -> Table:
+    return Table((name,), ([_block(column, as_text=True)],), np.zeros(0, np.int64))
+
+
+def is_text(column: Any) -> bool:
+    """Whether some cell of a column is a text."""
+    if getattr(getattr(column, "dtype", None), "kind", "") in ("f", "i", "u", "b", "M"):
+        return False
+    cells = column.tolist() if hasattr(column, "tolist") else list(column)
+    return any(isinstance(cell.as_py() if hasattr(cell, "as_py") else cell, str) for cell in cells)
+
+
+def _run(frame: Any, wanted: Sequence[str] | None, where: str, codes: _Codes) -> tuple[Array, tuple[str, ...]]:
+    """One frame as `(channel, time)`; `codes` has the numbers of categories, and grows."""
     names = column_names(frame)
     clock = usual_column(names, TIMES)
     read = tuple(wanted) if wanted is not None else tuple(n for i, n in enumerate(names) if i != clock)
@@ -179,12 +234,20 @@ def _run(frame: Any, wanted: Sequence[str] | None, where: str) -> tuple[Array, t
             )
     if clock is not None and names[clock] not in read:
         _check_rising(_column(frame, names[clock]), f"{where}column {names[clock]!r}")
-    rows = [column_values(_column(frame, name), f"{where}column {name!r}") for name in read]
+    columns = {name: _column(frame, name) for name in read}
+    numbers = {
+        name: column_values(column, f"{where}column {name!r}") for name, column in columns.items() if name not in codes
+    }
+    kind = np.result_type(*numbers.values()) if numbers else np.dtype(np.float64)
+    rows = [
+        numbers[name] if name in numbers else _text_table(column, name).codes(0, codes[name]).astype(kind)
+        for name, column in columns.items()
+    ]
     length = len(_column(frame, names[0])) if names else 0
     return np.stack(rows) if rows else np.zeros((1, length)), read or ("x",)
 
 
-def _concat_runs(runs: Sequence[tuple[Array, tuple[str, ...]]], cases: tuple[str, ...] | None = None) -> FrameTraces:
+def _concat_runs(runs: Sequence[tuple[Array, tuple[str, ...]]], codes: _Codes) -> FrameTraces:
     """Runs of the same channels; those of later frames may stand in another order."""
     first = runs[0][1]
     traces = []
@@ -195,16 +258,20 @@ def _concat_runs(runs: Sequence[tuple[Array, tuple[str, ...]]], cases: tuple[str
                 raise DataError(f"frame {i} has other columns than frame 0: {odd} are in one of them only.")
             trace = trace[[names.index(name) for name in first]]
         traces.append(trace)
-    return FrameTraces(tuple(traces), first, cases)
+    return FrameTraces(tuple(traces), first, categories=_categories(codes, first))
 
 
-def _panel(frame: Any, wanted: Sequence[str] | None) -> FrameTraces:
+def _categories(codes: _Codes, channels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(known) for name, known in codes.items() if name in channels}
+
+
+def _panel(frame: Any, wanted: Sequence[str] | None, codes: _Codes) -> FrameTraces:
     """Instances in the order in which they come; rows of an instance by time."""
     cases = list(frame.index.get_level_values(0))
     moments = np.asarray(frame.index.get_level_values(1))
     if not cases:
         raise DataError("the frame has no rows.")
-    whole, names = _run(frame, wanted, "")
+    whole, names = _run(frame, wanted, "", codes)
     place: dict[Any, int] = {}
     code = np.array([place.setdefault(case, len(place)) for case in cases])
     traces = []
@@ -215,7 +282,7 @@ def _panel(frame: Any, wanted: Sequence[str] | None) -> FrameTraces:
         if same.size:
             raise DataError(f"instance {case!r} of the frame has two rows at time {moments[at][same[0]]!s}.")
         traces.append(whole[:, at])
-    return FrameTraces(tuple(traces), names, tuple(str(case) for case in place))
+    return FrameTraces(tuple(traces), names, tuple(str(case) for case in place), _categories(codes, names))
 
 
 def _index_to_columns(frame: Any, case: str | None, time: str | None) -> tuple[Any, str, str]:
@@ -254,7 +321,7 @@ def _traces_of_nested(frame: Any, names: tuple[str, ...], wanted: Sequence[str] 
     return FrameTraces(tuple(traces), read)
 
 
-def _one_column(column: Any, wanted: Sequence[str] | None) -> FrameTraces | None:
+def _one_column(column: Any, wanted: Sequence[str] | None, texts: Collection[str] | None) -> FrameTraces | None:
     """A column is one run of one channel, called as the column is."""
     name = column.name if isinstance(column.name, str) and column.name else None
     if name is None and len(wanted or ()) > 1:
@@ -262,8 +329,13 @@ def _one_column(column: Any, wanted: Sequence[str] | None) -> FrameTraces | None
     if name is not None and wanted and tuple(wanted) != (name,):
         missing = next(each for each in wanted if each != name)
         raise DataError(f"no column {missing!r}; there is one column, {name!r}. Pass the data frame.")
+    channel = name or (wanted or ("x",))[0]
+    if channel in (texts or ()) and is_text(column):
+        codes: _Codes = {channel: {}}
+        values: Array = _text_table(column, channel).codes(0, codes[channel])
+        return FrameTraces((values[None],), (channel,), categories=_categories(codes, (channel,)))
     values = column_values(column, f"column {name!r}" if name else "the column")
-    return FrameTraces((values[None],), (name or (wanted or ("x",))[0],))
+    return FrameTraces((values[None],), (channel,))
 
 
 def _column(frame: Any, name: str) -> Any:
@@ -288,7 +360,8 @@ def column_values(column: Any, where: str) -> Array:
     for i, cell in enumerate(cells):
         if not isinstance(cell, (Real, np.bool_)) and not _is_missing(cell):
             raise DataError(
-                f"{where}, row {i}: {str(cell)[:40]!r} is not a number. Convert the column, or leave it out."
+                f"{where}, row {i}: {str(cell)[:40]!r} is not a number. Convert the column, or leave it out; a formula "
+                'may compare it with texts: mode == "LAND".'
             )
     return np.array([np.nan if _is_missing(cell) else float(cell) for cell in cells], dtype=np.float64)
 
@@ -388,13 +461,15 @@ def from_arrays(
     cases: Sequence[object] | None = None,
     groups: Sequence[object] | None = None,
     name: str = "data",
+    nonfinite: Literal["error", "missing"] = "error",
 ) -> Dataset:
     """A dataset from `X[case, channel, time]`, `X[case, time]` (one channel), or a list of traces.
 
     A list holds `(channel, time)` arrays, or 1-D arrays of one channel; lengths may differ. It may also hold
-    data frames, a run each, whose columns are the channels. `y` holds
+    data frames, a run each, whose columns are the channels; one of few texts has categories. `y` holds
     one label a case: numbers, booleans or words, read as `read` reads them; with `classes` given,
-    whole numbers are indices into it and words are its names.
+    whole numbers are indices into it and words are its names. NaN and infinity are refused; with
+    `nonfinite="missing"` NaN is a missing value, as in a file.
     """
     frames = frame_traces(X, None if channels is None else tuple(channels))
     if frames is not None:
@@ -427,6 +502,8 @@ def from_arrays(
         cases=() if cases is None else tuple(str(c) for c in cases),
         groups=None if groups is None else tuple(str(g) for g in groups),
         name=name,
+        categories={} if frames is None else frames.categories,
+        missing=tuple(np.isnan(trace) for trace in traces) if nonfinite == "missing" else None,
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import NoneType
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from ..errors import UnsupportedError, short_repr
 from ..formula.json_fields import as_text
@@ -16,15 +16,18 @@ from .problems import quote_names
 LabelKind = Literal["auto", "class", "real"]
 Layout = Literal["auto", "tidy", "wide"]
 BadRows = Literal["error", "skip"]
-Nonfinite = Literal["error", "hold", "interpolate", "drop_case"]
+Nonfinite = Literal["missing", "error", "hold", "interpolate", "drop_case"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "layout": ("auto", "tidy", "wide"),
     "label_kind": ("auto", "class", "real"),
     "bad_rows": ("error", "skip"),
-    "nonfinite": ("error", "hold", "interpolate", "drop_case"),
+    "nonfinite": ("missing", "error", "hold", "interpolate", "drop_case"),
     "decimal": (".", ","),
 }
+
+
+_OF_FILES = ("marks", "faulty", "classes", "categories")
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class ReadOptions:
     decimal: str = "."
     encoding: str = "utf-8"
     bad_rows: BadRows = "error"
-    nonfinite: Nonfinite = "error"
+    nonfinite: Nonfinite = "missing"
     dt: float | None = None
     unit: str | None = None
     steps: bool = False
@@ -55,6 +58,8 @@ class ReadOptions:
     faulty: object = None
     """What that column says of a fault; by default a word such as `fault`, or 1."""
     classes: tuple[str, ...] | None = None
+    categories: Mapping[str, Sequence[str]] | None = None
+    """Of channels of which the file itself says so."""
 
     __repr__ = short_repr
 
@@ -74,14 +79,16 @@ class ReadOptions:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Those that `read` takes."""
-        return tuple(each.name for each in fields(cls) if each.name not in ("marks", "faulty", "classes"))
+        return tuple(each.name for each in fields(cls) if each.name not in _OF_FILES)
 
     @property
     def severity_of_rows(self) -> Literal["error", "warning"]:
         return "error" if self.bad_rows == "error" else "warning"
 
-    @property
-    def severity_of_gaps(self) -> Literal["error", "warning"]:
+    def severity_of_gap(self, kind: Literal["missing", "infinite"]) -> Literal["error", "warning"] | None:
+        """Of a value that is missing or infinite; None where that is allowed, and the data card counts it."""
+        if self.nonfinite == "missing":
+            return "error" if kind == "infinite" else None
         return "error" if self.nonfinite == "error" else "warning"
 
     def row_fix(self, advice: str) -> str:
@@ -111,9 +118,15 @@ def validate_note(note: object) -> dict[str, object]:
             or (key == "escaped" and isinstance(value, bool))
         ):
             good[key] = value
-        elif key in ("classes", "channels") and isinstance(value, list) and all(isinstance(c, str) for c in value):
+        elif key in ("classes", "channels") and _is_texts(value):
             good[key] = tuple(value)
+        elif key == "categories" and isinstance(value, dict) and all(map(_is_texts, value.values())):
+            good[key] = value
     return good
+
+
+def _is_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def validate_options(reading: object) -> dict[str, object]:

@@ -40,7 +40,7 @@ def read(
     decimal: str = ".",
     encoding: str = "utf-8",
     bad_rows: BadRows = "error",
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "missing",
     dt: float | None = None,
     unit: str | None = None,
     steps: bool = False,
@@ -56,8 +56,9 @@ def read(
     label_kind: 'class' or 'real'; 'auto' takes many distinct numbers for real-valued labels.
     layout: 'tidy' is a row a sample, 'wide' a row a trace; there `label` may be 'first' or 'last'.
     header, delimiter: found by looking when None. decimal: '.' or ','.
-    bad_rows: 'skip' leaves out rows that cannot be read. nonfinite: what to do with missing or
-        infinite values: 'hold' the last one, 'interpolate', or 'drop_case'.
+    bad_rows: 'skip' leaves out rows that cannot be read.
+    nonfinite: what to do with missing values: 'missing' keeps them as missing and holds the last value, 'error'
+        refuses them; 'hold' the last value, 'interpolate' and 'drop_case' take infinite ones too, and forget the gaps.
     steps: also the change from sample to sample, as channels `NAME_diff`.
     dt, unit: the time between samples and its unit; dt is read from an even time column.
     memory_limit: bytes of memory that reading may take; when None, half of what is free for text, else a quarter.

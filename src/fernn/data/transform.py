@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import DataError
-from .arrays import Floats
+from ..formula.nodes import is_in
+from .arrays import Bools, Floats
 from .dataset import Dataset
 from .label_parsing import match_class
 from .problems import did_you_mean, quote_names
@@ -57,8 +59,10 @@ SUFFIX = "_diff"
 
 
 def with_steps(data: Dataset) -> Dataset:
-    """The dataset with a channel `NAME_diff` for each: its value less that of the sample before, 0 at the first."""
-    names = tuple(name + SUFFIX for name in data.channels)
+    """The dataset with a channel `NAME_diff` for each of numbers: its value less that of the sample before, 0 at the
+    first."""
+    numeric = data.numeric_channels
+    names = tuple(name + SUFFIX for name in numeric)
     for name in names:
         if name in data.channels:
             raise DataError(
@@ -66,7 +70,32 @@ def with_steps(data: Dataset) -> Dataset:
             )
 
     def longer(trace: Floats) -> Floats:
-        return np.concatenate([trace, np.diff(trace, axis=-1, prepend=trace[..., :1])], axis=-2)
+        row = trace[..., at, :]
+        return np.concatenate([trace, np.diff(row, axis=-1, prepend=row[..., :1])], axis=-2)
 
-    values = tuple(longer(t) for t in data.values) if isinstance(data.values, tuple) else longer(data.values)
-    return replace(data, values=values, channels=data.channels + names)
+    def unknown(mask: Bools) -> Bools:  # changes are of the values that are held, so none is missing
+        return np.concatenate([mask, np.zeros_like(mask[..., at, :])], axis=-2)
+
+    at = [data.channels.index(name) for name in numeric]
+    many = isinstance(data.values, tuple)
+    values = tuple(map(longer, data.values)) if many else longer(np.asarray(data.values))
+    missing: Any = None
+    if data.missing is not None:
+        missing = tuple(map(unknown, data.missing)) if many else unknown(np.asarray(data.missing))
+    return replace(data, values=values, missing=missing, channels=data.channels + names)
+
+
+def drop_categories(data: Dataset, tell: Callable[[str], None] | None = None) -> Dataset:
+    """The dataset without its channels of categories, for those who can read numbers only; what is left out is told."""
+    if not data.numeric_channels:
+        raise DataError(f"{data.name} has no channel of numbers to learn from; it has {quote_names(data.channels)}.")
+    if not data.categories:
+        return data
+    if tell is not None:
+        name, texts = next(iter(data.categories.items()))
+        names, holds = quote_names(data.categories), "holds" if len(data.categories) == 1 else "hold"
+        tell(
+            f"{data.name}: {names} {holds} categories, which are not learned from; rules of yours may read them, as in "
+            f"{is_in(name, texts[:1] or ('a',))}"
+        )
+    return data.select(data.numeric_channels)

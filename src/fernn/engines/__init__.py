@@ -11,17 +11,6 @@ from .resolve import ENGINES, EngineKind, resolve_engine, use
 from .scheduler import Answer, Failures, UnitQueue, run_units
 
 __all__ = [
-    "ENGINES",
-    "Answer",
-    "Engine",
-    "EngineKind",
-    "Failures",
-    "Local",
-    "Lost",
-    "Unit",
-    "UnitQueue",
-    "Where",
-    "resolve_engine",
-    "run_units",
-    "use",
-]
+    "ENGINES", "Answer", "Engine", "EngineKind", "Failures", "Local", "Lost", "Unit", "UnitQueue", "Where",
+    "resolve_engine", "run_units", "use",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What every engine is made of: units of work, the protocol, addresses, serialized data, the task on a worker."""
+"""The base of every engine: units of work, the protocol, addresses, serialized data, the task on a worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..errors import DataError, FernnError, UnsupportedError, short_repr
 
 @dataclass(frozen=True)
 class Unit:
-    """What is to be done with the data: settings and a seed, plain data both."""
+    """A unit of work on the data: settings and a seed, plain data both."""
 
     settings: dict[str, Any]
     seed: int
@@ -39,7 +39,7 @@ class Unit:
 
 
 class Lost(Exception):
-    """The worker that had the unit is gone, not for what the unit said; it may be tried again."""
+    """The worker that ran the unit is gone, for a reason outside the unit; it may be tried again."""
 
 
 class Overtime(Exception):
@@ -48,7 +48,7 @@ class Overtime(Exception):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Somewhere to work."""
+    """A backend that runs units of work."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class Engine(Protocol):
     def is_closed(self) -> bool: ...
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
-        """Has a unit done by the function `task`, `"package.module:name"`; see `run_task`.
+        """Run a unit by the function `task`, `"package.module:name"`; see `run_task`.
 
         The data are sent once to every place that needs them, however many units are of them. The future ends in
         Lost where the worker did, and not for what the unit asked.
@@ -128,11 +128,11 @@ def announce(where: str, kind: str) -> None:
 
 def check_reachable(where: str, kind: str) -> None:
     """Whether anybody listens there, since clusters themselves wait for minutes; other names are theirs to find."""
-    found = _ADDRESS.fullmatch(where)
-    if found is None:
+    match = _ADDRESS.fullmatch(where)
+    if match is None:
         return
     try:
-        socket.create_connection((found["host"].strip("[]"), int(found["port"])), WAIT).close()
+        socket.create_connection((match["host"].strip("[]"), int(match["port"])), WAIT).close()
     except (OSError, OverflowError) as error:
         raise UnsupportedError(f"no {CLUSTER_NAMES[kind]} answers at {where}: {error}") from error
 
@@ -152,44 +152,44 @@ class SerializedData:
 
     def load(self) -> Dataset:
         """Read once in this process, however often it is asked for."""
-        known = _loaded.get(self.mark)
-        if known is None:
+        data = _loaded.get(self.mark)
+        if data is None:
             source = BytesIO(self.content) if self.content is not None else Path(str(self.path))
-            known = _deserialize(source)
-            if data_key(known) != self.mark:
+            data = _deserialize(source)
+            if data_key(data) != self.mark:
                 raise DataError(f"the data came as others than {self.mark}; they were changed on the way.")
             while len(_loaded) >= MOST_LOADED:
                 _loaded.pop(next(iter(_loaded)))
-            _loaded[self.mark] = known
-        return known
+            _loaded[self.mark] = data
+        return data
 
 
 _loaded: dict[str, Dataset] = {}
 
 
 class PlacementCache:
-    """Where data sets were put, the last few of them; `make` puts one there."""
+    """An LRU cache of where data sets were placed; `make` places one, `on_evict` is called with one dropped."""
 
-    def __init__(self, most: int, make: Callable[[Dataset], Any], given_up: Callable[[Any], None] = lambda place: None):
-        self._most, self._make, self._given_up = most, make, given_up
-        self._known: dict[str, Any] = {}
+    def __init__(self, most: int, make: Callable[[Dataset], Any], on_evict: Callable[[Any], None] = lambda place: None):
+        self._most, self._make, self._on_evict = most, make, on_evict
+        self._places: dict[str, Any] = {}
         self._changing = Lock()
 
     def of(self, data: Dataset | None) -> Any:
-        """The place of these data, put there if they are not."""
+        """Where these data are placed; they are placed first if they are not."""
         if data is None:
             return None
         mark = data_key(data)  # also makes the data remember their fingerprint, which travels with them
         with self._changing:
-            if mark not in self._known:
-                while len(self._known) >= self._most:
-                    self._given_up(self._known.pop(next(iter(self._known))))
-                self._known[mark] = self._make(data)
-            return self._known[mark]
+            if mark not in self._places:
+                while len(self._places) >= self._most:
+                    self._on_evict(self._places.pop(next(iter(self._places))))
+                self._places[mark] = self._make(data)
+            return self._places[mark]
 
     def clear(self) -> None:
         with self._changing:
-            self._known.clear()
+            self._places.clear()
 
 
 def data_key(data: Dataset) -> str:
@@ -214,13 +214,15 @@ def serialize(data: Dataset, folder: Path | None = None) -> SerializedData:
 def _deserialize(source: BytesIO | Path) -> Dataset:
     with np.load(source, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    values: Any = arrays.pop("X")
+    values, missing = arrays.pop("X"), arrays.pop("missing", None)
     if "lengths" in arrays:
-        values = tuple(np.split(values, np.cumsum(arrays.pop("lengths"))[:-1], axis=1))
+        ends = np.cumsum(arrays.pop("lengths"))[:-1]
+        values, missing = (None if each is None else tuple(np.split(each, ends, axis=1)) for each in (values, missing))
     del arrays["schema"]
     facts: dict[str, Any] = {name: tuple(array.tolist()) if name in TEXTS else array for name, array in arrays.items()}
     facts |= {name: facts[name].item() for name in ("dt", "time_unit", "name") if name in facts}
-    return Dataset(values, facts.pop("y", None), **facts)
+    categories = json.loads(facts.pop("categories", np.array("{}")).item())
+    return Dataset(values, facts.pop("y", None), **facts, missing=missing, categories=categories)
 
 
 TaskFunction = Callable[[Dataset | None, dict[str, Any], int], Any]
@@ -235,16 +237,16 @@ ONE_THREAD = dict.fromkeys(
 def run_task(task: str, data: Dataset | SerializedData | None, settings: str, seed: int) -> str:
     """`{"found": ...}`, or `{"problem": ..., "again": whether another try may help}`."""
     try:
-        whole = data.load() if isinstance(data, SerializedData) else data
+        loaded = data.load() if isinstance(data, SerializedData) else data
         with nesting_guard():
-            found = load_task(task)(whole, json.loads(settings), seed)
-        return json.dumps({"found": found})
+            result = load_task(task)(loaded, json.loads(settings), seed)
+        return json.dumps({"found": result})
     except (FernnError, ImportError) as error:
         return json.dumps({"problem": str(error), "again": False})
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({Path(at.filename).name} line {at.lineno})"
-        return json.dumps({"problem": said, "again": True})
+        problem = f"{type(error).__name__}: {error} ({Path(at.filename).name} line {at.lineno})"
+        return json.dumps({"problem": problem, "again": True})
 
 
 def run_task_on_worker(
@@ -259,8 +261,8 @@ def run_task_on_worker(
 
 def load_task(task: str) -> TaskFunction:
     module, _, name = task.partition(":")
-    found: TaskFunction = getattr(import_module(module), name)
-    return found
+    function: TaskFunction = getattr(import_module(module), name)
+    return function
 
 
 def imports_working_folder() -> bool:

@@ -62,11 +62,11 @@ class Dask:
     @property
     def workers(self) -> int:
         """As many as the cluster has threads just now; that it has none is said."""
-        found = sum(map(int, self.client.nthreads().values()))
-        if found == 0 and monotonic() - self._warned > WARNED:
+        threads = sum(map(int, self.client.nthreads().values()))
+        if threads == 0 and monotonic() - self._warned > WARNED:
             warnings.warn(f"the Dask cluster {self.name} has no worker; waiting for one", FernnWarning, stacklevel=2)
             self._warned = monotonic()
-        return max(1, found)
+        return max(1, threads)
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         future: Future[str] = Future()
@@ -112,17 +112,17 @@ class Dask:
 
 def _connect(distributed: Any, where: Any) -> Any:
     """A client; in a thread, since one of another kind of server waits for ever."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
 
     def join() -> None:
         try:
-            found["client"] = distributed.Client(where, timeout=JOINED, set_as_default=False)
+            result["client"] = distributed.Client(where, timeout=JOINED, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
-            found["problem"] = error
+            result["problem"] = error
 
     thread = Thread(target=join, daemon=True)
     thread.start()
     thread.join(JOINED + WAIT)
-    if "client" not in found:
-        raise UnsupportedError(f"no Dask scheduler answers at {where}: {found.get('problem', 'it says nothing')}")
-    return found["client"]
+    if "client" not in result:
+        raise UnsupportedError(f"no Dask scheduler answers at {where}: {result.get('problem', 'it says nothing')}")
+    return result["client"]

@@ -32,14 +32,14 @@ class Local:
 
 
 class ExecutorEngine:
-    """What the executor does with it is its own affair; it is not closed here, since others may use it."""
+    """Units run by any `concurrent.futures.Executor`; it is not closed here, since others may use it."""
 
     def __init__(self, executor: Executor) -> None:
         self.executor = executor
         self.name = type(executor).__name__
-        known = getattr(executor, "_max_workers", None)
-        self.workers = known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
-        self._near = isinstance(executor, ThreadPoolExecutor)
+        size = getattr(executor, "_max_workers", None)
+        self.workers = size if isinstance(size, int) and size > 0 else os.cpu_count() or 1
+        self._in_process = isinstance(executor, ThreadPoolExecutor)
         self._places = PlacementCache(1, serialize)  # as bytes: nothing is known of places that workers share
         self.is_closed = False
 
@@ -47,13 +47,13 @@ class ExecutorEngine:
         future: Future[str] = Future()
         settings = json.dumps(unit.settings)
         try:
-            if self._near:
+            if self._in_process:
                 inner: Any = self.executor.submit(run_task, task, data, settings, unit.seed)
             else:
                 inner = self.executor.submit(
                     run_task_on_worker, task, self._places.of(data), settings, unit.seed, os.getpid()
                 )
-            future.add_done_callback(lambda given_up: inner.cancel() if given_up.cancelled() else None)
+            future.add_done_callback(lambda dropped: inner.cancel() if dropped.cancelled() else None)
             inner.add_done_callback(lambda over: copy_result(future, over, BrokenExecutor))
         except (BrokenExecutor, RuntimeError) as error:
             future.set_exception(Lost(f"the executor takes no more work: {error}"))
@@ -69,12 +69,12 @@ class ExecutorEngine:
         """Whoever made the executor closes it."""
 
 
-def copy_result(future: Future[str], over: Any, lost: Any) -> None:
-    """Gives on what came of another future; errors of the kinds `lost` say that the worker is gone."""
+def copy_result(future: Future[str], source: Any, lost: Any) -> None:
+    """Copy the result of another future; errors of the kinds `lost` say that the worker is gone."""
     if not future.set_running_or_notify_cancel():
         return
     try:
-        future.set_result(over.result())
+        future.set_result(source.result())
     except lost as error:
         future.set_exception(Lost(f"its worker is gone ({type(error).__name__})"))
     except BaseException as error:  # whoever waits for the result has to hear of it

@@ -1,4 +1,4 @@
-"""The card of this machine: whether there is one to work on, and what is missing where there is none."""
+"""The GPU of this machine: whether there is one to work on, and what is missing where there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INSTEAD = "Use device='cpu'."
 
 
 def is_interpreted() -> bool:
-    """Whether Triton runs kernels in its interpreter, on the processor: for tests, where there is no card."""
+    """Whether Triton runs kernels in its interpreter, on the processor: for tests, where there is no GPU."""
     return os.environ.get("TRITON_INTERPRET", "") == "1"
 
 

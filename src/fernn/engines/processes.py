@@ -52,19 +52,14 @@ class Processes:
                 raise UnsupportedError(f"the engine {self.name} was closed; begin another one")
             if not self._pool:
                 self._pool = [_Worker(self._requests, self._patience) for _ in range(self.workers)]
-            words = {
-                "task": task,
-                "data": self._places.of(data),
-                "settings": json.dumps(unit.settings),
-                "seed": unit.seed,
-            }
-            future: Future[str] = Future()
-            self._requests.put((words, future))
+            settings, future = json.dumps(unit.settings), Future[str]()
+            request = {"task": task, "data": self._places.of(data), "settings": settings, "seed": unit.seed}
+            self._requests.put((request, future))
             return future
 
     def _write_data(self, data: Dataset) -> list[str]:
-        found = serialize(data, Path(self._folder.name))
-        return [found.mark, str(found.path)]
+        stored = serialize(data, Path(self._folder.name))
+        return [stored.mark, str(stored.path)]
 
     def drop(self, futures: list[Future[str]]) -> None:
         """What waits is taken back; who works on one is ended, and another begun when there is need."""
@@ -115,12 +110,12 @@ class _Worker(Thread):
             waiting = self._requests.get()
             if waiting is None:
                 break
-            words, future = waiting
+            request, future = waiting
             if not future.set_running_or_notify_cancel():
                 continue
             self.at = future
             try:
-                future.set_result(self._ask(words))
+                future.set_result(self._ask(request))
             except Exception as error:  # nothing may keep the others waiting
                 future.set_exception(error)
             self.at = None
@@ -130,14 +125,14 @@ class _Worker(Thread):
         self._over = True
         self.end()
 
-    def _ask(self, words: dict[str, Any]) -> str:
+    def _ask(self, request: dict[str, Any]) -> str:
         process = self._running_process()
         assert process.stdin is not None
         assert process.stdout is not None
         self._number += 1
         clock = _Clock(self._patience, process)
         try:
-            process.stdin.write(json.dumps(words | {"number": self._number}) + "\n")
+            process.stdin.write(json.dumps(request | {"number": self._number}) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except OSError:
@@ -145,9 +140,9 @@ class _Worker(Thread):
         finally:
             clock.cancel()
         with suppress(ValueError, TypeError, KeyError):
-            said = json.loads(line)
-            if said["number"] == self._number:
-                return str(said["answer"])
+            reply = json.loads(line)
+            if reply["number"] == self._number:
+                return str(reply["answer"])
         self.end()  # what it says next may be the answer to something else
         if clock.struck:
             raise Overtime(f"its process was ended after {self._patience:g} s")
@@ -209,11 +204,11 @@ def serve_units() -> None:
     """In a worker process: what a unit prints goes to standard error."""
     out = _answer_channel()
     for line in sys.stdin:
-        asked = json.loads(line)
-        data = None if asked["data"] is None else SerializedData(asked["data"][0], path=asked["data"][1])
+        request = json.loads(line)
+        data = None if request["data"] is None else SerializedData(request["data"][0], path=request["data"][1])
         with redirect_stdout(sys.stderr):
-            found = run_task_on_worker(asked["task"], data, asked["settings"], asked["seed"])
-        print(json.dumps({"number": asked["number"], "answer": found}), file=out, flush=True)
+            answer = run_task_on_worker(request["task"], data, request["settings"], request["seed"])
+        print(json.dumps({"number": request["number"], "answer": answer}), file=out, flush=True)
 
 
 def _answer_channel() -> TextIO:

@@ -45,7 +45,7 @@ class Ray:
             )
         self.is_closed = False
         self._workers = workers
-        self._done = ray.remote(num_cpus=1, max_retries=0)(run_task_on_worker)
+        self._remote_task = ray.remote(num_cpus=1, max_retries=0)(run_task_on_worker)
         self._places = PlacementCache(PLACED, ray.put)
         self._at: dict[Future[str], Any] = {}
 
@@ -56,7 +56,7 @@ class Ray:
 
     def submit(self, task: str, data: Dataset | None, unit: Unit) -> Future[str]:
         ray, future = self._ray, Future[str]()
-        reference = self._done.remote(task, self._places.of(data), json.dumps(unit.settings), unit.seed)
+        reference = self._remote_task.remote(task, self._places.of(data), json.dumps(unit.settings), unit.seed)
         self._at[future] = reference
         lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError,
                 ray.exceptions.OutOfMemoryError, ray.exceptions.RaySystemError)  # fmt: skip

@@ -64,12 +64,12 @@ class EngineKind:
     def start(self, address: str | None, workers: int | None) -> Engine:
         """An engine, ready for work."""
         create = import_object(self.create, __package__) if isinstance(self.create, str) else self.create
-        made = create(address, workers)
-        if isinstance(made, Executor):
-            return ExecutorEngine(made)
-        if not isinstance(made, Engine):
-            raise UnsupportedError(f"the engine {self.name!r} made a {type(made).__name__}, which is no Engine")
-        return made
+        engine = create(address, workers)
+        if isinstance(engine, Executor):
+            return ExecutorEngine(engine)
+        if not isinstance(engine, Engine):
+            raise UnsupportedError(f"the engine {self.name!r} made a {type(engine).__name__}, which is no Engine")
+        return engine
 
 
 def _create_slurm(address: str | None, workers: int | None) -> Engine:
@@ -92,12 +92,12 @@ BUILT_IN = (
 )
 
 
-def _accept_engine(name: str, found: Any) -> EngineKind:
-    if isinstance(found, EngineKind):
-        return found
-    if not callable(found):
-        raise TypeError(f"it names a {type(found).__name__}, not an EngineKind or a function that makes an engine")
-    return EngineKind(name, found)
+def _accept_engine(name: str, plugin: Any) -> EngineKind:
+    if isinstance(plugin, EngineKind):
+        return plugin
+    if not callable(plugin):
+        raise TypeError(f"it names a {type(plugin).__name__}, not an EngineKind or a function that makes an engine")
+    return EngineKind(name, plugin)
 
 
 ENGINES: Registry[EngineKind] = Registry(
@@ -214,8 +214,8 @@ if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's t
 def own_settings_path() -> Path | None:
     """The user's own settings file, which may not be there: the one of FERNN_SETTINGS, else the one in their folder for
     configuration; None where that folder is not known."""
-    if named := os.environ.get("FERNN_SETTINGS"):
-        return Path(named)
+    if path := os.environ.get("FERNN_SETTINGS"):
+        return Path(path)
     base = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if os.name == "nt" else None) or ""
     if not os.path.isabs(base):  # a relative one would be a folder of whoever made the working folder
         base = os.path.join(os.path.expanduser("~"), ".config")
@@ -225,8 +225,8 @@ def own_settings_path() -> Path | None:
 def _own_settings() -> dict[str, Any]:
     path = own_settings_path()
     if path is None or not path.is_file():
-        if named := os.environ.get("FERNN_SETTINGS"):
-            raise FernnError(f"FERNN_SETTINGS names {named}, which is not there.")
+        if name := os.environ.get("FERNN_SETTINGS"):
+            raise FernnError(f"FERNN_SETTINGS names {name}, which is not there.")
         return {}
     return _read_settings(path)
 
@@ -241,10 +241,10 @@ def _folder_settings() -> dict[str, Any]:
 
 def _folder_engine() -> str:
     """The engine that the file in the working folder names: this process, or processes of this machine."""
-    found = _folder_settings()
-    if "slurm" in found:
+    settings = _folder_settings()
+    if "slurm" in settings:
         raise _refusal("has a table [slurm]")
-    engine = found.get("engine", "local")
+    engine = settings.get("engine", "local")
     if not isinstance(engine, str) or engine.partition(":")[0] not in ("local", "processes"):
         raise _refusal(f"names the engine {engine!r:.80}")
     _, _, workers = _parse_name(engine)
@@ -255,11 +255,11 @@ def _folder_engine() -> str:
 
 def _refusal(what: str) -> FernnError:
     path, own = Path(FILE).absolute(), own_settings_path()
-    there = "" if own is None else f" or write it into {own}, which is your own settings file"
+    own_file = "" if own is None else f" or write it into {own}, which is your own settings file"
     return FernnError(
         f"{path} {what}. A file in the working folder may have come with somebody else's data, so it cannot choose "
         "what runs code: there it can only be local or processes. If you want this and trust it, pass --engine, set "
-        f"FERNN_ENGINE{there}. Else remove it from {FILE}."
+        f"FERNN_ENGINE{own_file}. Else remove it from {FILE}."
     )
 
 
@@ -269,10 +269,10 @@ def _read_settings(path: Path) -> dict[str, Any]:
             content = handle.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise ValueError(f"it is larger than {LARGEST} bytes")
-        found = tomllib.loads(content.decode("utf-8"))
+        settings = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FernnError(f"{path} cannot be read as TOML: {describe_error(error)}") from error
-    for key in found:
+    for key in settings:
         if key not in KEYS:
             raise FernnError(f"{path} has {key!r}, which is no setting; there are {' and '.join(KEYS)}.")
-    return found
+    return settings

@@ -1,4 +1,4 @@
-"""Units handed to an engine, and their answers as they come: a worker that is lost costs only time."""
+"""The scheduler: hands units to an engine, retries those whose worker is lost, and yields their answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEAT = 0.2
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a unit: what was found, or after so many tries the problem."""
+    """The result of a unit, or after so many tries its problem."""
 
     unit: Unit
     found: Any = None
@@ -39,36 +39,36 @@ class Answer:
 
 
 Read = Callable[[Unit, Any], Any]
-"""Makes of the plain data that a unit was answered with what it means; any of `plain.BROKEN` where it means nothing."""
+"""Parses the plain data of an answer; raises one of `MALFORMED_DATA` where it cannot."""
 
 
-def identity(unit: Unit, found: Any) -> Any:
-    return found
+def identity(unit: Unit, content: Any) -> Any:
+    return content
 
 
 class Failures:
-    """Units of one kind of work, such as `folds`, that came to nothing: told in a warning each, an error where all."""
+    """Counts failed units of one kind of work, such as `folds`: a warning for each, an error where all failed."""
 
     def __init__(self, engine: Engine, work: str) -> None:
         self._engine, self._work = engine.name, work
-        self.count = self.done = 0
+        self.count = self.succeeded = 0
         self._first = ""
 
-    def take(self, answer: Answer, named: str) -> bool:
+    def take(self, answer: Answer, name: str) -> bool:
         """Whether a unit failed, which is then told under this name."""
         if answer.problem is None:
-            self.done += 1
+            self.succeeded += 1
             return False
-        self._first = self._first or f"{named} {answer.failure}"
+        self._first = self._first or f"{name} {answer.failure}"
         self.count += 1
-        warnings.warn(f"left out: {named} {answer.failure}", EngineWarning, stacklevel=4)
+        warnings.warn(f"left out: {name} {answer.failure}", EngineWarning, stacklevel=4)
         return True
 
     def check(self, needs_all: bool = False) -> None:
         """An error where there were units, and all of them failed; or, where all are needed, any."""
-        if self.count and (needs_all or not self.done):
-            many = f"{self.count} of the {self.count + self.done}" if self.done else f"all {self.count}"
-            raise EngineError(f"{many} {self._work} failed on the engine {self._engine}: {self._first}")
+        if self.count and (needs_all or not self.succeeded):
+            counts = f"{self.count} of the {self.count + self.succeeded}" if self.succeeded else f"all {self.count}"
+            raise EngineError(f"{counts} {self._work} failed on the engine {self._engine}: {self._first}")
 
 
 class UnitQueue:
@@ -100,25 +100,25 @@ class UnitQueue:
         self._left += numbers
         return numbers
 
-    def poll(self, held: int = 0, soon: bool = False) -> list[tuple[int, Answer]]:
-        """What came within a beat; `held` answers count as still under way, and `soon` sends again before all else."""
-        for _ in range(min(len(self._left), _ahead(self._engine) - held - len(self._at))):
+    def poll(self, waiting: int = 0, soon: bool = False) -> list[tuple[int, Answer]]:
+        """Answers within a beat; `waiting` ones count as still under way, `soon` retries before all else."""
+        for _ in range(min(len(self._left), _ahead(self._engine) - waiting - len(self._at))):
             number = self._left.popleft()
             self._tried[number] += 1
             self._at[self._engine.submit(self._task, self._data, self._units[number])] = number
         over, _ = wait(self._at, BEAT, FIRST_COMPLETED)
-        found = []
+        answers = []
         for future in over:
             number = self._at.pop(future)
-            answer, again = _answer(self._units[number], future, self._tried[number], self._read)
-            if not again or self._tried[number] >= self._tries:
-                found.append((number, answer))
+            answer, retry = _answer(self._units[number], future, self._tried[number], self._read)
+            if not retry or self._tried[number] >= self._tries:
+                answers.append((number, answer))
                 del self._units[number], self._tried[number]
             elif soon:
                 self._left.appendleft(number)
             else:
                 self._left.append(number)
-        return found
+        return answers
 
     def leave(self) -> None:
         """What waits is taken back; what is worked on may end as it likes."""
@@ -135,19 +135,13 @@ class UnitQueue:
 
 
 def run_units(
-    engine: Engine,
-    task: str,
-    data: Dataset | None,
-    units: Sequence[Unit],
-    in_order: bool = False,
-    tries: int = TRIES,
-    pulse: Callable[[], None] = lambda: None,
-    read: Read = identity,
-) -> Iterator[Answer]:
-    """What the function `task` finds of each unit, as soon as it is known, or in the order of the units.
+    engine: Engine, task: str, data: Dataset | None, units: Sequence[Unit], in_order: bool = False,
+    tries: int = TRIES, pulse: Callable[[], None] = lambda: None, read: Read = identity,
+) -> Iterator[Answer]:  # fmt: skip
+    """Run the function `task` on each unit; answers as they come, or in the order of the units.
 
-    `read` makes of plain data what they mean, and so says whether they mean anything. `pulse` is called while there is
-    nothing to do; what it raises, or leaving the loop, drops what is under way.
+    `read` parses the plain data of an answer. `pulse` is called while there is nothing to do; what it raises,
+    or leaving the loop, drops what is under way.
     """
     queue = UnitQueue(engine, task, data, tries, read)
     queue.add(units)
@@ -172,7 +166,7 @@ def _ahead(engine: Engine) -> int:
 
 
 def _answer(unit: Unit, future: Future[str], tries: int, read: Read) -> tuple[Answer, bool]:
-    """What came of it, and whether another try may help."""
+    """The answer, and whether another try may help."""
     try:
         answer = future.result()
     except (Lost, CancelledError, Overtime) as error:

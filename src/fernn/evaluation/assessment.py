@@ -26,7 +26,7 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What was asked for; None for what was not."""
+    """All checks of one rule; None for a check that was not asked for."""
 
     formula: Formula
     tested: HoldoutTest | None
@@ -87,14 +87,14 @@ class Assessment:
                 yield f"What to try: {'; '.join(map(str, self.suggestions))}."
 
     def to_json(self) -> dict[str, Any]:
-        asked = {"tested": self.tested, "chance": self.chance, "nested": self.nested, "stability": self.stability}
-        told: dict[str, Any] = {"formula": str(self.formula), "refusal": self.refusal}
-        told |= {name: None if each is None else each.to_json() for name, each in asked.items()}
-        told |= {"idle": [str(part) for part in self.idle], "leaner": str(self.lean)}
-        told["slack"] = [{"atom": str(each.atom), "low": each.low, "high": each.high} for each in self.slack]
-        told["nearest"] = [{"case": n.case, "robustness": n.robustness, "holds": n.holds} for n in self.nearest]
-        told["suggestions"] = [each.to_json() for each in self.suggestions] if self.refusal else []
-        return told | {"rivals": self.rivals.to_json()}
+        checks = {"tested": self.tested, "chance": self.chance, "nested": self.nested, "stability": self.stability}
+        summary: dict[str, Any] = {"formula": str(self.formula), "refusal": self.refusal}
+        summary |= {name: None if each is None else each.to_json() for name, each in checks.items()}
+        summary |= {"idle": [str(part) for part in self.idle], "leaner": str(self.lean)}
+        summary["slack"] = [{"atom": str(each.atom), "low": each.low, "high": each.high} for each in self.slack]
+        summary["nearest"] = [{"case": n.case, "robustness": n.robustness, "holds": n.holds} for n in self.nearest]
+        summary["suggestions"] = [each.to_json() for each in self.suggestions] if self.refusal else []
+        return summary | {"rivals": self.rivals.to_json()}
 
 
 ReportProgress = Callable[[str, int, int], None]
@@ -103,12 +103,12 @@ ReportProgress = Callable[[str, int, int], None]
 
 def assess(
     job: Job, shuffles: int = 0, bootstraps: int = 0, folds: int = 0, seconds: float | None = None,
-    doing: ReportProgress = lambda what, done, of: None,
+    progress: ReportProgress = lambda what, done, of: None,
 ) -> Assessment:  # fmt: skip
-    """All of it for the picked rule of a run.
+    """Every check of the picked rule of a run.
 
-    Each repeated fit takes as long as the run did, or `seconds`. Its result is kept in the run's folder, so that
-    nothing is learned twice.
+    Each refit takes as long as the run did, or `seconds`. Its result is stored in the run's folder, so that no refit is
+    repeated.
     """
     assert job.run is not None
     if not job.data.classes:
@@ -121,18 +121,18 @@ def assess(
     learner, keep = _refit_learner(job, train, seconds)
 
     def count(what: str) -> Callable[[int, int], None]:
-        return lambda done, of: doing(what, done, of)
+        return lambda done, of: progress(what, done, of)
 
     return Assessment(
         formula,
         None if test_set is None else evaluate_rule(formula, train, test_set, is_weighed(job.settings)),
-        permutation_test(learner, train, shuffles, keep=keep, told=count("shuffles")) if shuffles else None,
+        permutation_test(learner, train, shuffles, keep=keep, progress=count("shuffles")) if shuffles else None,
         None
         if not folds
         else nested_cv(
-            learner, job.data, folds, keep=_with_suffix(keep, f"-of-{folds}"), told=count("folds"), formula=formula
+            learner, job.data, folds, keep=_with_suffix(keep, f"-of-{folds}"), progress=count("folds"), formula=formula
         ),
-        bootstrap(learner, train, formula, bootstraps, keep=keep, told=count("drawings")) if bootstraps else None,
+        bootstrap(learner, train, formula, bootstraps, keep=keep, progress=count("drawings")) if bootstraps else None,
         rashomon_set(rules, job.data, are_all),
         idle_parts(formula, job.data),
         remove_idle_parts(formula, job.data),
@@ -144,13 +144,12 @@ def assess(
 
 
 def _refit_learner(job: Job, data: Dataset, seconds: float | None) -> tuple[Learner, Path]:
-    """The learner of the run with as much time as that took, and where its results are kept."""
+    """The learner of the run with its time as limit, and the file that stores its refits."""
     assert job.run is not None
     limit = round(seconds if seconds is not None else max(job.run.seconds, 1.0), 1)
-    given = job.settings["learner"] | ({"time_limit": limit} if "time_limit" in job.settings["learner"] else {})
-    return learner_of(job.settings | {"learner": given}, data), _with_suffix(
-        job.run.folder / REFITS_FILE, f"-{limit:g}s"
-    )
+    settings = job.settings["learner"] | ({"time_limit": limit} if "time_limit" in job.settings["learner"] else {})
+    learner = learner_of(job.settings | {"learner": settings}, data)
+    return learner, _with_suffix(job.run.folder / REFITS_FILE, f"-{limit:g}s")
 
 
 def _with_suffix(path: Path, more: str) -> Path:

@@ -31,27 +31,27 @@ DEPENDENCIES = ("numpy", "numba", "scikit-learn")
 
 
 def describe_environment(packages: Iterable[str]) -> dict[str, str]:
-    found = {"processor": _processor(), "cores": str(cores()), "fernn": __version__}
-    found["python"] = platform.python_version()
+    versions = {"processor": _processor(), "cores": str(cores()), "fernn": __version__}
+    versions["python"] = platform.python_version()
     for name in packages:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 def source_hash(rooms: Iterable[str]) -> str:
     """A mark of the code in these rooms and files: a run during which it changes measures two things."""
-    named = [PACKAGE / room for room in rooms]
-    inside = (file for folder in named for file in folder.rglob("*.py"))
-    files = sorted([*inside, *(path for path in named if path.is_file())])
+    paths = [PACKAGE / room for room in rooms]
+    inside = (file for folder in paths for file in folder.rglob("*.py"))
+    files = sorted([*inside, *(path for path in paths if path.is_file())])
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _processor() -> str:
-    known = Path("/proc/cpuinfo")
-    for line in known.read_text().splitlines() if known.is_file() else ():
+    cpu_info = Path("/proc/cpuinfo")
+    for line in cpu_info.read_text().splitlines() if cpu_info.is_file() else ():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
@@ -75,7 +75,7 @@ Spread = dict[str, dict[str, tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of it. A row is a method: its error by length, and of a baseline its one error."""
+    """The result of a comparison. A row is a method: its error by length, and of a baseline its one error."""
 
     page: Path
     ledger: TrialLog
@@ -92,13 +92,13 @@ class Comparison:
         """Method, mean error and standard deviation by length, seconds, and the formula of the first split."""
         for method in self.methods:
             lengths = (0,) if method in BASELINES else self.lengths
-            found = [self.results(method, n) for n in lengths]
-            if not any(found):
+            results = [self.results(method, n) for n in lengths]
+            if not any(results):
                 continue
-            errors = [show_spread([each["mcr"] for each in row]) if row else "" for row in found]
+            errors = [show_spread([each["mcr"] for each in row]) if row else "" for row in results]
             if method in BASELINES:
                 errors += [""] * (len(self.lengths) - 1)
-            last = next(row for row in reversed(found) if row)
+            last = next(row for row in reversed(results) if row)
             seconds = np.median([each["seconds"] for each in last])
             yield [method, *errors, f"{seconds:.1f}", str(last[0]["formula"])]
 
@@ -112,11 +112,11 @@ class Comparison:
         times: Spread = {}
         for method in self.methods:
             for n in () if method in BASELINES else self.lengths:
-                if found := self.results(method, n):
-                    wrong = [each["mcr"] for each in found]
+                if results := self.results(method, n):
+                    wrong = [each["mcr"] for each in results]
                     deviation = float(np.std(wrong, ddof=1)) if len(wrong) > 1 else 0.0
                     errors.setdefault(method, {})[str(n)] = float(np.mean(wrong)), deviation
-                    times.setdefault(method, {})[str(n)] = float(np.median([each["seconds"] for each in found])), 0.0
+                    times.setdefault(method, {})[str(n)] = float(np.median([each["seconds"] for each in results])), 0.0
         return errors, times
 
     @property
@@ -129,7 +129,7 @@ def show_spread(errors: Sequence[float]) -> str:
     return f"{np.mean(errors):.3f} ± {np.std(errors, ddof=1):.3f}" if len(errors) > 1 else f"{np.mean(errors):.3f}"
 
 
-def without_figures(found: Comparison) -> list[str]:
+def without_figures(comparison: Comparison) -> list[str]:
     """Draws nothing."""
     return []
 
@@ -147,18 +147,18 @@ def compare(
     all methods: one that does not have them is refused if it is named, and left out if none are.
     `draw` adds figures and says what could not be drawn: `fernn.report.draw_comparison`.
     """
-    given = dict(settings or {})
-    named = tuple(OFFERED.get(name, name) for name in methods)
-    named = named or tuple(name for name in DEFAULT_METHODS if name not in missing_settings(DEFAULT_METHODS, given))
+    shared = dict(settings or {})
+    chosen = tuple(OFFERED.get(name, name) for name in methods)
+    chosen = chosen or tuple(name for name in DEFAULT_METHODS if name not in missing_settings(DEFAULT_METHODS, shared))
     if baselines is None:
         baselines = [name for name, baseline in BASELINES.items() if baseline.is_here]
-    for name in named:
+    for name in chosen:
         if name not in OFFERED.values() and name not in LEARNERS:
             names = dict.fromkeys([*OFFERED, *LEARNERS.names])
             raise UnsupportedError(f"no method {name!r} to compare; there are {', '.join(names)}")
-    for line in missing_settings(named, given).values():
+    for line in missing_settings(chosen, shared).values():
         raise UnsupportedError(f"{line}: leave it out of the methods, or the option")
-    named = tuple(with_settings(name, given) for name in named)
+    chosen = tuple(with_settings(name, shared) for name in chosen)
     for name in baselines:
         if name not in BASELINES:
             raise UnsupportedError(f"no baseline {name!r}; there are {', '.join(BASELINES)}")
@@ -169,42 +169,35 @@ def compare(
     path = ledger.folder / DATA_FILE
     _store_data(data, path)
     seeds = tuple(str(seed) for seed in range(splits))
-    units = [Trial(DATA_FILE, seed, name, n) for seed in seeds for name in named for n in lengths]
+    units = [Trial(DATA_FILE, seed, name, n) for seed in seeds for name in chosen for n in lengths]
     units += [Trial(DATA_FILE, seed, name, 0) for seed in seeds for name in baselines]
-    came = run_trials(units, ledger, limit, workers, watch, data)
-    found = Comparison(
-        ledger.folder / PAGE_FILE,
-        ledger,
-        data,
-        (*named, *baselines),
-        tuple(lengths),
-        seeds,
-        came.failed,
-        came.interrupted,
-    )
+    outcome = run_trials(units, ledger, limit, workers, watch, data)
+    compared, page = (*chosen, *baselines), ledger.folder / PAGE_FILE
+    result = Comparison(page, ledger, data, compared, tuple(lengths), seeds, outcome.failed, outcome.interrupted)
     ledger.write_runs()
     ledger.write_table()
-    write_text(found.page, comparison_page(found, describe_environment(DEPENDENCIES), limit, draw(found)))
+    write_text(result.page, comparison_page(result, describe_environment(DEPENDENCIES), limit, draw(result)))
     ledger.close()
-    return found
+    return result
 
 
-def comparison_page(found: Comparison, where: Mapping[str, str], limit: float, notes: Sequence[str]) -> str:
+def comparison_page(result: Comparison, versions: Mapping[str, str], limit: float, notes: Sequence[str]) -> str:
     """The comparison as Markdown."""
-    data = found.data
-    majority = 1 - max(float(data.positive.mean()), 1 - float(data.positive.mean()))
-    rows = [[*row[:-1], f"`{row[-1]}`" if row[-1] else "no formula"] for row in found.rows()]
+    data = result.data
+    guess = 1 - max(float(data.positive.mean()), 1 - float(data.positive.mean()))
+    rows = [[*row[:-1], f"`{row[-1]}`" if row[-1] else "no formula"] for row in result.rows()]
     parts = [
         f"# The methods on {data.name}",
         f"{len(data)} traces, {data.n_channels} channels, classes {' and '.join(data.classes)}. Test error, mean and "
-        f"standard deviation over {len(found.seeds)} splits, 80 to 20, that keep copies and groups on one side. Always "
-        f"the same answer errs {majority:.3f}; no rule errs less than {irreducible_error(data):.4f} on all traces.",
-        markdown_table(found.head, rows),
+        f"standard deviation over {len(result.seeds)} splits, 80 to 20, that keep copies and groups on one side. "
+        f"Always the same answer errs {guess:.3f}; no rule errs less than {irreducible_error(data):.4f} on all traces.",
+        markdown_table(result.head, rows),
         "Seconds are those of a fit on one core, of the greatest length.",
-        ", ".join(f"{name} {version}" for name, version in where.items()) + f". A fit had {limit:g} s.",
-        *(f"- {line}" for line in [*found.failed, *notes]),
+        ", ".join(f"{name} {version}" for name, version in versions.items()) + f". A fit had {limit:g} s.",
+        *(f"- {line}" for line in [*result.failed, *notes]),
     ]
-    figures = [path for path in ("errors", "seconds") if (found.ledger.folder / "figures" / f"{path}.png").is_file()]
+    folder = result.ledger.folder / "figures"
+    figures = [name for name in ("errors", "seconds") if (folder / f"{name}.png").is_file()]
     parts += [f"![{name} by method and length](figures/{name}.png)" for name in figures]
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""Verdicts that may be `cannot say`: of each class no more are misjudged than was asked for.
+"""Conformal verdicts, which may be `cannot say`: of each class no more are misjudged than was asked for.
 
 Conformal prediction (Vovk and others, 2005): traces with known labels, not used for learning, say how far a rule's
 robustness may lie on the wrong side for a good trace, and for a bad one. A new trace may be good if it is no stranger
@@ -50,8 +50,8 @@ class ConformalRule:
     @property
     def highest_bad(self) -> float:
         """What is above it is too rare among the bad."""
-        turned = None if self.bad_weights is None else self.bad_weights[::-1]
-        return -_conformal_quantile(-self.bad[::-1], turned, self.alpha)
+        reversed_weights = None if self.bad_weights is None else self.bad_weights[::-1]
+        return -_conformal_quantile(-self.bad[::-1], reversed_weights, self.alpha)
 
     def may_be(self, values: Floats) -> tuple[Bools, Bools]:
         """Of each robustness, whether its trace may be good and whether it may be bad."""
@@ -95,16 +95,16 @@ def _verdict(good: bool, bad: bool) -> Verdict:
     return "good" if good else "bad"
 
 
-def calibrate(formula: Formula | str, known: Dataset, alpha: float = 0.1) -> ConformalRule:
+def calibrate(formula: Formula | str, data: Dataset, alpha: float = 0.1) -> ConformalRule:
     """Calibrated on labelled traces that the rule was not learned from; wrong in at most the share alpha."""
     if not 0 < alpha < 1:
         raise UnsupportedError(f"alpha is the share that may be wrong, between 0 and 1; got {alpha}")
     formula = parse(formula) if isinstance(formula, str) else formula
-    values, good = np.asarray(robustness(formula, known), np.float64), known.positive
+    values, good = np.asarray(robustness(formula, data), np.float64), data.positive
     if good.all() or not good.any():
-        raise DataError(f"{known.name}: traces of both classes are needed to know what each is like.")
+        raise DataError(f"{data.name}: traces of both classes are needed to know what each is like.")
     (good_values, good_weights), (bad_values, bad_weights) = (
-        _sort_scores(values, blocks(known), at) for at in (good, ~good)
+        _sort_scores(values, blocks(data), at) for at in (good, ~good)
     )
     return ConformalRule(formula, good_values, bad_values, alpha, good_weights, bad_weights)
 

@@ -38,14 +38,14 @@ TINY = 1e-9
 
 
 class TestMartingale:
-    """Bets of several sizes, and what became of each after every trace."""
+    """A test martingale: the log capital of bets of several sizes, after every trace."""
 
     def __init__(self, count: int) -> None:
         self._path = [np.zeros(count)]
 
-    def update(self, won: Floats) -> float:
+    def update(self, log_gains: Floats) -> float:
         """The logarithm of the capital, after one more trace has multiplied each stake by `exp(won)`."""
-        self._path.append(self._path[-1] + won)
+        self._path.append(self._path[-1] + log_gains)
         return _log_mean(self._path[-1])
 
     def since(self, at: int) -> int:
@@ -95,7 +95,7 @@ LEAST = 0.005  # the error that is always allowed
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """One new trace and where things stand after it."""
+    """One new trace, and the log capital of both tests after it."""
 
     case: str
     file: str
@@ -113,7 +113,7 @@ class TraceRecord:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A claim that does not hold any longer."""
+    """A change that a test has detected."""
 
     kind: Literal["errors", "traces"]
     at: int
@@ -134,18 +134,18 @@ class Alarm:
 
 
 class DriftMonitor:
-    """A rule, what it was like on the data it came from, and what came since."""
+    """Drift detection for a rule: its robustness on the data it was learned from, and the traces since."""
 
-    def __init__(self, formula: Formula, known: Dataset, wrong: float, tested: float, alarm: float = ALARM) -> None:
-        """`known`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested;
-        of groups, as many as would tell as much by themselves (`interval.as_many_as`)."""
-        self.formula, self.channels, self.classes = formula, known.channels, known.classes
+    def __init__(self, formula: Formula, reference: Dataset, wrong: float, tested: float, alarm: float = ALARM) -> None:
+        """`reference`: traces to compare with; `wrong` of `tested` is what the rule got wrong when it was tested;
+        of groups, the effective sample size (`intervals.effective_sample_size`)."""
+        self.formula, self.channels, self.classes = formula, reference.channels, reference.classes
         self.allowed = max(clopper_pearson(wrong, tested)[1] if tested else 0.5, LEAST)
         self.bar = log(2 / alarm)  # two claims are watched, and share the chance of a false alarm
-        self._known = sorted(np.asarray(robustness(formula, known), np.float64).tolist())
+        self._scores = sorted(np.asarray(robustness(formula, reference), np.float64).tolist())
         self._random = np.random.default_rng(0)
         self._rate, self._even = ErrorRateMartingale(self.allowed), UniformityMartingale()
-        self.seen: list[TraceRecord] = []
+        self.records: list[TraceRecord] = []
 
     def take(self, data: Dataset, file: str | None = None) -> Iterator[TraceRecord]:
         """Each trace of new recordings; those of one file in a random order, for files are often sorted by class."""
@@ -161,41 +161,45 @@ class DriftMonitor:
             wrong = None if good is None else bool(holds[i] != good[i])
             errors = None if wrong is None else self._rate.take(wrong)
             strange = self._even.take(self._rank(float(values[i])))
-            seen = TraceRecord(cases[i], file, bool(holds[i]), float(values[i]), wrong, errors, strange)
-            self.seen.append(seen)
-            yield seen
+            record = TraceRecord(cases[i], file, bool(holds[i]), float(values[i]), wrong, errors, strange)
+            self.records.append(record)
+            yield record
 
     def take_stream(
         self, source: Source, rows: int | None = None, watch: Callable[[Stream], bool] | None = None
     ) -> Iterator[TraceRecord]:
         """The traces of a recording larger than memory; a few numbers are kept of each, no sample."""
         stream = Stream(source, rows)
-        lots: list[TraceVerdicts] = []
+        batches: list[TraceVerdicts] = []
         tally = RunningMetrics()
-        for found in evaluate_stream(self.formula, stream):
-            lots.append(trace_verdicts(found))
-            tally += found.tally
+        for evaluation in evaluate_stream(self.formula, stream):
+            batches.append(trace_verdicts(evaluation))
+            tally += evaluation.tally
             if watch is not None and watch(stream):
                 break
-        yield from self._take_lots(lots, resolve_source_labels(tally, source), source)
+        yield from self._take_all(batches, resolve_source_labels(tally, source), source)
 
     def take_parts(
-        self, source: Source, rows: int | None = None, engine: Where = None, told: FileProgress = no_progress
+        self, source: Source, rows: int | None = None, engine: Where = None, progress: FileProgress = no_progress
     ) -> tuple[list[TraceRecord], bool]:
         """The same of a folder, judged file by file on an engine; and whether all of it came, before a Ctrl-C."""
-        lots: list[TraceVerdicts] = []
-        came = judge_by_parts(self.formula, source, rows=rows, engine=engine, told=told, each=lots.append)
-        return list(self._take_lots(lots, came.judged, source)), came.complete
+        batches: list[TraceVerdicts] = []
+        verdicts = judge_by_parts(
+            self.formula, source, rows=rows, engine=engine, progress=progress, each=batches.append
+        )
+        return list(self._take_all(batches, verdicts.judged, source)), verdicts.complete
 
-    def _take_lots(self, lots: list[TraceVerdicts], told: LabelledMetrics, source: Source) -> Iterator[TraceRecord]:
-        cases = [case for lot in lots for case in lot.cases]
-        labels = [label for lot in lots for label in lot.labels or ()]
+    def _take_all(
+        self, batches: list[TraceVerdicts], metrics: LabelledMetrics, source: Source
+    ) -> Iterator[TraceRecord]:
+        cases = [case for batch in batches for case in batch.cases]
+        labels = [label for batch in batches for label in batch.labels or ()]
         good = None
         if labels:
-            self._check_classes(told.classes, source.name)
-            good = np.array([told.of[label] == self.classes[1] for label in labels])
-        values = np.concatenate([lot.robustness for lot in lots] or [np.zeros(0)])
-        holds = np.concatenate([lot.satisfied for lot in lots] or [np.zeros(0, bool)])
+            self._check_classes(metrics.classes, source.name)
+            good = np.array([metrics.of[label] == self.classes[1] for label in labels])
+        values = np.concatenate([batch.robustness for batch in batches] or [np.zeros(0)])
+        holds = np.concatenate([batch.satisfied for batch in batches] or [np.zeros(0, bool)])
         yield from self.take_judged(cases, values, holds, good, str(source.path))
 
     def _good(self, data: Dataset) -> Any:
@@ -215,48 +219,48 @@ class DriftMonitor:
 
         It is one of them from then on, which keeps every rank even, given those before.
         """
-        low, high = bisect_left(self._known, value), bisect_right(self._known, value)
-        rank = (low + self._random.random() * (high - low + 1)) / (len(self._known) + 1)
-        self._known.insert(high, value)
+        low, high = bisect_left(self._scores, value), bisect_right(self._scores, value)
+        rank = (low + self._random.random() * (high - low + 1)) / (len(self._scores) + 1)
+        self._scores.insert(high, value)
         return rank
 
     @property
     def alarms(self) -> list[Alarm]:
         """The claims that fell, each with when."""
-        found = []
+        alarms = []
         both: tuple[tuple[str, TestMartingale], ...] = (("errors", self._rate), ("strange", self._even))
         for kind, bets in both:
-            capital = [0.0, *(0.0 if (v := getattr(s, kind)) is None else v for s in self.seen)]
+            capital = [0.0, *(0.0 if (v := getattr(s, kind)) is None else v for s in self.records)]
             over = next((i for i, value in enumerate(capital) if value >= self.bar), None)
             if over is not None:
-                since = bets.since(sum(getattr(s, kind) is not None for s in self.seen[:over]))
-                told = [i for i, s in enumerate(self.seen) if getattr(s, kind) is not None]
-                since = told[since]
-                first = self.seen[since]
+                since = bets.since(sum(getattr(s, kind) is not None for s in self.records[:over]))
+                places = [i for i, s in enumerate(self.records) if getattr(s, kind) is not None]
+                since = places[since]
+                first = self.records[since]
                 name: Literal["errors", "traces"] = "errors" if kind == "errors" else "traces"
-                found.append(Alarm(name, over - 1, since, first.case, first.file))
-        return found
+                alarms.append(Alarm(name, over - 1, since, first.case, first.file))
+        return alarms
 
     @property
     def broken_by(self) -> TraceRecord | None:
         """The first trace that the rule misjudged."""
-        return next((seen for seen in self.seen if seen.wrong), None)
+        return next((record for record in self.records if record.wrong), None)
 
     @property
     def error(self) -> float | None:
         """On the new traces whose labels are known."""
-        judged = [seen.wrong for seen in self.seen if seen.wrong is not None]
-        return sum(judged) / len(judged) if judged else None
+        wrong = [record.wrong for record in self.records if record.wrong is not None]
+        return sum(wrong) / len(wrong) if wrong else None
 
     def to_json(self) -> dict[str, Any]:
         first = self.broken_by
         return {
-            "formula": str(self.formula), "allowed": self.allowed, "traces": len(self.seen), "error": self.error,
+            "formula": str(self.formula), "allowed": self.allowed, "traces": len(self.records), "error": self.error,
             "alarms": [{"kind": a.kind, "at": a.at, "since": a.since, "case": a.case, "file": a.file, "said": str(a)}
                        for a in self.alarms],
             "broken_by": None if first is None else {"case": first.case, "file": first.file},
-            "odds": {"errors": _odds([s.errors for s in self.seen if s.errors is not None]),
-                     "traces": _odds([s.strange for s in self.seen])},
+            "odds": {"errors": _odds([s.errors for s in self.records if s.errors is not None]),
+                     "traces": _odds([s.strange for s in self.records])},
         }  # fmt: skip
 
 

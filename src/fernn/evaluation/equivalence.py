@@ -92,55 +92,51 @@ class Relation:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the answer does not cover, in sentences."""
-        found = []
+        sentences = []
         if self.sums and self.word != "different":
-            found.append(
+            sentences.append(
                 f"This holds for real numbers; verdicts are computed in floats, and {_join_names(self.sums)} "
                 f"{'is' if len(self.sums) == 1 else 'are'} rounded."
             )
         if self.note:
-            found.append(self.note)
+            sentences.append(self.note)
         if self.length and self.word != "different":
             if self.length < self.reach:
-                found.append(
+                sentences.append(
                     f"Compared on traces of up to {self.length} samples; windows reach {self.reach}: "
                     "longer traces are not covered."
                 )
             elif self.is_endless:
-                found.append(
+                sentences.append(
                     f"An operator without an end looks beyond {self.length} samples: longer traces are not covered."
                 )
-        return tuple(found)
+        return tuple(sentences)
 
     def __str__(self) -> str:
         scope = self.scope + (", up to rounding" if self.sums else "")
-        said = {
+        sentences = {
             "equivalent": f"equivalent {self.scope}",
             "equivalent up to rounding": f"equivalent up to rounding {self.scope}",
             "stronger": f"the first is stronger: where it holds the second does, {scope}, but not the other way",
             "weaker": f"the first is weaker: where the second holds it does, {scope}, but not the other way",
             "different": "different: neither implies the other",
         }
-        return said[self.word]
+        return sentences[self.word]
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"relation": self.word, "length": self.length or None, "channels": list(self.channels)}
+        out: dict[str, Any] = {"relation": self.word, "length": self.length or None, "channels": list(self.channels)}
         traces = {"only_first": self.only_first, "only_second": self.only_second, "rounded": self.rounded}
         more = {"sums": list(self.sums), "reach": self.reach, "covered": self.is_covered}
-        told |= more | {"caveats": list(self.caveats)}
-        return told | {name: None if trace is None else trace.tolist() for name, trace in traces.items()}
+        out |= more | {"caveats": list(self.caveats)}
+        return out | {name: None if trace is None else trace.tolist() for name, trace in traces.items()}
 
 
 def relate(
-    first: Formula | str,
-    second: Formula | str,
-    length: int | None = None,
-    ranges: Mapping[str, tuple[float, float]] | None = None,
-    time_limit: float = 60.0,
-    shortest: int = 1,
+    first: Formula | str, second: Formula | str, length: int | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None, time_limit: float = 60.0, shortest: int = 1,
     exact: bool = False,
     step: Step | None = None,
-) -> Relation:
+) -> Relation:  # fmt: skip
     """How the formulas stand to each other on traces of `shortest` up to `length` samples.
 
     Without `length`, as long as windows need. `ranges` has the values that samples of a channel may take; without it,
@@ -153,15 +149,15 @@ def relate(
     _check_places(f, g)
     if f == g or simplify(f) == simplify(g):
         return Relation(f, g, 0, names, None, None)
-    kept = {name: span for name, span in (ranges or {}).items() if name in names}
-    search = _CounterexampleSearch(f, g, names, kept, perf_counter() + time_limit, exact, step)
+    bounds = {name: span for name, span in (ranges or {}).items() if name in names}
+    search = _CounterexampleSearch(f, g, names, bounds, perf_counter() + time_limit, exact, step)
     samples = 0
     wanted = max(sufficient_length(f, g, step=step) if length is None else length, shortest, 1)
     for samples in range(max(shortest, 1), wanted + 1):
-        if not search.look(samples):
+        if not search.check_length(samples):
             samples -= 1
             break
-        if all(trace is not None for trace in search.found):
+        if all(trace is not None for trace in search.traces):
             break
     if samples < max(shortest, 1):
         raise FernnError(
@@ -169,7 +165,7 @@ def relate(
         )
     late = (
         ""
-        if samples >= wanted or all(trace is not None for trace in search.found)
+        if samples >= wanted or all(trace is not None for trace in search.traces)
         else (f"Time was up after {time_limit:g} s.")
     )
     return search.relation(samples, late)
@@ -187,11 +183,11 @@ def window_samples(*formulas: Formula, step: Step | None = None) -> int:
 
 
 def _reach(formula: Formula, step: Step | None) -> float:
-    inside = max((_reach(child, step) for child in children(formula)), default=0)
+    inner = max((_reach(child, step) for child in children(formula)), default=0)
     if isinstance(formula, Atom):
         return max((_call_reach(call, step) for call in formula.calls), default=0)
     ends = [b if b < inf else a for a, b in formula.over] if isinstance(formula, (*PAST, *FUTURE)) else [0]
-    return inside + max(ends)
+    return inner + max(ends)
 
 
 def _call_reach(call: Call, step: Step | None) -> float:
@@ -214,7 +210,7 @@ def _has_endless(formula: Formula) -> bool:
 
 @dataclass
 class _CounterexampleSearch:
-    """What is known so far: a trace for either side, or in what sense there is none."""
+    """The search for a counterexample on either side, and in which arithmetic it is known that there is none."""
 
     first: Formula
     second: Formula
@@ -223,7 +219,7 @@ class _CounterexampleSearch:
     deadline: float
     exact: bool
     step: Step | None = None
-    found: list[Floats | None] = field(default_factory=lambda: [None, None])
+    traces: list[Floats | None] = field(default_factory=lambda: [None, None])
     in_reals: list[bool] = field(default_factory=lambda: [False, False])
     """Whether a side has no trace for real numbers only."""
     is_open: bool = False
@@ -231,10 +227,10 @@ class _CounterexampleSearch:
 
     @property
     def _has_trace(self) -> bool:
-        return any(trace is not None for trace in self.found)
+        return any(trace is not None for trace in self.traces)
 
-    def look(self, samples: int) -> bool:
-        """At traces of so many samples; whether there was time for it."""
+    def check_length(self, samples: int) -> bool:
+        """Search the traces of so many samples; False where time was up."""
         from ..semantics.z3_equivalence import SolverTimeout
 
         if perf_counter() > self.deadline:
@@ -243,8 +239,8 @@ class _CounterexampleSearch:
             if not self._has_trace and self._is_ordered_alike(samples):
                 return True
             for side in (0, 1):
-                if self.found[side] is None:
-                    self.found[side] = self._side(side, samples)
+                if self.traces[side] is None:
+                    self.traces[side] = self._side(side, samples)
         except SolverTimeout:
             return False
         return True
@@ -313,7 +309,7 @@ class _CounterexampleSearch:
     def relation(self, samples: int, late: str) -> Relation:
         from ..semantics.z3_equivalence import inexact_sums
 
-        concerned = any(real and trace is None for real, trace in zip(self.in_reals, self.found, strict=True))
+        concerned = any(real and trace is None for real, trace in zip(self.in_reals, self.traces, strict=True))
         both = inexact_sums(self.first, self.second) if concerned else ()
         notes = [late] if late else []
         if self.is_open:
@@ -323,19 +319,8 @@ class _CounterexampleSearch:
             notes += self._in_float32(samples)
         reach = window_samples(self.first, self.second, step=self.step)
         endless = any(map(_has_endless, (self.first, self.second)))
-        return Relation(
-            self.first,
-            self.second,
-            samples,
-            self.names,
-            self.found[0],
-            self.found[1],
-            both,
-            rounded,
-            reach,
-            endless,
-            " ".join(notes),
-        )
+        (first, second), scope = self.traces, (both, rounded, reach, endless, " ".join(notes))
+        return Relation(self.first, self.second, samples, self.names, first, second, *scope)
 
     def _in_float32(self, samples: int) -> list[str]:
         """A sentence where thresholds that are one number in float32 make a difference there."""
@@ -349,14 +334,14 @@ class _CounterexampleSearch:
         same = [sorted(each) for each in numbers.values() if len(each) > 1]
         if not same:
             return []
-        said = " and ".join(map(repr, same[0]))
+        equal = " and ".join(map(repr, same[0]))
         try:
             for pair in ((self.first, self.second), (self.second, self.first)):
                 for size in range(1, samples + 1):
                     if OrderedQuestion(*pair, np.float32, self.ranges).answer(size, self.deadline) is not None:
-                        return [f"On float32 data, where {said} are one number, they are not equivalent."]
+                        return [f"On float32 data, where {equal} are one number, they are not equivalent."]
         except SolverTimeout:
-            return [f"On float32 data, where {said} are one number, it was not found out."]
+            return [f"On float32 data, where {equal} are one number, it was not found out."]
         return []
 
     def _find_rounded_trace(self, samples: int) -> Floats | None:
@@ -389,10 +374,10 @@ class _CounterexampleSearch:
             rows = np.flatnonzero(chosen == k)
             free = [self.names.index(name) for name in atom.channels]
             last, weight = free[-1], atom.weights[-1][1]
-            others = np.zeros((len(rows), size))
+            rest = np.zeros((len(rows), size))
             for (_, w), at in zip(atom.weights[:-1], free[:-1], strict=True):
-                others += w * X[rows, at]
-            left = (atom.threshold - others) / weight
+                rest += w * X[rows, at]
+            left = (atom.threshold - rest) / weight
             left = np.where(random.random(left.shape) < 0.5, np.round(left, 3), left)
             step = random.integers(-2, 3, left.shape)
             X[rows, last] = left + step * np.spacing(left) * (random.random(left.shape) < 0.5)
@@ -402,8 +387,8 @@ class _CounterexampleSearch:
 
 
 def _join_names(sums: tuple[str, ...]) -> str:
-    shown = [f"'{each}'" for each in sums[:4]]
-    return ", ".join(shown[:-1]) + (" and " if len(shown) > 1 else "") + shown[-1] + (" and more" * (len(sums) > 4))
+    quoted = [f"'{each}'" for each in sums[:4]]
+    return ", ".join(quoted[:-1]) + (" and " if len(quoted) > 1 else "") + quoted[-1] + (" and more" * (len(sums) > 4))
 
 
 def _check_places(f: Formula, g: Formula) -> None:
@@ -464,17 +449,17 @@ def equivalence_classes(
     rough: list[Formula] = []
     classes: list[list[Formula]] = []
     for group in groups:
-        known: list[list[Formula]] = []
+        members: list[list[Formula]] = []
         for alike in group_by_laws(group):
-            home, is_sure = (
-                (None, False) if not has_solver else _find_class(alike[0], known, data, length, deadline, rough)
+            match, is_sure = (
+                (None, False) if not has_solver else _find_class(alike[0], members, data, length, deadline, rough)
             )
-            if home is None:
-                is_settled = is_settled and (is_sure or not known)
-                known.append(alike)
+            if match is None:
+                is_settled = is_settled and (is_sure or not members)
+                members.append(alike)
             else:
-                home += alike
-        classes += known
+                match += alike
+        classes += members
     how: How = "z3" if has_solver else "laws"
     every, step = [formula for group in groups for formula in group], time_step(data.dt, data.time_unit)
     reach = window_samples(*every, step=step) if every else 0
@@ -483,29 +468,29 @@ def equivalence_classes(
 
 def group_by_laws(formulas: Sequence[Formula]) -> list[list[Formula]]:
     """In classes that simplify to the same formula."""
-    found: dict[Formula, list[Formula]] = {}
+    classes: dict[Formula, list[Formula]] = {}
     for formula in formulas:
-        found.setdefault(simplify(formula), []).append(formula)
-    return list(found.values())
+        classes.setdefault(simplify(formula), []).append(formula)
+    return list(classes.values())
 
 
 def _find_class(
-    formula: Formula, known: list[list[Formula]], data: Dataset, length: int, deadline: float, rough: list[Formula]
+    formula: Formula, classes: list[list[Formula]], data: Dataset, length: int, deadline: float, rough: list[Formula]
 ) -> tuple[list[Formula] | None, bool]:
     """The class that a formula belongs to, None for none of them; and whether that is certain.
 
     What belongs to one up to rounding only is put into `rough`.
     """
     certain, step = True, time_step(data.dt, data.time_unit)
-    for alike in known:
+    for alike in classes:
         left = deadline - perf_counter()
         try:
-            found = relate(formula, alike[0], length, data.ranges, left, step=step) if left > 0 else None
-            if found is not None and found.length and found.length < length and found.word.startswith("equivalent"):
-                certain = False  # time was up: the same as far as it was looked
-            elif found is not None and found.word.startswith("equivalent"):
-                rough += [formula] if found.sums else []
-                return alike, True
+            known = relate(formula, alike[0], length, data.ranges, left, step=step) if left > 0 else None
+            if known is not None and known.word.startswith("equivalent"):
+                if not known.length or known.length >= length:
+                    rough += [formula] if known.sums else []
+                    return alike, True
+                certain = False  # time was up: equivalent as far as it was compared
         except FernnError:
             certain = False
         certain = certain and left > 0
@@ -524,24 +509,26 @@ def sufficient_samples(formulas: Sequence[Formula], data: Dataset) -> int:
 def load_classes(
     folder: Path, groups: Sequence[Sequence[Formula]], length: int | None = None
 ) -> EquivalenceClasses | None:
-    """What was found before of the same formulas, up to this length or any; None where there is nothing."""
+    """The stored classes of the same formulas, up to this length or any; None where there are none."""
     with suppress(OSError, *MALFORMED_DATA):
-        found = as_object(read_json((folder / CLASSES_FILE).read_bytes()))
+        content = as_object(read_json((folder / CLASSES_FILE).read_bytes()))
         by_text = {str(formula): formula for group in groups for formula in group}
-        classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in as_objects(found["classes"]))
-        how: Any = found["how"]
-        reached = as_int(found["length"])
-        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and length in (None, reached)
+        classes = tuple(tuple(by_text[text] for text in row["formulas"]) for row in as_objects(content["classes"]))
+        how: Any = content["how"]
+        covered = as_int(content["length"])
+        is_same = sorted(str(f) for row in classes for f in row) == sorted(by_text) and length in (None, covered)
         if is_same and how == ("laws" if find_spec("z3") is None else "z3"):
-            rough, reach = found.get("up_to_rounding") is True, as_int(found.get("reach", 0))
-            return EquivalenceClasses(classes, reached, how, found["settled"] is True, rough, reach)
+            rough, reach = content.get("up_to_rounding") is True, as_int(content.get("reach", 0))
+            return EquivalenceClasses(classes, covered, how, content["settled"] is True, rough, reach)
     return None
 
 
-def save_classes(folder: Path, found: EquivalenceClasses) -> None:
-    """For the next time; a folder that cannot be written is left as it is."""
-    classes = [{"formulas": [str(formula) for formula in row]} for row in found.classes]
-    told = {"schema": 1, "length": found.length, "how": found.how, "settled": found.is_settled, "classes": classes}
-    told |= {"up_to_rounding": found.up_to_rounding, "reach": found.reach}
+def save_classes(folder: Path, result: EquivalenceClasses) -> None:
+    """Store the classes in the folder of a run; one that cannot be written is left as it is."""
+    content = {
+        "schema": 1, "length": result.length, "how": result.how, "settled": result.is_settled,
+        "classes": [{"formulas": [str(formula) for formula in row]} for row in result.classes],
+        "up_to_rounding": result.up_to_rounding, "reach": result.reach,
+    }  # fmt: skip
     with suppress(OSError):
-        write_text(folder / CLASSES_FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+        write_text(folder / CLASSES_FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""How far an error counted on some traces may lie from the one on all traces that could come.
+"""Confidence intervals: how far an error counted on some traces may lie from the one on all traces that could come.
 
 Clopper and Pearson (1934): every share of which what was counted, or anything farther out, is not too rare.
 
@@ -51,12 +51,12 @@ def effective_sample_size(losses: Floats, block: Ints, level: float = LEVEL) -> 
 
     Where all or none are wrong nothing is seen of how alike the traces of a block are: then a block counts as one.
     """
-    lost = np.asarray(losses, np.float64)
-    count, number = len(lost), len(np.unique(block))
+    wrong = np.asarray(losses, np.float64)
+    count, number = len(wrong), len(np.unique(block))
     if number == count:
         return float(count)
-    share = float(lost.mean())
-    spread = _cluster_variance(lost, block)
+    share = float(wrong.mean())
+    spread = _cluster_variance(wrong, block)
     if number < 2 or share in (0.0, 1.0) or spread <= 0:
         return float(number)
     fewer = (_t_quantile(count - 1, level) / _t_quantile(number - 1, level)) ** 2
@@ -65,12 +65,12 @@ def effective_sample_size(losses: Floats, block: Ints, level: float = LEVEL) -> 
 
 def mean_interval(losses: Floats, block: Ints | None = None, level: float = LEVEL) -> tuple[float, float] | None:
     """Around a mean, by its standard error and Student's t; None where one trace, or one block, is all there is."""
-    lost = np.asarray(losses, np.float64)
-    block = np.arange(len(lost)) if block is None else block
+    values = np.asarray(losses, np.float64)
+    block = np.arange(len(values)) if block is None else block
     number = len(np.unique(block))
-    if number < 2 or not np.isfinite(lost).all():
+    if number < 2 or not np.isfinite(values).all():
         return None
-    mean, margin = float(lost.mean()), _t_quantile(number - 1, level) * sqrt(_cluster_variance(lost, block))
+    mean, margin = float(values.mean()), _t_quantile(number - 1, level) * sqrt(_cluster_variance(values, block))
     return max(0.0, mean - margin), mean + margin
 
 
@@ -79,11 +79,11 @@ def error_interval(losses: Floats, data: Dataset, level: float = LEVEL) -> tuple
     return cluster_interval(losses, blocks(data), level) if data.classes else mean_interval(losses, blocks(data), level)
 
 
-def _cluster_variance(lost: Floats, block: Ints) -> float:
+def _cluster_variance(losses: Floats, block: Ints) -> float:
     """Of the mean: blocks come by themselves, whatever is in them."""
     _, places = np.unique(block, return_inverse=True)
-    sums = np.bincount(places, weights=lost - lost.mean())
-    return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(lost) ** 2) if len(sums) > 1 else 0.0
+    sums = np.bincount(places, weights=losses - losses.mean())
+    return float(len(sums) / (len(sums) - 1) * (sums**2).sum() / len(losses) ** 2) if len(sums) > 1 else 0.0
 
 
 def _t_quantile(freedom: int, level: float) -> float:

@@ -1,4 +1,4 @@
-"""The error to expect of what this learner picks: nested cross-validation.
+"""Nested cross-validation: the error to expect of what this learner picks.
 
 Each part of the data is judged by a rule that was learned, validated and picked on the others alone. So nothing about
 the part went into the choice of its rule, as it does where one looks at several test errors and takes the best.
@@ -85,14 +85,14 @@ class NestedCV:
         )
 
     def to_json(self) -> dict[str, Any]:
-        told = {"error": self.error, "interval": list(self.interval), "formulas": list(self.formulas)}
-        told |= {"wrong": list(self.wrong), "cases": list(self.cases)}
-        return told | {"formula": self.formula, "disagreement": self.disagreement, "limited": self.limited}
+        summary = {"error": self.error, "interval": list(self.interval), "formulas": list(self.formulas)}
+        summary |= {"wrong": list(self.wrong), "cases": list(self.cases)}
+        return summary | {"formula": self.formula, "disagreement": self.disagreement, "limited": self.limited}
 
 
 def nested_cv(
     learner: Learner, data: Dataset, folds: int = FOLDS, keep: Path | None = None,
-    told: CountDone = lambda done, of: None, formula: Formula | str | None = None,
+    progress: CountDone = lambda done, of: None, formula: Formula | str | None = None,
 ) -> NestedCV:  # fmt: skip
     """Learn on all parts but one, test on that one; in turn.
 
@@ -102,31 +102,31 @@ def nested_cv(
     if len(data.classes) != 2:
         raise UnsupportedError(f"nested cross-validation counts wrong verdicts of two classes; {data.name} has others")
     parts: list[Any] = [("fold", i) for i in range(folds)]
-    asked: list[Any] = [*([("as it is", 0)] if formula is None else []), *parts]
-    found = list(refit(learner, data, asked, folds, keep, told))
+    requests: list[Any] = [*([("as it is", 0)] if formula is None else []), *parts]
+    refits = list(refit(learner, data, requests, folds, keep, progress))
     if formula is None:
-        whole = next((each.formula for each in found if each.kind == "as it is"), None)
-        if whole is None:
+        full = next((each.formula for each in refits if each.kind == "as it is"), None)
+        if full is None:
             raise FernnError(f"the rule of all of {data.name} could not be learned; pass it as formula")
-        formula, found = whole, [each for each in found if each.kind == "fold"]
-    return _count_errors(found, data, folds, parse(formula) if isinstance(formula, str) else formula)
+        formula, refits = full, [each for each in refits if each.kind == "fold"]
+    return _count_errors(refits, data, folds, parse(formula) if isinstance(formula, str) else formula)
 
 
-def _count_errors(found: Sequence[Refit], data: Dataset, folds: int, rule: Formula) -> NestedCV:
+def _count_errors(refits: Sequence[Refit], data: Dataset, folds: int, rule: Formula) -> NestedCV:
     """Every trace is judged by the rule of its part; blocks lie within parts."""
     tests = [test for _, test in into(data, folds)]
     number = dict(zip(data.cases, blocks(data).tolist(), strict=True))
-    lost, block, differ = [], [], 0
-    for each in found:  # a fold that failed on an engine again and again is missing
+    errors, block, differ = [], [], 0
+    for each in refits:  # a fold that failed on an engine again and again is missing
         test = tests[each.seed]
         with suppress_warnings():
-            said = satisfied(parse(each.formula), test)
-            differ += int(np.count_nonzero(said != satisfied(rule, test)))
-        lost.append(said != test.positive)
+            verdicts = satisfied(parse(each.formula), test)
+            differ += int(np.count_nonzero(verdicts != satisfied(rule, test)))
+        errors.append(verdicts != test.positive)
         block += [number[case] for case in test.cases]
-    if not lost:
+    if not errors:
         raise FernnError(f"no fold of {data.name} could be learned, so there is no error to count")
-    size = effective_sample_size(np.concatenate(lost).astype(np.float64), np.array(block))
-    wrong, cases = tuple(int(each.sum()) for each in lost), tuple(len(each) for each in lost)
-    limited = sum(each.limited for each in found)
-    return NestedCV(tuple(each.formula for each in found), wrong, cases, size, str(rule), differ, limited)
+    size = effective_sample_size(np.concatenate(errors).astype(np.float64), np.array(block))
+    wrong, cases = tuple(int(each.sum()) for each in errors), tuple(len(each) for each in errors)
+    limited = sum(each.limited for each in refits)
+    return NestedCV(tuple(each.formula for each in refits), wrong, cases, size, str(rule), differ, limited)

@@ -72,33 +72,33 @@ class PermutationTest:
 
     def __str__(self) -> str:
         of = f"{len(self.shuffled)} shuffle{'s' * (len(self.shuffled) != 1)}"
-        said = f"a rule this good appears by chance in {self.as_good} of {of} of the labels (p = {self.p:.2g})"
-        said = said if self.as_good or len(self.shuffled) >= FEW else f"{said}, too few to be sure"
-        return said + describe_limited(self.limited, 1 + len(self.shuffled))
+        sentence = f"a rule this good appears by chance in {self.as_good} of {of} of the labels (p = {self.p:.2g})"
+        sentence = sentence if self.as_good or len(self.shuffled) >= FEW else f"{sentence}, too few to be sure"
+        return sentence + describe_limited(self.limited, 1 + len(self.shuffled))
 
     def to_json(self) -> dict[str, Any]:
-        told = {"error": self.error, "shuffled": list(self.shuffled), "as_good": self.as_good, "p": self.p}
-        return told | {"limited": self.limited}
+        summary = {"error": self.error, "shuffled": list(self.shuffled), "as_good": self.as_good, "p": self.p}
+        return summary | {"limited": self.limited}
 
 
 def permutation_test(
     learner: Learner, data: Dataset, shuffles: int = SHUFFLES, seed: int = 0, keep: Path | None = None,
-    told: CountDone = lambda done, of: None,
+    progress: CountDone = lambda done, of: None,
 ) -> PermutationTest:  # fmt: skip
     """Learn from the labels as they are, and from so many shuffles of them.
 
     Fewer, once it is plain that chance does as well: then p is the share among those that were made, plus one. That is
     after a fixed number of successes, so p stays what it says (Besag and Clifford, 1991).
     """
-    asked = [("as it is", 0), *(("shuffle", seed + i) for i in range(shuffles))]
-    found: list[float] = []
+    requests = [("as it is", 0), *(("shuffle", seed + i) for i in range(shuffles))]
+    errors: list[float] = []
     limited = 0
-    for each in refit(learner, data, asked, keep=keep, told=told):  # type: ignore[arg-type]
-        found.append(each.least)
+    for each in refit(learner, data, requests, keep=keep, progress=progress):  # type: ignore[arg-type]
+        errors.append(each.least)
         limited += each.limited
-        if sum(error <= found[0] + TINY for error in found[1:]) >= ENOUGH:
+        if sum(error <= errors[0] + TINY for error in errors[1:]) >= ENOUGH:
             break
-    return PermutationTest(found[0], tuple(found[1:]), limited)
+    return PermutationTest(errors[0], tuple(errors[1:]), limited)
 
 
 RARE = 0.05
@@ -154,31 +154,33 @@ class HoldoutTest:
         """Why the rule should not be used, in a sentence; None if there is no such reason."""
         if self.is_better:
             return None
-        counted = f"{self.wrong} of the {self.count} traces kept for the test are judged wrongly"
+        counts = f"{self.wrong} of the {self.count} traces kept for the test are judged wrongly"
         guess = f"always saying the more common class errs in {self.guessed}"
         if self.p_value is None:
-            return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
-        lots = f"random labels would do as well {_percent(self.p_value)} of the time"
+            return f"Nothing better than guessing is shown: {counts}, {guess}. {DO_NOT}"
+        at_random = f"random labels would do as well {_percent(self.p_value)} of the time"
         if self.least_p_value is not None and self.least_p_value > RARE and self.wrong < self.guessed:
             few = f"{self.count} traces kept for the test are too few to tell even a rule without errors from chance"
             by_chance = f"random labels would do as well {_percent(self.least_p_value)} of the time"
             return f"Nothing better than chance can be shown: {few} ({by_chance}). Record more."
         if self.p_value <= RARE:
-            return f"Nothing better than guessing is shown: {counted}, {guess}. {DO_NOT}"
-        return f"Nothing better than chance is shown: {counted}, {guess}, and {lots}. {DO_NOT}"
+            return f"Nothing better than guessing is shown: {counts}, {guess}. {DO_NOT}"
+        return f"Nothing better than chance is shown: {counts}, {guess}, and {at_random}. {DO_NOT}"
 
     def __str__(self) -> str:
         low, high = self.interval
-        lots = "" if self.p_value is None else f"; random labels would do as well {_percent(self.p_value)} of the time"
+        chance = (
+            "" if self.p_value is None else f"; random labels would do as well {_percent(self.p_value)} of the time"
+        )
         return (
             f"error {self.error:.4f} on {self.count} traces kept for the test (95% from {low:.4f} to {high:.4f}); "
-            f"saying the more common class errs in {self.guess:.4f}{lots}"
+            f"saying the more common class errs in {self.guess:.4f}{chance}"
         )
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"wrong": self.wrong, "guessed": self.guessed, "count": self.count, "size": self.size}
-        told |= {"error": self.error, "interval": list(self.interval), "luck": self.p_value}
-        return told | {"better": self.is_better, "refusal": self.refusal}
+        summary: dict[str, Any] = {"wrong": self.wrong, "guessed": self.guessed, "count": self.count, "size": self.size}
+        summary |= {"error": self.error, "interval": list(self.interval), "luck": self.p_value}
+        return summary | {"better": self.is_better, "refusal": self.refusal}
 
 
 @dataclass(frozen=True)
@@ -224,8 +226,8 @@ class Detection:
                 return f"Nothing better than chance can be shown: {few} ({_percent(self.least_p_value)}). Record more."
             return f"This rule is useless: {both} traces kept for the test, which is no better than chance. {DO_NOT}"
         if self.false_alarms is not None and self.false_alarms[0] > MANY:
-            many = f"it flags {self.flagged} of the {self.good} good traces kept for the test"
-            return f"This rule is useless as an alarm: {many}, so these are not like those learned from. {DO_NOT}"
+            flagged = f"it flags {self.flagged} of the {self.good} good traces kept for the test"
+            return f"This rule is useless as an alarm: {flagged}, so these are not like those learned from. {DO_NOT}"
         return None
 
     def lines(self) -> Iterator[str]:
@@ -243,32 +245,32 @@ class Detection:
         return " ".join(self.lines())
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"caught": self.caught, "faults": self.faults, "catch": self.catch}
-        told |= {"flagged": self.flagged, "good": self.good, "false_alarms": self.false_alarms}
-        told |= {"excluded": self.excluded, "kinds": dict(self.kinds), "luck": self.p_value}
-        return told | {"lines": list(self.lines()), "refusal": self.refusal}
+        summary: dict[str, Any] = {"caught": self.caught, "faults": self.faults, "catch": self.catch}
+        summary |= {"flagged": self.flagged, "good": self.good, "false_alarms": self.false_alarms}
+        summary |= {"excluded": self.excluded, "kinds": dict(self.kinds), "luck": self.p_value}
+        return summary | {"lines": list(self.lines()), "refusal": self.refusal}
 
 
-def evaluate_outcome(done: Outcome | RulesOutcome) -> HoldoutTest | Detection | None:
+def evaluate_outcome(outcome: Outcome | RulesOutcome) -> HoldoutTest | Detection | None:
     """What was learned, beside chance; None where no traces were kept for the test, or labels are real numbers."""
-    train, held = done.job.parts
-    if isinstance(done, Outcome):
-        if held is None or not train.classes:
+    train, test_set = outcome.job.parts
+    if isinstance(outcome, Outcome):
+        if test_set is None or not train.classes:
             return None
-        return evaluate_rule(done.front.picked.formula, train, held, is_weighed(done.job.settings))
-    rules: Any = done.rules
+        return evaluate_rule(outcome.front.picked.formula, train, test_set, is_weighed(outcome.job.settings))
+    rules: Any = outcome.rules
     if rules.kind == "one":
-        return evaluate_detection(rules, train, held)
-    return None if held is None else evaluate_rules(rules, train, held)
+        return evaluate_detection(rules, train, test_set)
+    return None if test_set is None else evaluate_rules(rules, train, test_set)
 
 
-def evaluate_detection(rules: Envelope, train: Dataset, held: Dataset | None) -> Detection:
+def evaluate_detection(rules: Envelope, train: Dataset, test_set: Dataset | None) -> Detection:
     """A rule of one class, learned from the good traces of `train`: all bad traces are new to it."""
-    labelled = [part for part in (train, held) if part is not None and len(part.classes) == 2]
+    labelled = [part for part in (train, test_set) if part is not None and len(part.classes) == 2]
     faults = [part.subset(~part.positive) for part in labelled if not part.positive.all()]
-    good = held
-    if held is not None and len(held.classes) == 2:
-        good = held.subset(held.positive) if held.positive.any() else None
+    good = test_set
+    if test_set is not None and len(test_set.classes) == 2:
+        good = test_set.subset(test_set.positive) if test_set.positive.any() else None
     out = np.concatenate([np.zeros(0, bool), *(~satisfied(rules.formula, part) for part in faults)])
     numbers = [blocks(part) + 10**9 * i for i, part in enumerate(faults)]
     block = np.concatenate([np.zeros(0, np.int64), *numbers])
@@ -279,8 +281,8 @@ def evaluate_detection(rules: Envelope, train: Dataset, held: Dataset | None) ->
     )
     p_value = least = None
     if len(out) and len(flags):
-        few, many = sizes[1] / len(flags), sizes[0] / len(out)
-        counts = [(~flags).sum() * few, flags.sum() * few, (~out).sum() * many, out.sum() * many]
+        per_good, per_bad = sizes[1] / len(flags), sizes[0] / len(out)
+        counts = [(~flags).sum() * per_good, flags.sum() * per_good, (~out).sum() * per_bad, out.sum() * per_bad]
         p_value, least = fisher_exact(*map(float, counts)), fisher_exact(sizes[1], 0.0, 0.0, sizes[0])
     picked = rules.entries[rules.pick]
     return Detection(
@@ -288,26 +290,26 @@ def evaluate_detection(rules: Envelope, train: Dataset, held: Dataset | None) ->
     )
 
 
-def evaluate_rule(formula: Formula | str, train: Dataset, held: Dataset, weighed: bool = False) -> HoldoutTest:
+def evaluate_rule(formula: Formula | str, train: Dataset, test_set: Dataset, weighed: bool = False) -> HoldoutTest:
     """The rule beside the guess."""
-    found = score(formula, held)
-    guess = BASELINES["majority"].judged(train, held)
+    matrix = score(formula, test_set)
+    guess = BASELINES["majority"].judged(train, test_set)
     rule = parse(formula) if isinstance(formula, str) else formula
-    size = effective_sample_size(losses(rule, held), blocks(held))
-    table = [found.true_good, found.false_bad, found.false_good, found.true_bad]
-    best = [found.true_good + found.false_bad, 0, 0, found.false_good + found.true_bad]
-    p_value, least = (fisher_exact(*(each * size / len(held) for each in counts)) for counts in (table, best))
-    wrong = found.false_good + found.false_bad
-    return HoldoutTest(wrong, int((guess != held.positive).sum()), len(held), size, p_value, least, weighed)
+    size = effective_sample_size(losses(rule, test_set), blocks(test_set))
+    table = [matrix.true_good, matrix.false_bad, matrix.false_good, matrix.true_bad]
+    best = [matrix.true_good + matrix.false_bad, 0, 0, matrix.false_good + matrix.true_bad]
+    p_value, least = (fisher_exact(*(each * size / len(test_set) for each in counts)) for counts in (table, best))
+    wrong = matrix.false_good + matrix.false_bad
+    return HoldoutTest(wrong, int((guess != test_set.positive).sum()), len(test_set), size, p_value, least, weighed)
 
 
-def evaluate_rules(rules: Decides, train: Dataset, held: Dataset) -> HoldoutTest:
+def evaluate_rules(rules: Decides, train: Dataset, test_set: Dataset) -> HoldoutTest:
     """Rules for classes beside the class that is most common among the traces learned from."""
-    labels = labels_among(held, rules.classes)
-    lost = (rules.classify(held) != labels).astype(np.float64)
+    labels = labels_among(test_set, rules.classes)
+    wrong = (rules.classify(test_set) != labels).astype(np.float64)
     common = np.bincount(labels_among(train, rules.classes), minlength=len(rules.classes)).argmax()
     return HoldoutTest(
-        int(lost.sum()), int((labels != common).sum()), len(held), effective_sample_size(lost, blocks(held))
+        int(wrong.sum()), int((labels != common).sum()), len(test_set), effective_sample_size(wrong, blocks(test_set))
     )
 
 

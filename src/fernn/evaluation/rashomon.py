@@ -1,4 +1,4 @@
-"""Formulas that explain the data as well as each other: how many behaviours, what they agree on, and where not."""
+"""Rashomon sets: formulas that explain the data equally well, their behaviours, and where those differ."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class RashomonSet:
         for formula in self.formulas:
             for kind, nearest in _atoms(formula).items():
                 levels.setdefault(kind, []).append(nearest)
-        shared = [SharedTrait(f"{kind} {_span(found)}", len(found) / len(self)) for kind, found in levels.items()]
+        shared = [SharedTrait(f"{kind} {_span(values)}", len(values) / len(self)) for kind, values in levels.items()]
         return sorted(shared, key=lambda each: (-each.share, each.what))
 
     @property
@@ -117,8 +117,8 @@ class RashomonSet:
         if len(self) == 1:
             more = "there are no others in the space that was searched" if self.complete else "there may be more"
             return f"No other equally good rule was found; {more}."
-        ways = "all judge the recorded traces alike" if len(self.groups) == 1 else f"{len(self.groups)} behaviours"
-        lines = [f"{least}{len(self)} formulas explain the traces learned from as well: {ways}.".capitalize()]
+        groups = "all judge the recorded traces alike" if len(self.groups) == 1 else f"{len(self.groups)} behaviours"
+        lines = [f"{least}{len(self)} formulas explain the traces learned from as well: {groups}.".capitalize()]
         if self.disputed:
             lines.append(f"They disagree about {len(self.disputed)} of {len(self.data)} recorded traces.")
         common = [f"{each.what} is in {each.share:.0%}" for each in self.atoms[:3]]
@@ -164,63 +164,63 @@ def rashomon_set(
 
 def _group_rivals(by_verdicts: Mapping[bytes, list[Formula]], data: Dataset, complete: bool) -> RashomonSet:
     groups = []
-    for packed, found in by_verdicts.items():
+    for packed, formulas in by_verdicts.items():
         verdicts = np.frombuffer(packed, dtype=bool)
         groups.append(
-            BehaviourGroup(tuple(sorted(found, key=length)), verdicts, float((verdicts != data.positive).mean()))
+            BehaviourGroup(tuple(sorted(formulas, key=length)), verdicts, float((verdicts != data.positive).mean()))
         )
     return RashomonSet(tuple(groups), data, complete)
 
 
 def with_equivalence_classes(
-    found: RashomonSet, samples: int, time_limit: float = PATIENCE, keep: Path | None = None
+    rivals: RashomonSet, samples: int, time_limit: float = PATIENCE, keep: Path | None = None
 ) -> RashomonSet:
     """The same, also by what the formulas mean on all traces of up to so many samples.
 
     What is known in the folder `keep` is not asked again, and what is not is put there.
     """
-    groups = [group.formulas for group in found.groups]
-    known = None if keep is None else equivalence.load_classes(keep, groups, samples)
-    if known is None:
-        known = equivalence.equivalence_classes(groups, found.data, samples, time_limit)
+    groups = [group.formulas for group in rivals.groups]
+    classes = None if keep is None else equivalence.load_classes(keep, groups, samples)
+    if classes is None:
+        classes = equivalence.equivalence_classes(groups, rivals.data, samples, time_limit)
         if keep is not None:
-            equivalence.save_classes(keep, known)
-    return _with_classes(found, known)
+            equivalence.save_classes(keep, classes)
+    return _with_classes(rivals, classes)
 
 
-def with_stored_classes(found: RashomonSet, folder: Path) -> RashomonSet:
+def with_stored_classes(rivals: RashomonSet, folder: Path) -> RashomonSet:
     """The same, also by what is known in this folder of what the formulas mean: nothing is proved."""
-    known = equivalence.load_classes(folder, [group.formulas for group in found.groups])
-    return found if known is None else _with_classes(found, known)
+    classes = equivalence.load_classes(folder, [group.formulas for group in rivals.groups])
+    return rivals if classes is None else _with_classes(rivals, classes)
 
 
-def _with_classes(found: RashomonSet, known: EquivalenceClasses) -> RashomonSet:
-    groups = [group.formulas for group in found.groups]
-    count = Counter(place for row in known.classes for place, group in enumerate(groups) if row[0] in group)
-    told = [
-        replace(group, meanings=count[place] if known.is_settled or count[place] == 1 else None)
-        for place, group in enumerate(found.groups)
+def _with_classes(rivals: RashomonSet, classes: EquivalenceClasses) -> RashomonSet:
+    groups = [group.formulas for group in rivals.groups]
+    count = Counter(place for row in classes.classes for place, group in enumerate(groups) if row[0] in group)
+    counted = [
+        replace(group, meanings=count[place] if classes.is_settled or count[place] == 1 else None)
+        for place, group in enumerate(rivals.groups)
     ]
-    return replace(found, groups=tuple(told), senses=known)
+    return replace(rivals, groups=tuple(counted), senses=classes)
 
 
 QUESTION_FILE = "question.json"
 
 
-def save_question(found: RashomonSet, question: Query | None, folder: Path) -> None:
-    """What would decide between the groups, for the next time; a folder that cannot be written is left as it is."""
-    told = {"schema": 1, "between": [str(group.formula) for group in found.groups]}
-    told |= {"question": None if question is None else QueryAnswer(question, None).to_json()}
+def save_question(rivals: RashomonSet, question: Query | None, folder: Path) -> None:
+    """Store the trace that would decide between the groups; a folder that cannot be written is left as it is."""
+    content = {"schema": 1, "between": [str(group.formula) for group in rivals.groups]}
+    content |= {"question": None if question is None else QueryAnswer(question, None).to_json()}
     with suppress(OSError):
-        write_text(folder / QUESTION_FILE, json.dumps(told, ensure_ascii=False) + "\n")
+        write_text(folder / QUESTION_FILE, json.dumps(content, ensure_ascii=False) + "\n")
 
 
-def load_question(found: RashomonSet, folder: Path) -> Query | None:
-    """What was kept for the same groups; None where there is nothing, or for others."""
+def load_question(rivals: RashomonSet, folder: Path) -> Query | None:
+    """The query stored for the same groups; None where there is none."""
     with suppress(OSError, *MALFORMED_DATA):
-        told = as_object(read_json((folder / QUESTION_FILE).read_bytes()))
-        if told["between"] == [str(group.formula) for group in found.groups] and told["question"] is not None:
-            return QueryAnswer.from_json(as_object(told["question"])).question
+        content = as_object(read_json((folder / QUESTION_FILE).read_bytes()))
+        if content["between"] == [str(group.formula) for group in rivals.groups] and content["question"] is not None:
+            return QueryAnswer.from_json(as_object(content["question"])).question
     return None
 
 
@@ -237,12 +237,12 @@ def shape(formula: Formula) -> str:
 def _atoms(formula: Formula) -> dict[str, float]:
     """`v <=` and the like with their thresholds; of several the first. `v > 3` and `v >= 3` count as one, and under a
     negation `v > 3` counts as `v <= 3`."""
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     for node, sign in atoms_with_sign(formula):
         if isinstance(node, Atom):
             relation = "<=" if node.is_upper_bound == (sign > 0) else ">="
-            found.setdefault(f"{format_sum(node.weights)} {relation}", node.threshold)
-    return found
+            thresholds.setdefault(f"{format_sum(node.weights)} {relation}", node.threshold)
+    return thresholds
 
 
 def _span(levels: Sequence[float]) -> str:

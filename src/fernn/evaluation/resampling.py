@@ -67,53 +67,49 @@ CountDone = Callable[[int, int], None]
 
 
 def refit(
-    learner: Learner,
-    data: Dataset,
-    asked: Sequence[tuple[Resample, int]],
-    parts: int = 5,
-    keep: Path | None = None,
-    told: CountDone = lambda done, of: None,
-) -> Iterator[Refit]:
-    """One after the other, or several at once where the learner has an engine, and in the order asked for.
+    learner: Learner, data: Dataset, requests: Sequence[tuple[Resample, int]], parts: int = 5,
+    keep: Path | None = None, progress: CountDone = lambda done, of: None,
+) -> Iterator[Refit]:  # fmt: skip
+    """Refits, one after the other or in parallel where the learner has an engine, in the order asked for.
 
     Those in the file `keep` that this learner gave on these data are not made again, and new ones are added to it as
     soon as they are done. The seed of a fold is its number, of `parts`.
     """
     marks = _fingerprint_refits(learner, data, parts)
-    known = {} if keep is None else load_refits(keep, marks)
-    left = [each for each in dict.fromkeys(asked) if each not in known]
+    results = {} if keep is None else load_refits(keep, marks)
+    left = [each for each in dict.fromkeys(requests) if each not in results]
     fresh = _refit_all(learner, data, left, parts)
     yielded = False
-    for done, each in enumerate(asked):
-        told(done, len(asked))
-        while each not in known:
-            at, found = next(fresh)
-            known[at] = found
-            if keep is not None and found is not None:
-                append_line(keep, json.dumps({"about": marks[found.kind]} | asdict(found), ensure_ascii=False))
-        found = known[each]
-        if found is not None:
+    for done, each in enumerate(requests):
+        progress(done, len(requests))
+        while each not in results:
+            at, result = next(fresh)
+            results[at] = result
+            if keep is not None and result is not None:
+                append_line(keep, json.dumps({"about": marks[result.kind]} | asdict(result), ensure_ascii=False))
+        result = results[each]
+        if result is not None:
             yielded = True
-            yield found
+            yield result
     if not yielded:
         list(fresh)  # which ends in an error where all have failed
-    told(len(asked), len(asked))
+    progress(len(requests), len(requests))
 
 
 def _refit_all(
-    learner: Learner, data: Dataset, asked: Sequence[RefitKey], parts: int
+    learner: Learner, data: Dataset, requests: Sequence[RefitKey], parts: int
 ) -> Iterator[tuple[RefitKey, MaybeRefit]]:
     """As they are done; None is for what failed on an engine again and again, which is told and left out."""
     engine = engine_for(learner)
     if isinstance(engine, Local):
-        yield from ((each, _refit_once(learner, data, *each, parts)) for each in asked)
+        yield from ((each, _refit_once(learner, data, *each, parts)) for each in requests)
         return
     base = {"learner": learner_to_dict(learner), "parts": parts}
-    units = [Unit(base | {"kind": kind}, seed) for kind, seed in asked]
+    units = [Unit(base | {"kind": kind}, seed) for kind, seed in requests]
     failures = Failures(engine, "repeated fits")
 
-    def read(unit: Unit, found: Any) -> Refit:
-        repeat = _parse_refit(found)
+    def read(unit: Unit, content: Any) -> Refit:
+        repeat = _parse_refit(content)
         read_formula(repeat.formula, data)
         if (repeat.kind, repeat.seed) != (unit.settings["kind"], unit.seed):
             raise ValueError(f"it is of the {repeat.kind} of seed {repeat.seed}")
@@ -141,15 +137,15 @@ def refit_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -
 
 
 def _refit_once(learner: Learner, data: Dataset, kind: Resample, seed: int, parts: int) -> Refit:
-    train, held = resample(data, kind, seed, parts)
+    train, rest = resample(data, kind, seed, parts)
     with suppress_warnings():
         fit = learner.fit(train)
         if fit.ended == "interrupted":
             raise KeyboardInterrupt  # half a fit is none
         rule = fit.front.picked.formula
         least = min(entry.train for entry in fit.front)
-        test = None if held is None else error(rule, held)
-    return Refit(kind, seed, str(rule), least, test, 0 if held is None else len(held), fit.ended == "time limit")
+        test = None if rest is None else error(rule, rest)
+    return Refit(kind, seed, str(rule), least, test, 0 if rest is None else len(rest), fit.ended == "time limit")
 
 
 def resample(data: Dataset, kind: Resample, seed: int, parts: int = 5) -> tuple[Dataset, Dataset | None]:
@@ -172,14 +168,14 @@ def permute_labels(data: Dataset, seed: int) -> Dataset:
     cases = _group_indices(blocks(data))
     random = np.random.default_rng([seed, 7])
     for _ in range(100):
-        dealt: Any = labels.copy()
-        _permute_among([at for at in cases if len(np.unique(labels[at])) == 1], labels, dealt, random)
+        permuted: Any = labels.copy()
+        _permute_among([at for at in cases if len(np.unique(labels[at])) == 1], labels, permuted, random)
         for at in cases:
             if len(np.unique(labels[at])) > 1:  # its copies keep together, too
-                alike = [at[inside] for inside in _group_indices(same[at])]
-                _permute_among([each for each in alike if len(np.unique(labels[each])) == 1], labels, dealt, random)
-        if len(np.unique(dealt)) > 1:
-            return replace(data, labels=dealt)
+                alike = [at[same_group] for same_group in _group_indices(same[at])]
+                _permute_among([each for each in alike if len(np.unique(labels[each])) == 1], labels, permuted, random)
+        if len(np.unique(permuted)) > 1:
+            return replace(data, labels=permuted)
     raise DataError(f"{data.name}: its labels cannot be dealt anew, there are too few blocks of copies or groups.")
 
 
@@ -188,10 +184,10 @@ def _group_indices(numbers: Ints) -> list[Ints]:
     return [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
 
 
-def _permute_among(alike: list[Ints], labels: Any, dealt: Any, random: np.random.Generator) -> None:
+def _permute_among(alike: list[Ints], labels: Any, permuted: Any, random: np.random.Generator) -> None:
     """Gives the one label of each of these sets of cases to another of them."""
-    for at, other in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
-        dealt[at] = labels[alike[other][0]]
+    for at, source in zip(alike, random.permutation(len(alike)).tolist(), strict=True):
+        permuted[at] = labels[alike[source][0]]
 
 
 def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
@@ -204,16 +200,10 @@ def draw_bootstrap(data: Dataset, seed: int) -> tuple[Dataset, Dataset | None]:
         at = np.repeat(np.arange(len(data)), times)
         labels: Any = None if data.labels is None else data.labels[at]
         if not data.classes or len(np.unique(labels)) > 1:
-            many = isinstance(data.values, tuple)
-            taken = replace(
-                data,
-                values=tuple(data.values[i] for i in at) if many else data.values[at],
-                labels=labels,
-                cases=tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist())),
-                groups=None if data.groups is None else tuple(data.groups[i] for i in at),
-            )
+            names = tuple(f"{data.cases[case]} ({i})" for i, case in enumerate(at.tolist()))
+            drawn = data.subset(at, names)
             left = times == 0
-            return taken, data.subset(left) if left.any() else None
+            return drawn, data.subset(left) if left.any() else None
     raise DataError(f"{data.name}: too few blocks of copies or groups to draw from.")
 
 
@@ -221,8 +211,8 @@ def describe_limited(count: int, of: int) -> str:
     """What is added to a result of which some repeated fits were ended by their time limit; nothing where none was."""
     if not count:
         return ""
-    many = f"{count} of these {of} fits" if count < of else "these fits"
-    return f"; the time limit stopped {many}, so another machine may come to another result (--seconds allows more)"
+    affected = f"{count} of these {of} fits" if count < of else "these fits"
+    return f"; the time limit stopped {affected}, so another machine may come to another result (--seconds allows more)"
 
 
 def _fingerprint_refits(learner: Learner, data: Dataset, parts: int) -> dict[Resample, str]:
@@ -232,13 +222,13 @@ def _fingerprint_refits(learner: Learner, data: Dataset, parts: int) -> dict[Res
     except UnsupportedError:  # not one of fernn's own
         settings = type(learner).__qualname__
     kinds: tuple[Resample, ...] = get_args(Resample)
-    about = {kind: f"{settings} {data.fingerprint} {parts if kind == 'fold' else ''}" for kind in kinds}
-    return {kind: blake2b(text.encode(), digest_size=8).hexdigest() for kind, text in about.items()}
+    texts = {kind: f"{settings} {data.fingerprint} {parts if kind == 'fold' else ''}" for kind in kinds}
+    return {kind: blake2b(text.encode(), digest_size=8).hexdigest() for kind, text in texts.items()}
 
 
 def load_refits(path: Path, marks: Mapping[Resample, str]) -> dict[RefitKey, MaybeRefit]:
     """Those in the file that have the mark of their kind."""
-    found: dict[RefitKey, MaybeRefit] = {}
+    refits: dict[RefitKey, MaybeRefit] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -249,12 +239,12 @@ def load_refits(path: Path, marks: Mapping[Resample, str]) -> dict[RefitKey, May
             mark = content.pop("about", None)
             repeat = _parse_refit(content)
             if mark == marks[repeat.kind]:
-                found[repeat.kind, repeat.seed] = repeat
-    return found
+                refits[repeat.kind, repeat.seed] = repeat
+    return refits
 
 
 def _parse_refit(content: Any) -> Refit:
-    """One that was written as plain data; any of `plain.BROKEN` where it is none."""
+    """A refit from JSON; raises one of `MALFORMED_DATA` where it is none."""
     repeat = Refit(**as_object(content))
     as_int(repeat.seed), as_number(repeat.least), as_int(repeat.cases)
     test = as_number(0.0 if repeat.test is None else repeat.test)
@@ -273,7 +263,7 @@ BOOTSTRAPS = 50
 
 @dataclass(frozen=True)
 class Stability:
-    """What was learned from each drawing, beside the rule at hand."""
+    """The rules learned from bootstrap samples, compared with the rule at hand."""
 
     formula: Formula
     formulas: tuple[Formula, ...]
@@ -318,20 +308,20 @@ class Stability:
         )
 
     def to_json(self) -> dict[str, Any]:
-        told = {"formulas": [str(formula) for formula in self.formulas], "alike": list(self.alike)}
+        summary = {"formulas": [str(formula) for formula in self.formulas], "alike": list(self.alike)}
         shapes = [{"what": what, "share": share} for what, share in self.shapes]
-        return told | {"same": self.same, "agreement": self.agreement, "shapes": shapes, "limited": self.limited}
+        return summary | {"same": self.same, "agreement": self.agreement, "shapes": shapes, "limited": self.limited}
 
 
 def bootstrap(
     learner: Learner, data: Dataset, formula: Formula | str, bootstraps: int = BOOTSTRAPS, seed: int = 0,
-    keep: Path | None = None, told: CountDone = lambda done, of: None,
+    keep: Path | None = None, progress: CountDone = lambda done, of: None,
 ) -> Stability:  # fmt: skip
     """Learn from so many drawings of the data, and compare with the rule at hand."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    asked: Sequence[Any] = [("bootstrap", seed + i) for i in range(bootstraps)]
-    found = list(refit(learner, data, asked, keep=keep, told=told))
-    own, formulas = satisfied(formula, data), tuple(parse(each.formula) for each in found)
+    requests: Sequence[Any] = [("bootstrap", seed + i) for i in range(bootstraps)]
+    refits = list(refit(learner, data, requests, keep=keep, progress=progress))
+    own, formulas = satisfied(formula, data), tuple(parse(each.formula) for each in refits)
     alike = tuple(float((satisfied(each, data) == own).mean()) for each in formulas)
-    tests, limited = tuple(each.test for each in found), sum(each.limited for each in found)
+    tests, limited = tuple(each.test for each in refits), sum(each.limited for each in refits)
     return Stability(formula, formulas, alike, tests, limited)

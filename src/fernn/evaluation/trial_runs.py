@@ -67,7 +67,7 @@ def formula_shapes(size: int) -> tuple[Formula, ...]:
     )
 
 
-def search_shapes(made: TrialData, size: int, seed: int, limit: float) -> TrialResult:
+def search_shapes(data: TrialData, size: int, seed: int, limit: float) -> TrialResult:
     """Of every shape of this length the least training error, and the test error of the formula that has it.
 
     `limit` is for each shape.
@@ -75,22 +75,17 @@ def search_shapes(made: TrialData, size: int, seed: int, limit: float) -> TrialR
     began, cpu = perf_counter(), process_time()
     rows: list[list[Any]] = []
     for shape in formula_shapes(size):
-        fit = Enumerative(template=shape, folds=0, seed=seed, time_limit=limit).fit(made.train)
+        fit = Enumerative(template=shape, folds=0, seed=seed, time_limit=limit).fit(data.train)
         best = fit.front[len(fit.front) - 1]
         proved = fit.certificate is not None and fit.certificate.holds
-        test = score(parse(str(best.formula)), made.test).mcr
+        test = score(parse(str(best.formula)), data.test).mcr
         rows.append([str(shape), best.train, test, str(best.formula), proved])
     finest = min(rows, key=lambda row: row[1])
     return {
-        "mcr": finest[2],
-        "train": finest[1],
-        "formula": finest[3],
-        "found_length": length(parse(finest[3])),
-        "seconds": perf_counter() - began,
-        "cpu": process_time() - cpu,
-        "ended": "done" if all(row[4] for row in rows) else "time limit",
-        "shapes": rows,
-    }
+        "mcr": finest[2], "train": finest[1], "formula": finest[3], "found_length": length(parse(finest[3])),
+        "seconds": perf_counter() - began, "cpu": process_time() - cpu,
+        "ended": "done" if all(row[4] for row in rows) else "time limit", "shapes": rows,
+    }  # fmt: skip
 
 
 DIGITS = 12
@@ -98,49 +93,42 @@ DIGITS = 12
 
 
 def measure(unit: Trial, limit: float) -> TrialResult:
-    """What came of the unit, as plain data. The fit may take `limit` seconds."""
+    """The result of a trial, as plain data. The fit may take `limit` seconds."""
     with suppress_warnings():
-        made = load_trial_data(unit.data, unit.split)
-        found = _run_trial(unit, made, limit)
-    test = made.test
-    return found | {
-        "settings": describe_settings(unit, limit),
-        "limit": limit,
-        "cases": len(test),
-        "learned_on": len(made.train),
-        "trained_on": made.classes.fingerprint[:DIGITS],
-        "tested_on": test.fingerprint[:DIGITS],
+        data = load_trial_data(unit.data, unit.split)
+        result = _run_trial(unit, data, limit)
+    test = data.test
+    return result | {
+        "settings": describe_settings(unit, limit), "limit": limit, "cases": len(test), "learned_on": len(data.train),
+        "trained_on": data.classes.fingerprint[:DIGITS], "tested_on": test.fingerprint[:DIGITS],
         "floor": irreducible_error(test),
-    }
+    }  # fmt: skip
 
 
-def _run_trial(unit: Trial, made: TrialData, limit: float) -> TrialResult:
+def _run_trial(unit: Trial, data: TrialData, limit: float) -> TrialResult:
     if unit.method in BASELINES:
-        return _baseline(unit, made)
+        return _baseline(unit, data)
     if unit.method == SHAPES:
-        return search_shapes(made, unit.length, unit.seed, limit)
-    return _fit_method(unit, made, limit)
+        return search_shapes(data, unit.length, unit.seed, limit)
+    return _fit_method(unit, data, limit)
 
 
-def _fit_method(unit: Trial, made: TrialData, limit: float) -> TrialResult:
-    way = find_method(unit.method)
-    learner = way.make(unit.length, unit.seed, limit)
-    train = made.train if way.takes_real or not is_real(made.train) else sign_labels(made.train)
+def _fit_method(unit: Trial, data: TrialData, limit: float) -> TrialResult:
+    method = find_method(unit.method)
+    learner = method.make(unit.length, unit.seed, limit)
+    train = data.train if method.takes_real or not is_real(data.train) else sign_labels(data.train)
     began, cpu = perf_counter(), process_time()
     fit = fit_in_run(learner, train)
     seconds, busy = perf_counter() - began, process_time() - cpu
     last = fit.front[len(fit.front) - 1]
-    found = {
-        **_score_entry(choose_entry(fit.front, unit.length), made),
-        "seconds": seconds,
-        "cpu": busy,
-        "ended": fit.ended,
-        "last": _score_entry(last, made),
+    result = {
+        **_score_entry(choose_entry(fit.front, unit.length), data), "seconds": seconds, "cpu": busy,
+        "ended": fit.ended, "last": _score_entry(last, data),
         "front": [[entry.length, entry.train, _number(entry.validation), str(entry.formula)] for entry in fit.front],
-    }
+    }  # fmt: skip
     if isinstance(learner, PaperFernn) and not learner.quantised:
-        found["mixture"] = float(np.mean((output(learner, train, fit, made.test) >= 0) != made.test.positive))
-    return found | (_certificate_counts(fit) if isinstance(fit, ExactFit) else {})
+        result["mixture"] = float(np.mean((output(learner, train, fit, data.test) >= 0) != data.test.positive))
+    return result | (_certificate_counts(fit) if isinstance(fit, ExactFit) else {})
 
 
 def choose_entry(front: Front, longest: int) -> Entry:
@@ -151,35 +139,32 @@ def choose_entry(front: Front, longest: int) -> Entry:
     return short[select_entry(short)] if short else front[0]
 
 
-def _score_entry(entry: Entry, made: TrialData) -> TrialResult:
+def _score_entry(entry: Entry, data: TrialData) -> TrialResult:
     """The formula as it is printed, on traces it has not seen and on those it has."""
     formula = parse(str(entry.formula))
     return {
-        "mcr": score(formula, made.test).mcr,
-        "train": score(formula, made.classes).mcr,
-        "loss": entry.train,
-        "formula": str(entry.formula),
-        "found_length": length(formula),
-    }
+        "mcr": score(formula, data.test).mcr, "train": score(formula, data.classes).mcr, "loss": entry.train,
+        "formula": str(entry.formula), "found_length": length(formula),
+    }  # fmt: skip
 
 
 def _certificate_counts(fit: ExactFit) -> TrialResult:
-    found: TrialResult = {}
+    counts: TrialResult = {}
     if fit.certificate is not None:
-        found["certified"] = fit.certificate.holds
-        found["looked_at"] = sum(row["generated"] for row in fit.certificate.content["lengths"])
-        found["thresholds"] = fit.certificate.content["space"]["thresholds"]
+        counts["certified"] = fit.certificate.holds
+        counts["looked_at"] = sum(row["generated"] for row in fit.certificate.content["lengths"])
+        counts["thresholds"] = fit.certificate.content["space"]["thresholds"]
     if fit.rivals is not None:
-        found["ways"], found["all_ways"] = len(fit.rivals), fit.rivals.complete
-        found["formulas"] = sum(rival.count for rival in fit.rivals)
-    return found
+        counts["ways"], counts["all_ways"] = len(fit.rivals), fit.rivals.complete
+        counts["formulas"] = sum(rival.count for rival in fit.rivals)
+    return counts
 
 
-def _baseline(unit: Trial, made: TrialData) -> TrialResult:
+def _baseline(unit: Trial, data: TrialData) -> TrialResult:
     began, cpu = perf_counter(), process_time()
-    verdicts = BASELINES[unit.method].judged(made.classes, made.test, unit.seed)
+    verdicts = BASELINES[unit.method].judged(data.classes, data.test, unit.seed)
     seconds, busy = perf_counter() - began, process_time() - cpu
-    error = score_verdicts(verdicts, made.test.positive).mcr
+    error = score_verdicts(verdicts, data.test.positive).mcr
     return {"mcr": error, "seconds": seconds, "cpu": busy, "ended": "done", "formula": "", "found_length": 0}
 
 
@@ -201,17 +186,17 @@ def warm(unit: Trial) -> None:
         return
     _WARM.add((method, unit.data))
     with suppress(FernnError):  # whatever is wrong is told when the unit is measured
-        way, few = find_method(method), _few_traces(unit.data, unit.split)
-        if is_real(few) and not way.takes_real:
+        compared, few = find_method(method), _few_traces(unit.data, unit.split)
+        if is_real(few) and not compared.takes_real:
             few = sign_labels(few)
-        learner = way.make(WARM_LENGTH, 0, WARM_SECONDS)
+        learner = compared.make(WARM_LENGTH, 0, WARM_SECONDS)
         (replace(learner, epochs=8) if isinstance(learner, PaperFernn) else learner).fit(few)
 
 
 def _few_traces(data: str, split: str) -> Dataset:
-    made = load_trial_data(data, split)
-    good = made.classes.positive
-    return made.train.subset(np.sort([*np.flatnonzero(good)[:WARM_TRACES], *np.flatnonzero(~good)[:WARM_TRACES]]))
+    loaded = load_trial_data(data, split)
+    good = loaded.classes.positive
+    return loaded.train.subset(np.sort([*np.flatnonzero(good)[:WARM_TRACES], *np.flatnonzero(~good)[:WARM_TRACES]]))
 
 
 def measure_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> TrialResult:
@@ -242,11 +227,11 @@ def measure_all(
     engine = resolve_engine()
     if own := isinstance(engine, Local):
         engine = Processes(min(workers or cores(), len(units)), PATIENCE * limit + GRACE)
-    named = {unit.key: unit for unit in units}
+    by_key = {unit.key: unit for unit in units}
     work = [Work({"unit": asdict(unit), "limit": limit}, unit.seed) for unit in units]
     try:
-        for answer in run_units(engine, TASK, data, work, tries=TRIES, read=lambda unit, found: parse_result(found)):
-            unit = named[Trial(**answer.unit.settings["unit"]).key]
+        for answer in run_units(engine, TASK, data, work, tries=TRIES, read=lambda unit, row: parse_result(row)):
+            unit = by_key[Trial(**answer.unit.settings["unit"]).key]
             problem = answer.problem if answer.tries == 1 else answer.failure
             yield unit, answer.found if answer.problem is None else {"problem": problem}
     finally:
@@ -284,26 +269,26 @@ class TrialLog:
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):
             try:
-                found = parse_result(read_json(line), ())
-                unit = Trial(**{name: found.pop(name) for name in ("data", "split", "method", "length")})
+                result = parse_result(read_json(line), ())
+                unit = Trial(**{name: result.pop(name) for name in ("data", "split", "method", "length")})
                 as_text(unit.data), as_text(unit.split), as_text(unit.method), as_int(unit.length)
             except (FernnError, *MALFORMED_DATA) as error:
                 if number == len(lines):  # cut off while it was written
-                    write_text(path, "".join(f"{whole}\n" for whole in lines[:-1]))
+                    write_text(path, "".join(f"{complete}\n" for complete in lines[:-1]))
                     break
                 raise RunError(f"{path} line {number} is no run of a comparison. Mend or remove the line.") from error
-            ledger.runs[unit] = found
+            ledger.runs[unit] = result
         return ledger
 
     def has(self, unit: Trial, settings: str = "") -> bool:
         """Whether the unit was measured with these settings, by this version if that matters."""
-        found = self.runs.get(unit)
-        if found is None or found.get("settings", "") != settings:
+        result = self.runs.get(unit)
+        if result is None or result.get("settings", "") != settings:
             return False
-        return self.keep or found.get("source") == self.source
+        return self.keep or result.get("source") == self.source
 
-    def put(self, unit: Trial, found: TrialResult) -> None:
-        record = found | {"source": self.source, "load": round(os.getloadavg()[0], 1)}
+    def put(self, unit: Trial, result: TrialResult) -> None:
+        record = result | {"source": self.source, "load": round(os.getloadavg()[0], 1)}
         self.runs[unit] = record
         append_line(self.folder / RUNS, json.dumps({**asdict(unit), **record}))
 
@@ -318,8 +303,8 @@ class TrialLog:
 
     def of(self, method: str, data: str, length: int, splits: Iterable[str]) -> list[TrialResult]:
         """What was measured there, in the order of the splits."""
-        there = (self.runs.get(Trial(data, split, method, length)) for split in splits)
-        return [found for found in there if found is not None]
+        results = (self.runs.get(Trial(data, split, method, length)) for split in splits)
+        return [result for result in results if result is not None]
 
     def one(self, method: str, data: str, length: int, split: str) -> TrialResult | None:
         return next(iter(self.of(method, data, length, [split])), None)
@@ -327,22 +312,22 @@ class TrialLog:
     def uneven(self) -> list[str]:
         """The splits, as `ecg/3`, of which not all runs had the same traces; there should be none."""
         marks: dict[str, set[tuple[str, str]]] = {}
-        for unit, found in self.runs.items():
-            if "trained_on" in found:
-                marks.setdefault(f"{unit.data}/{unit.split}", set()).add((found["trained_on"], found["tested_on"]))
-        return [split for split, seen in marks.items() if len(seen) > 1]
+        for unit, result in self.runs.items():
+            if "trained_on" in result:
+                marks.setdefault(f"{unit.data}/{unit.split}", set()).add((result["trained_on"], result["tested_on"]))
+        return [split for split, fingerprints in marks.items() if len(fingerprints) > 1]
 
     @property
     def sources(self) -> list[str]:
-        return sorted({found["source"] for found in self.runs.values()})
+        return sorted({result["source"] for result in self.runs.values()})
 
     def write_table(self) -> Path:
         """All runs as CSV, without what does not fit in a table."""
         out = io.StringIO()
         writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        for unit, found in self._in_order():
-            cells = {**found, **asdict(unit)}
+        for unit, result in self._in_order():
+            cells = {**result, **asdict(unit)}
             writer.writerow({k: escape_cell(v) if isinstance(v, str) else v for k, v in cells.items()})
         path = self.folder / TABLE
         write_text(path, out.getvalue())
@@ -382,7 +367,7 @@ class TrialProgress:
 
 @dataclass(frozen=True)
 class TrialsOutcome:
-    """What came of it, and what did not."""
+    """The summary of a run of trials."""
 
     failed: tuple[str, ...]
     """Units without a result, each with the reason."""
@@ -408,14 +393,14 @@ def run_trials(
     failed: list[str] = []
     began, number, interrupted = monotonic(), 0, False
     try:
-        for number, (unit, found) in enumerate(measure_all(left, limit, workers, data), 1):
-            if "problem" in found:
-                failed.append(f"{unit.key}: {found['problem']}")
+        for number, (unit, result) in enumerate(measure_all(left, limit, workers, data), 1):
+            if "problem" in result:
+                failed.append(f"{unit.key}: {result['problem']}")
                 ledger.drop(unit)
             else:
-                ledger.put(unit, found)
-            watch(TrialProgress(unit, found, number, len(left), monotonic() - began))
+                ledger.put(unit, result)
+            watch(TrialProgress(unit, result, number, len(left), monotonic() - began))
     except KeyboardInterrupt:
         interrupted = True
-    made = number - len(failed)
-    return TrialsOutcome(tuple(failed), interrupted, len(left) - number, made, monotonic() - began)
+    succeeded = number - len(failed)
+    return TrialsOutcome(tuple(failed), interrupted, len(left) - number, succeeded, monotonic() - began)

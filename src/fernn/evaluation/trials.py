@@ -22,7 +22,7 @@ from ..runs.methods import FLAG_WORDS, setting_words, takes
 from ..semantics import robustness
 
 TrialResult = dict[str, Any]
-"""What came of a unit, as plain data."""
+"""The result of a trial, as plain data."""
 PAPER_SPLIT = "paper"
 """The paper's split: of each class the first rows for training."""
 
@@ -32,7 +32,7 @@ class Trial:
     """Which data, which split of them, which method, up to which length."""
 
     data: str
-    """A name that `tasks.task` knows, or the path of an NPZ file."""
+    """The name of a data set that `fernn.data.load` knows, or the path of an NPZ file."""
     split: str
     """`"paper"`, or the seed of a split that keeps copies and groups together."""
     method: str
@@ -56,23 +56,23 @@ NEEDED = ("mcr", "seconds", "cases", "learned_on", "found_length", "ended", "for
 
 
 def parse_result(content: Any, needed: tuple[str, ...] = NEEDED) -> TrialResult:
-    """What came of a unit, as others may have written it; any of `plain.BROKEN` where it is something else."""
-    found = as_object(content)
+    """The result of a trial, checked; raises one of `MALFORMED_DATA` where it is none."""
+    result = as_object(content)
     for name in needed:
-        found[name]
+        result[name]
     for name in SHARES:
-        if not 0 <= as_number(found.get(name, 0)) <= 1:
-            raise ValueError(f"{name} is a share, found {found[name]}")
+        if not 0 <= as_number(result.get(name, 0)) <= 1:
+            raise ValueError(f"{name} is a share, found {result[name]}")
     for name in SECONDS:
-        if not 0 <= as_number(found.get(name, 0)) < float("inf"):
-            raise ValueError(f"{name} are seconds, found {found[name]}")
+        if not 0 <= as_number(result.get(name, 0)) < float("inf"):
+            raise ValueError(f"{name} are seconds, found {result[name]}")
     for name in COUNTS:
-        as_int(found.get(name, 0))
+        as_int(result.get(name, 0))
     for name in TEXTS:
-        as_text(found.get(name, ""))
-    if found.get("formula"):
-        require_closed(parse(found["formula"]))
-    return found
+        as_text(result.get(name, ""))
+    if result.get("formula"):
+        require_closed(parse(result["formula"]))
+    return result
 
 
 CONTINUOUS = " continuous"
@@ -250,9 +250,9 @@ METHODS: dict[str, ComparedMethod] = {
 }
 
 
-def name_with_settings(method: str, given: Mapping[str, Any]) -> str:
+def name_with_settings(method: str, settings: Mapping[str, Any]) -> str:
     """A method with settings of its own, under the name that `compared` reads: `fernn --intervals --atoms linear`."""
-    return " ".join([method, *(word for key, value in given.items() for word in setting_words(key, value))])
+    return " ".join([method, *(word for key, value in settings.items() for word in setting_words(key, value))])
 
 
 def is_method(name: str) -> bool:
@@ -264,16 +264,16 @@ def _registered(name: str) -> ComparedMethod | None:
     """Of this name: one of the table, or a learner of the registry, such as one that another package brings."""
     if name in METHODS:
         return METHODS[name]
-    found = LEARNERS.get(name)
-    if found is None:
+    learner = LEARNERS.get(name)
+    if learner is None:
         return None
 
     def make(length: int, seed: int, limit: float) -> Learner:
-        wanted = {found.names.get("max_length", "max_length"): length, "seed": seed, "time_limit": limit}
-        made: Learner = found.kind(**{key: value for key, value in wanted.items() if key in found.defaults})
-        return made
+        wanted = {learner.names.get("max_length", "max_length"): length, "seed": seed, "time_limit": limit}
+        instance: Learner = learner.kind(**{key: value for key, value in wanted.items() if key in learner.defaults})
+        return instance
 
-    return ComparedMethod(make, found.line, takes_real=False)
+    return ComparedMethod(make, learner.line, takes_real=False)
 
 
 def find_method(name: str) -> ComparedMethod:
@@ -282,30 +282,30 @@ def find_method(name: str) -> ComparedMethod:
     plain = _registered(base)
     if plain is None:
         raise UnsupportedError(f"there is no method {base!r} to compare")
-    given = dict(_setting(word) for word in words)
-    if not given:
+    settings = dict(_setting(word) for word in words)
+    if not settings:
         return plain
-    return replace(plain, make=lambda length, seed, limit: replace(plain.make(length, seed, limit), **given))  # type: ignore[type-var]
+    return replace(plain, make=lambda length, seed, limit: replace(plain.make(length, seed, limit), **settings))  # type: ignore[type-var]
 
 
 def _setting(words: str) -> tuple[str, Any]:
     """`intervals` or `atoms linear`, a flag of the command line without its dashes, as a setting and its value."""
     flag, _, value = words.partition(" ")
-    said = {text: (key, given) for (key, given), text in FLAG_WORDS.items()}
+    by_words = {text: (key, value) for (key, value), text in FLAG_WORDS.items()}
     if not value:
-        return said[f"--{flag}"]
+        return by_words[f"--{flag}"]
     return flag.replace("-", "_"), value if value[:1].isalpha() else float(value)
 
 
-def missing_settings(methods: Iterable[str], given: Mapping[str, Any]) -> dict[str, str]:
+def missing_settings(methods: Iterable[str], settings: Mapping[str, Any]) -> dict[str, str]:
     """The methods that do not have all of these settings, each with what it lacks."""
-    found = {}
+    refused = {}
     for name in methods:
         kind = type(find_method(name).make(2, 0, 1.0))
-        missing = [setting_words(key, value) for key, value in given.items() if not takes(kind, key, value)]
+        missing = [setting_words(key, value) for key, value in settings.items() if not takes(kind, key, value)]
         if missing:
-            found[name] = f"{name} does not know {' '.join(missing[0])}"
-    return found
+            refused[name] = f"{name} does not know {' '.join(missing[0])}"
+    return refused
 
 
 def describe_settings(unit: Trial, limit: float) -> str:

@@ -50,29 +50,29 @@ class IdlePart:
 
     formula: Formula
     path: NodePath
-    said: str
+    description: str
 
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        return self.said
+        return self.description
 
 
 def idle_parts(formula: Formula | str, data: Dataset) -> tuple[IdlePart, ...]:
     """The parts that could be left out without changing a verdict; of nested ones the outermost."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    found: list[IdlePart] = []
+    idle: list[IdlePart] = []
     with suppress_warnings():
         verdicts = satisfied(formula, data)
         for path, node in _subformulas(formula):
-            if any(path[: len(part.path)] == part.path for part in found) or isinstance(node, Constant):
+            if any(path[: len(part.path)] == part.path for part in idle) or isinstance(node, Constant):
                 continue
             if any(
                 _same_verdicts(_at_last_sample(_replace_at(formula, path, value), formula), verdicts, data)
                 for value in (TRUE, FALSE)
             ):
-                found.append(IdlePart(node, path, _describe_part(node, data)))
-    return tuple(found)
+                idle.append(IdlePart(node, path, _describe_part(node, data)))
+    return tuple(idle)
 
 
 def remove_idle_parts(formula: Formula | str, data: Dataset) -> Formula:
@@ -85,11 +85,11 @@ def remove_idle_parts(formula: Formula | str, data: Dataset) -> Formula:
     with suppress_warnings():
         verdicts = satisfied(formula, data)
         while True:
-            tried = {_at_last_sample(simplify(each), formula) for each in _shorter(best)}
-            tried = {each for each in tried if length(each) < length(best) and _same_verdicts(each, verdicts, data)}
-            if not tried:
+            fewer = {_at_last_sample(simplify(each), formula) for each in _shorter(best)}
+            fewer = {each for each in fewer if length(each) < length(best) and _same_verdicts(each, verdicts, data)}
+            if not fewer:
                 return best
-            best = min(tried, key=lambda each: (length(each), -_margin(each, data), str(each)))
+            best = min(fewer, key=lambda each: (length(each), -_margin(each, data), str(each)))
 
 
 def _at_last_sample(changed: Formula, formula: Formula) -> Formula:
@@ -115,9 +115,9 @@ def _subformulas(formula: Formula, path: NodePath = ()) -> Iterator[tuple[NodePa
 def _replace_at(formula: Formula, path: NodePath, part: Formula) -> Formula:
     if not path:
         return part
-    inside = list(children(formula))
-    inside[path[0]] = _replace_at(inside[path[0]], path[1:], part)
-    return replace_children(formula, tuple(inside))
+    parts = list(children(formula))
+    parts[path[0]] = _replace_at(parts[path[0]], path[1:], part)
+    return replace_children(formula, tuple(parts))
 
 
 def _same_verdicts(formula: Formula, verdicts: Bools, data: Dataset) -> bool:
@@ -130,10 +130,10 @@ def _margin(formula: Formula, data: Dataset) -> float:
 
 def _describe_part(node: Formula, data: Dataset) -> str:
     if isinstance(node, Atom):
-        held = [bool(v) for row in satisfied(node, data, at="all") for v in np.unique(row)]
-        if all(held):
+        values = [bool(v) for row in satisfied(node, data, at="all") for v in np.unique(row)]
+        if all(values):
             return f"{node} is true at every sample"
-        if not any(held):
+        if not any(values):
             return f"{node} is true at no sample"
     return f"{node} changes no verdict"
 
@@ -184,9 +184,11 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
     formula = parse(formula) if isinstance(formula, str) else formula
     values = list(thresholds(formula))
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    found = []
+    slacks = []
     with suppress_warnings():
         for k, atom in enumerate(atoms):
+            if atom.predicate is not None:
+                continue  # true or false of a channel: it has no threshold to move
 
             def judge(to: float, cases: Ints, k: int = k) -> Bools:
                 moved = with_thresholds(formula, [*values[:k], to, *values[k + 1 :]])
@@ -195,21 +197,21 @@ def threshold_slack(formula: Formula | str, data: Dataset) -> tuple[Slack, ...]:
                 )
 
             ends = bracket(np.array(sorted([*atom_range(atom, data), atom.threshold])))
-            found.append(Slack(atom, *(last_equal_threshold(judge, atom.threshold, end, len(data)) for end in ends)))
-    return tuple(found)
+            slacks.append(Slack(atom, *(last_equal_threshold(judge, atom.threshold, end, len(data)) for end in ends)))
+    return tuple(slacks)
 
 
 def nearest_traces(formula: Formula | str, data: Dataset) -> tuple[NearestTrace, ...]:
     """On each side of the border the trace that is nearest to it; the side that has none is left out."""
     with suppress_warnings():
         values, holds = np.asarray(robustness(formula, data)), np.asarray(satisfied(formula, data))
-    found = []
+    nearest = []
     for side in (True, False):
         at = np.flatnonzero((holds == side) & np.isfinite(values))
         if at.size:
             i = int(at[np.argmin(np.abs(values[at]))])
-            found.append(NearestTrace(data.cases[i], float(values[i]), side))
-    return tuple(found)
+            nearest.append(NearestTrace(data.cases[i], float(values[i]), side))
+    return tuple(nearest)
 
 
 def last_equal_threshold(judge: ThresholdVerdicts, value: float, end: float, count: int) -> float | None:
@@ -222,9 +224,9 @@ def last_equal_threshold(judge: ThresholdVerdicts, value: float, end: float, cou
     near, far = _float_to_ordinal(value), _float_to_ordinal(end)
     while abs(far - near) > 1:
         middle = (near + far) // 2
-        here = differ[judge(_ordinal_to_float(middle), differ) != wanted[differ]]
-        if here.size:
-            far, differ = middle, here
+        still_differ = differ[judge(_ordinal_to_float(middle), differ) != wanted[differ]]
+        if still_differ.size:
+            far, differ = middle, still_differ
         else:
             near = middle
     return _ordinal_to_float(near)
@@ -232,6 +234,8 @@ def last_equal_threshold(judge: ThresholdVerdicts, value: float, end: float, cou
 
 def select_traces(data: Dataset, cases: Ints) -> Any:
     """The traces of some cases, read-only as those of a dataset are: the machine is compiled for these already."""
+    if data.categories or data.missing is not None:
+        return data.subset(cases)
     if isinstance(data.values, tuple):
         return tuple(data.values[i] for i in cases)
     if len(cases) == len(data):

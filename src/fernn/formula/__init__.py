@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 from .export import FORMATS, TARGETS, Target, export_formula, register_target
 from .expressions import Step
 from .laws import negation_normal_form
-from .measures import channels, direction, horizon, length, mirror, rename_channels, thresholds, with_thresholds
+from .measures import (
+    channels,
+    complexity,
+    direction,
+    horizon,
+    length,
+    mirror,
+    rename_channels,
+    thresholds,
+    with_thresholds,
+)
 from .nodes import (
     ALL_TIME,
     FALSE,
@@ -33,6 +43,8 @@ from .nodes import (
     WeakUntil,
     atom,
     interval,
+    is_in,
+    is_missing,
     walk,
 )
 from .parser import parse
@@ -99,6 +111,7 @@ __all__ = [
     "atoms_open",
     "channels",
     "choices",
+    "complexity",
     "direction",
     "exactly_length",
     "expand_template",
@@ -109,6 +122,8 @@ __all__ = [
     "from_json",
     "horizon",
     "interval",
+    "is_in",
+    "is_missing",
     "is_template",
     "length",
     "merge_template",

@@ -8,7 +8,10 @@
     mean(e, 2 s)  std(e, 20)          over a trailing window, the present sample included
     lowest(e, 2 s)  highest(e, 20)
     integral(e)                       over time, from the start of the trace
-    since(p)   count(p, 10 s)         how long ago p last held; how often it began to hold
+    since(p)   count(p, 10 s)         samples since p last held; how often it began to hold
+    since(p, s)                       seconds since p last held; since(p) <= 2 s is since(p, s) <= 2
+    is(mode, "LAND", "HOLD")          1 where the channel has one of these values, else -1
+    missing(x)                        1 where the channel has no value, else -1
 
 All of them look back, never ahead. What each gives at the start of a trace is in docs/semantics.md.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -103,6 +107,10 @@ class Signature:
     """Whether it is of a formula, not of an expression."""
     needs_step: bool = False
     """Whether it is per second."""
+    of_channel: bool = False
+    """Whether it is of a channel as it is, not of an expression."""
+    has_values: bool = False
+    """Whether values to compare with follow the channel."""
 
 
 FUNCTIONS: dict[str, Signature] = {
@@ -119,9 +127,15 @@ FUNCTIONS: dict[str, Signature] = {
     "integral": Signature(1, 1, needs_step=True),
     "since": Signature(1, 1, of_formula=True),
     "count": Signature(1, 1, "must", of_formula=True),
+    "is": Signature(1, 1, of_channel=True, has_values=True),
+    "missing": Signature(1, 1, of_channel=True),
 }
-PRODUCT, QUOTIENT = "*", "/"
-_OPERATIONS = {PRODUCT: Signature(2, 2), QUOTIENT: Signature(2, 2)}
+IS, MISSING = "is", "missing"
+PRODUCT, QUOTIENT, ELAPSED = "*", "/", "elapsed"
+"""What is written with signs, and `since` in a unit of time, which is that of its lag; its own name is not written."""
+_OPERATIONS = {
+    PRODUCT: Signature(2, 2), QUOTIENT: Signature(2, 2), ELAPSED: Signature(1, 1, "must", of_formula=True),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +145,8 @@ class Call:
     function: str
     arguments: tuple[Sum | Formula, ...]
     lag: Lag | None = None
+    values: tuple[Value, ...] = ()
+    """Of `is`: texts or numbers, in order and each once."""
 
     def __post_init__(self) -> None:
         known = (FUNCTIONS | _OPERATIONS).get(self.function)
@@ -139,14 +155,24 @@ class Call:
         count, name = len(self.arguments), self.function
         if count < known.least or (known.most is not None and count > known.most):
             wanted = f"{known.least}" if known.most == known.least else f"{known.least} or more"
-            raise FormulaError(f"{name} takes {wanted} expression{'s' * (known.least > 1)}, found {count}")
+            what = f"{'formula' if known.of_formula else 'expression'}{'s' * (known.least > 1)}"
+            lag = f"; then comes how far to look back, as in {name}({_EXAMPLE[known.of_formula]}, 2 s)"
+            raise FormulaError(f"{name} takes {wanted} {what}, found {count}{lag if known.lag != 'none' else ''}")
         if known.lag == "must" and self.lag is None:
             raise FormulaError(f"{name} needs how far to look back, as in {name}({_EXAMPLE[known.of_formula]}, 2 s)")
         if known.lag == "none" and self.lag is not None:
             raise FormulaError(f"{name} takes no time to look back, found {self.lag}")
+        if name == ELAPSED and self.lag != Lag(1, self.lag.unit if self.lag and self.lag.unit else "s"):
+            raise FormulaError(f"the time since something held is told in a unit of {', '.join(SECONDS)}")
         if any(isinstance(each, Sum) == known.of_formula for each in self.arguments):
             what = "a formula, as in since(x > 3)" if known.of_formula else "expressions such as x - y"
             raise FormulaError(f"{name} is of {what}")
+        if known.of_channel and not (isinstance(self.arguments[0], Sum) and self.arguments[0].is_channel):
+            raise FormulaError(f"{name} is of one channel, as in {_EXAMPLES[name]}")
+        if known.has_values != bool(self.values):
+            told = "needs a value to compare with" if known.has_values else "takes no values"
+            raise FormulaError(f"{name} {told}")
+        object.__setattr__(self, "values", _sort_values(self.values))
         self._check_direction()
 
     def _check_direction(self) -> None:
@@ -170,6 +196,17 @@ class Call:
         return tuple(dict.fromkeys(name for names in found for name in names))
 
     @property
+    def is_predicate(self) -> bool:
+        """Whether it is true or false of a channel: 1 or -1."""
+        return self.function in (IS, MISSING)
+
+    @property
+    def channel(self) -> str:
+        """The one channel of `is` and `missing`."""
+        (name,) = self.channels
+        return name
+
+    @property
     def is_per_second(self) -> bool:
         return self.function in FUNCTIONS and FUNCTIONS[self.function].needs_step
 
@@ -184,7 +221,10 @@ class Call:
         return tuple(each for each in self.arguments if isinstance(each, Sum))
 
 
+_EXAMPLES = {IS: 'is(mode, "LAND")', MISSING: "missing(x)"}
 _EXAMPLE = {False: "x", True: "x > 3"}
+Value = str | float
+"""What `is` compares with: a text for a channel of categories, a number for one of numbers."""
 Term = str | Call
 """A channel, or a function."""
 Weights = tuple[tuple[Term, float], ...]
@@ -213,12 +253,35 @@ class Sum:
     def channels(self) -> tuple[str, ...]:
         return channels_of_weights(self.weights)
 
+    @property
+    def is_channel(self) -> bool:
+        """Whether it is one channel and nothing else."""
+        if len(self.weights) != 1 or self.constant:
+            return False
+        ((term, weight),) = self.weights
+        return isinstance(term, str) and weight == 1
+
     def plus(self, other: Sum, factor: float = 1.0) -> Sum:
         more = tuple((term, factor * weight) for term, weight in other.weights)
         return Sum((*self.weights, *more), self.constant + factor * other.constant)
 
     def times(self, factor: float) -> Sum:
         return Sum(tuple((term, factor * weight) for term, weight in self.weights), factor * self.constant)
+
+
+def _sort_values(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Texts or numbers, in order and each once."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) not in (0, len(values)):
+        raise FormulaError("a channel is compared with texts or with numbers, not with both")
+    for value in values:
+        if isinstance(value, str):
+            if not value or value.encode("utf-8", "replace").decode() != value:
+                raise FormulaError(f"a category is a non-empty text, found {value!r}")
+        elif isinstance(value, bool) or not isfinite(value):
+            raise FormulaError(f"a channel is compared with finite numbers or with texts, found {value!r}")
+    numbers = {float(value) + 0.0 for value in values if not isinstance(value, str)}
+    return tuple(sorted(numbers) if not texts else sorted(set(texts)))
 
 
 def merge_weights(weights: Weights) -> Weights:
@@ -274,30 +337,48 @@ def calls_of(weights: Weights) -> Iterator[Call]:
             yield term
 
 
+def samples_to_time(call: Call, step: Step | None) -> Fraction:
+    """Of `since` in a unit of time: what one sample is in that unit, exactly.
+
+    So 3 samples of 0.1 s are 0.3 s, the float that is written so, not 3 times the float 0.1.
+    """
+    if step is None or call.lag is None or call.lag.unit is None:
+        raise FormulaError(f"{call} is a time, and {UNKNOWN_STEP}")
+    return Fraction(step.seconds) / Fraction(SECONDS[call.lag.unit])
+
+
 def reach(call: Call, step: Step | None) -> float:
     """How many samples back of the judged one its value can depend on; infinite where it is not bounded or not known.
 
     Integrals and `since` depend on all of the past, a time on so many samples as the step says.
     """
+    from .measures import horizon
+
+    inside = [reach(each, step) for part in call.sums for each in calls_of(part.weights)]
+    inside += [horizon(part)[0] for part in call.arguments if not isinstance(part, Sum)]
+    return own_reach(call, step) + max(inside, default=0.0)
+
+
+def own_reach(call: Call, step: Step | None) -> float:
+    """As `reach`, of the function itself: that of which it is a function is not looked at."""
     if call.lag is not None and call.lag.unit is not None and step is None:
         return float("inf")
-    inner = max((reach(each, step) for part in call.sums for each in calls_of(part.weights)), default=0.0)
     match call.function:
-        case "integral" | "since":
+        case "integral" | "since" | "elapsed":
             return float("inf")
         case "diff":
-            return inner + (1 if call.lag is None else call.lag.samples(step))
+            return 1 if call.lag is None else call.lag.samples(step)
         case "rate":
-            return inner + 1
+            return 1
         case "mean" | "std" | "lowest" | "highest" | "count":
             assert call.lag is not None
-            return inner + call.lag.samples(step) - (call.function != "count")
-    return inner
+            return call.lag.samples(step) - (call.function != "count")
+    return 0
 
 
 def looks_back(call: Call) -> bool:
     """Whether it depends on more than the sample itself; that of which it is a function is not looked at."""
-    return call.function not in (PRODUCT, QUOTIENT, "abs", "min", "max", "norm")
+    return call.function not in (PRODUCT, QUOTIENT, "abs", "min", "max", "norm", IS, MISSING)
 
 
 def require_plain(formula: Any, what: str) -> None:

@@ -70,6 +70,8 @@ RELATIONS: dict[str, Relation] = {">=": ">=", ">": ">", "<=": "<=", "<": "<", "�
 FLIPPED: dict[Relation, Relation] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 INFINITY_WORDS = ("inf", "infinity", "oo", "∞")
 UNION = ("u", "∪")
+PRESENT = "present"
+"""Before a channel in parentheses: that there is a value, the opposite of the function `missing`."""
 
 CONTEXTUAL = frozenset(word for word, node in OPERATORS.items() if node in (WeakUntil, Release, WeakSince, Trigger))
 """Operators where one can stand, after a formula; elsewhere names of channels, which need no quotes."""

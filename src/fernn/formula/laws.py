@@ -43,6 +43,7 @@ from .nodes import (
     WeakSince,
     WeakUntil,
     interval,
+    is_in,
 )
 
 _DUAL: dict[type[Formula], type[Formula]] = {
@@ -308,6 +309,24 @@ def _as_float32(number: float) -> float:
         return inf if number > 0 else -inf
 
 
+def join_values(node: Formula) -> Formula | None:
+    """mode == "A" | mode == "B"  ->  mode in {"A", "B"},  mode != "A" & mode != "B"  ->  mode not in {"A", "B"}"""
+    if not isinstance(node, (And, Or)):
+        return None
+    kept: dict[object, Formula] = {}
+    parts = operands(node, type(node))
+    for part in parts:
+        asked = part.predicate if isinstance(part, Atom) and part.is_strict == isinstance(node, And) else None
+        if asked is None or not asked.values:
+            kept[part] = part
+            continue
+        key = asked.channel, isinstance(asked.values[0], str)
+        known = kept.get(key)
+        before = known.predicate.values if isinstance(known, Atom) and known.predicate is not None else ()
+        kept[key] = is_in(asked.channel, (*before, *asked.values), isinstance(node, And))
+    return reduce(type(node), kept.values()) if len(kept) < len(parts) else None
+
+
 def negated_cause(node: Formula) -> Formula | None:
     """!a -> b  ->  a | b (for the negations that stay)"""
     match node:
@@ -327,6 +346,7 @@ OPERATOR_LAWS: tuple[Law, ...] = (
     factor_operators,
     join_windows,
     absorb,
+    join_values,
     negated_cause,
 )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Literal, assert_never
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import Call, Sum, Term, looks_back, reach
+from .expressions import MISSING, Call, Sum, Term, Weights, looks_back, reach
 from .nodes import (
     FUTURE,
     PAST,
@@ -46,7 +47,8 @@ _MIRROR |= {future: past for past, future in _MIRROR.items()}
 def length(formula: Formula) -> int:
     """Atoms and operators, as the paper counts: `F (x >= c & y >= d)` has length 4.
 
-    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. An open atom is an atom; a
+    A negation that sits on an atom is part of the atom: `!(x <= c)` is `x > c`. A function counts as one more, but for
+    those of `mode == "LAND"` and `missing(x)`, which are atoms as others are. An open atom is an atom; a
     choice is as long as its longest option. Around a formula without temporal operators, `O[0,0]` (`F[0,0]`) only says
     at which sample it is judged, and is not counted.
     """
@@ -60,7 +62,7 @@ def node_count(formula: Formula) -> int:
     """As `length`, with every operator counted."""
     match formula:
         case Not(Atom() as atom) | (Atom() as atom):
-            return 1 + sum(map(_call_count, atom.calls))
+            return 1 + (atom.predicate is None) * sum(map(call_length, atom.calls))
         case Not(AnyAtom()):
             return 1
         case AnyOf():
@@ -68,9 +70,23 @@ def node_count(formula: Formula) -> int:
     return 1 + sum(node_count(child) for child in children(formula))
 
 
-def _call_count(call: Call) -> int:
+def call_length(call: Call) -> int:
     """A function counts as one, with the formula that it is of."""
     return 1 + sum(node_count(part) for part in call.arguments if not isinstance(part, Sum))
+
+
+def complexity(formula: Formula) -> int:
+    """What a person has to take in: the length, finite ends of windows but 0, further pieces of them and terms of sums.
+
+    So `G[124,125]u[340,340] (x - y <= 1)` has 2 + 4 + 1 + 1, where its length is 2.
+    """
+    more = 0
+    for node in walk(formula):
+        if isinstance(node, (*PAST, *FUTURE)) and not node.over.is_open:
+            more += sum((start > 0) + (end < inf) for start, end in node.over) + len(node.over.spans) - 1
+        elif isinstance(node, Atom):
+            more += len(node.weights) - 1 + sum(len(each.weights) - 1 for call in node.calls for each in call.sums)
+    return length(formula) + more
 
 
 def _template_length(formula: Formula, known: dict[int, int]) -> int:
@@ -106,15 +122,38 @@ def direction(formula: Formula) -> Direction:
     return "past" if past else "future" if future else "now"
 
 
-def channels(formula: Formula) -> tuple[str, ...]:
-    """The channels it names, in the order of their first mention."""
-    named = (node.channels for node in walk(formula) if isinstance(node, (Atom, AnyAtom)))
+def channels(formula: Formula, values_only: bool = False) -> tuple[str, ...]:
+    """The channels it names, in the order of their first mention.
+
+    With `values_only` not those of which it asks only whether they are missing.
+    """
+    nodes = [node for node in walk(formula) if isinstance(node, (Atom, AnyAtom))]
+    if not values_only:
+        return tuple(dict.fromkeys(name for node in nodes for name in node.channels))
+    named = (node.channels if isinstance(node, AnyAtom) else _value_channels(node.weights) for node in nodes)
     return tuple(dict.fromkeys(name for names in named for name in names))
+
+
+def _value_channels(weights: Weights) -> Iterator[str]:
+    for term, _ in weights:
+        if isinstance(term, str):
+            yield term
+        elif term.function != MISSING:
+            for part in term.arguments:
+                yield from _value_channels(part.weights) if isinstance(part, Sum) else channels(part, values_only=True)
 
 
 def has_calls(formula: Formula) -> bool:
     """Whether an atom reads a function, not channels only."""
     return any(isinstance(node, Atom) and any(isinstance(t, Call) for t, _ in node.weights) for node in walk(formula))
+
+
+def quantity(atom: Atom) -> tuple[Weights, float]:
+    """What an atom compares, and its factor: of `2*diff(x) <= 4` `diff(x)` and 2, of several terms the sum and 1."""
+    if len(atom.weights) > 1:
+        return atom.weights, 1.0
+    ((term, weight),) = atom.weights
+    return ((term, 1.0),), weight
 
 
 def needs_step(formula: Formula) -> bool:
@@ -234,7 +273,7 @@ def _rename(term: Term, names: Mapping[str, str]) -> Term:
             return Sum(tuple((_rename(each, names), weight) for each, weight in part.weights), part.constant)
         return rename_channels(part, {name: new for name, new in names.items() if name in channels(part)})
 
-    return Call(term.function, tuple(map(changed, term.arguments)), term.lag)
+    return replace(term, arguments=tuple(map(changed, term.arguments)))
 
 
 def rename_channels(formula: Formula, names: Mapping[str, str]) -> Formula:

@@ -2,6 +2,7 @@
 
     true  false                       constants
     x >= 3.2   2*x - diff(y) < 1      atoms: sums of channels and of functions of them
+    mode == "LAND"   missing(x)       atoms that ask for a category, or whether there is a value
     !a   a & b   a | b   a -> b       Boolean operators
     O a   H a   a S b                 past: Once, Historically, Since
     a B b   a T b                     past: WeakSince, Trigger
@@ -21,7 +22,7 @@ from math import inf, isfinite, isinf
 from typing import Any, Literal, assert_never, get_args
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import Call, Weights, calls_of, channels_of_weights, merge_weights
+from .expressions import ELAPSED, IS, MISSING, Call, Sum, Value, Weights, calls_of, channels_of_weights, merge_weights
 
 Span = tuple[int, float]
 """First and last sample, both included; the last may be `inf`."""
@@ -226,6 +227,25 @@ class Atom(FormulaNode):
         return tuple(dict.fromkeys(calls_of(self.weights)))
 
     @property
+    def predicate(self) -> Call | None:
+        """The `is` or `missing` that it asks for, as `mode == "LAND"` and `present(x)` do; None of other atoms.
+
+        With the relation `>=` it holds where that does, with `<` where it does not.
+        """
+        ((term, weight), *more) = self.weights
+        if isinstance(term, str) or more or weight != 1 or self.threshold or self.relation not in (">=", "<"):
+            return None
+        return term if term.is_predicate else None
+
+    @property
+    def time_unit(self) -> str | None:
+        """That of its threshold, where it compares the time since something held: `since(p) <= 2 s`."""
+        term = self.weights[0][0]
+        if len(self.weights) > 1 or not isinstance(term, Call) or term.function != ELAPSED or term.lag is None:
+            return None
+        return term.lag.unit
+
+    @property
     def is_strict(self) -> bool:
         return self.relation in (">", "<")
 
@@ -237,6 +257,20 @@ class Atom(FormulaNode):
 def atom(channel: str, relation: Relation, threshold: float) -> Atom:
     """`atom("x", ">=", 3.2)`: the usual atom, one channel."""
     return Atom(((channel, 1.0),), relation, threshold)
+
+
+def is_in(channel: str, values: Iterable[Value], negated: bool = False) -> Atom:
+    """`mode in {"HOLD", "LAND"}`, of one value `mode == "LAND"`; negated `not in` and `!=`."""
+    return _ask(Call(IS, (Sum(((channel, 1.0),)),), values=tuple(values)), negated)
+
+
+def is_missing(channel: str, negated: bool = False) -> Atom:
+    """`missing(x)`; negated `present(x)`."""
+    return _ask(Call(MISSING, (Sum(((channel, 1.0),)),)), negated)
+
+
+def _ask(predicate: Call, negated: bool) -> Atom:
+    return Atom(((predicate, 1.0),), "<" if negated else ">=", 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,13 @@ formula  :=  prefix formula | formula infix formula | '(' formula ')' | atom | t
           |  '{' formula {; formula} '}'                     one of these
 prefix, infix := word [window] | '?{' word [window] {, word [window]} '}' [window]
 atom     :=  side relation side [relation side]       0 <= x <= 5 is two atoms
+          |  channel (== | !=) value | channel [not] in '{' value {, value} '}' | (missing | present) '(' channel ')'
           |  hole ['{' {channel | relation} '}']
-side     :=  sum | hole                               v <= ?c is an open threshold
+side     :=  sum | hole | number unit                 v <= ?c is an open threshold, since(p) <= 2 s has a unit
 sum      :=  term {(+|-) term},  term := factor {(*|/) factor}
 factor   :=  number | channel | - factor | '(' sum ')' | function '(' {sum | formula} [, number [unit]] ')'
+          |  is '(' channel {, value} ')'
+value    :=  text in double quotes | [-] number
 window   :=  span {u span} | '[' hole ['*' pieces] [limits {u limits}] ']'
 span     :=  '[' from [, to] ']',  with ')' for one sample less
 
@@ -24,7 +27,7 @@ from math import inf, isinf
 from typing import TypeVar
 
 from ..errors import FormulaError, excerpt
-from .expressions import FUNCTIONS, Call, Lag, Sum, divide, multiply
+from .expressions import ELAPSED, FUNCTIONS, MISSING, SECONDS, Call, Lag, Sum, Value, divide, multiply
 from .grammar import (
     ANY_INFIX,
     CONSTANTS,
@@ -33,6 +36,7 @@ from .grammar import (
     INFIX,
     OPERATORS,
     PREFIX,
+    PRESENT,
     RELATIONS,
     TIGHTEST,
     TIMED,
@@ -53,7 +57,10 @@ from .nodes import (
     Relation,
     Span,
     children,
+    is_in,
+    is_missing,
 )
+from .printer import format_value, quote_name
 from .tokens import Token, TokenStream
 
 Inside = TypeVar("Inside")
@@ -156,7 +163,15 @@ def _parse_number(stream: TokenStream) -> float:
     return value
 
 
-_Side = Sum | Token
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """`2 s`, on one side of a comparison with `since`."""
+
+    amount: float
+    unit: Token
+
+
+_Side = Sum | Token | _Time
 
 
 def _parse_comparison(stream: TokenStream) -> Formula:
@@ -164,10 +179,18 @@ def _parse_comparison(stream: TokenStream) -> Formula:
     start = stream.next
     if start.kind == "hole" and not stream.among(RELATIONS, beyond=1):
         return _parse_open_atom(stream)
+    if stream.sees(MISSING, PRESENT) and stream.sees("(", beyond=1) and not _opens_expression(stream, 1):
+        return _parse_missing(stream)
     sides, relations = [_parse_side(stream, "a formula")], []
+    if stream.sees("==", "!=") or stream.sees("in", beyond=int(stream.sees("not"))):
+        return _parse_membership(stream, sides[0], start)
     while stream.among(RELATIONS):
         relations.append(_parse_relation(stream))
+        _check_order(stream, start, sides[-1])
         sides.append(_parse_side(stream, "a number"))
+    if not relations and start.kind == "name" and stream.sees("(") and stream.tokens[stream.place - 1] is start:
+        hint = stream.suggestion() or f"functions are {', '.join(FUNCTIONS)}"
+        stream.fail(f"there is no function or operator {excerpt(start.text)!r}", start.at, hint)
     if not relations:
         stream.unexpected(f"a comparison such as >= after {stream.tokens[stream.place - 1]}")
     if len(relations) > 2:
@@ -176,12 +199,84 @@ def _parse_comparison(stream: TokenStream) -> Formula:
     return atoms[0] if len(atoms) == 1 else And(*atoms)
 
 
+def _parse_missing(stream: TokenStream) -> Atom:
+    word = stream.take()
+    return is_missing(_parse_call_of_channel(stream), word.text == PRESENT)
+
+
+def _parse_call_of_channel(stream: TokenStream) -> str:
+    """The channel in parentheses."""
+    opening = stream.take()
+    name = _parse_channel(stream, "a channel")
+    _close_call(stream, opening, "')'")
+    return name
+
+
+def _parse_membership(stream: TokenStream, side: _Side, start: Token) -> Atom:
+    """`mode == "LAND"`, `gear not in {1, 2}`, of which the channel has been read."""
+    if not isinstance(side, Sum) or not side.is_channel:
+        told = "== and in compare one channel with texts or numbers"
+        stream.fail(told, start.at, "for an expression write x + y >= 3 & x + y <= 3, or one of the two")
+    negated = stream.sees("!=", "not")
+    many = stream.take().text in ("in", "not")
+    if many:
+        if negated:
+            stream.take()
+        if not stream.sees("{"):
+            stream.fail(f'expected the values in braces, as in {{"LAND", "HOLD"}}, found {stream.next}')
+        opening = stream.take()
+    values = [_parse_value(stream)]
+    while many and stream.sees(","):
+        stream.take()
+        values.append(_parse_value(stream))
+    if many:
+        _close_call(stream, opening, "',' and another value, or '}'", "}")
+    try:
+        return is_in(side.channels[0], values, negated)
+    except FormulaError as error:
+        stream.fail(error.message, start.at)
+
+
+def _parse_value(stream: TokenStream) -> Value:
+    """A text in double quotes, or a number."""
+    sign = 1.0
+    if stream.sees("-"):
+        stream.take()
+        sign = -1.0
+    token = stream.next
+    if token.kind == "number":
+        return sign * _parse_number(stream)
+    if token.kind == "quoted" and sign > 0:
+        return stream.take().text
+    if token.kind == "name":
+        hint = f'a text goes in double quotes: "{excerpt(token.text)}"; two channels are compared with >= and <='
+        stream.fail(f"expected a text or a number, found {token}", hint=hint)
+    stream.unexpected("a text in double quotes, or a number")
+
+
+def _check_order(stream: TokenStream, start: Token, left: _Side) -> None:
+    """That `mode < "LAND"` is an error: what needs no quotes as the name of a channel was meant as a text."""
+    text, after = stream.next, stream.tokens[min(stream.place + 1, len(stream.tokens) - 1)]
+    if start.kind != "name" or not isinstance(left, Sum) or not left.is_channel or text.kind != "quoted":
+        return
+    if after.text in ("+", "-", "*", "/") or quote_name(text.text) != text.text:
+        return
+    shown, name = format_value(excerpt(text.text)), excerpt(start.text)
+    hint = f"write {name} == {shown}, {name} != {shown} or {name} in {{{shown}, ...}}; "
+    stream.fail(f"texts have no order, found {shown}", hint=f"{hint}a channel of that name goes without quotes here")
+
+
 def _parse_relation(stream: TokenStream) -> Relation:
     return RELATIONS[stream.take().text]
 
 
 def _parse_side(stream: TokenStream, wanted: str) -> _Side:
-    return stream.take() if stream.next.kind == "hole" else _parse_sum(stream, wanted)
+    if stream.next.kind == "hole":
+        return stream.take()
+    total = _parse_sum(stream, wanted)
+    if not total.weights and stream.next.kind == "name" and stream.among(SECONDS):
+        return _Time(total.constant, stream.take())
+    return total
 
 
 def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Side, at: int) -> Formula:
@@ -189,6 +284,11 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
         return _make_open_threshold(stream, right, FLIPPED[relation], left)
     if isinstance(right, Token):
         return _make_open_threshold(stream, left, relation, right)
+    if isinstance(left, _Time):  # 2 s >= since(p)  is  since(p) <= 2 s
+        left, relation, right = right, FLIPPED[relation], left
+    if isinstance(right, _Time):
+        return _make_time_bound(stream, left, relation, right)
+    assert not isinstance(left, _Time)
     if not left.weights and right.weights:  # 3 <= x  is  x >= 3
         left, relation, right = right, FLIPPED[relation], left
     weights = (*left.weights, *((term, -weight) for term, weight in right.weights))
@@ -196,6 +296,16 @@ def _make_atom(stream: TokenStream, left: _Side, relation: Relation, right: _Sid
         return Atom(weights, relation, right.constant - left.constant)
     except FormulaError as error:
         stream.fail(error.message, at)
+
+
+def _make_time_bound(stream: TokenStream, bounded: _Side, relation: Relation, time: _Time) -> Atom:
+    """`since(p) <= 2 s`"""
+    if isinstance(bounded, Sum) and len(bounded.weights) == 1 and not bounded.constant:
+        ((term, weight),) = bounded.weights
+        if isinstance(term, Call) and term.function == "since":
+            elapsed = Call(ELAPSED, term.arguments, Lag(1, time.unit.text))
+            return Atom(((elapsed, weight),), relation, time.amount)
+    stream.fail("only since(...), alone on its side, is compared with a time", time.unit.at, "leave the unit out")
 
 
 def _make_open_threshold(stream: TokenStream, bounded: _Side, relation: Relation, hole: Token) -> AnyAtom:
@@ -241,10 +351,9 @@ def _parse_sum(stream: TokenStream, wanted: str) -> Sum:
 
 
 def _parse_product(stream: TokenStream, wanted: str) -> Sum:
-    start = stream.next.at
     total = _parse_factor(stream, wanted)
     while stream.sees("*", "/"):
-        operator = stream.take().text
+        operator, start = stream.take().text, stream.next.at
         try:
             total = (multiply if operator == "*" else divide)(total, _parse_factor(stream, "a channel"))
         except FormulaError as error:
@@ -265,44 +374,79 @@ def _parse_factor(stream: TokenStream, wanted: str) -> Sum:
         inner = _read_deeper(stream, lambda: _parse_sum(stream, "an expression"))
         _close_call(stream, opening, "an operator such as +, or ')'")
         return inner
-    if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream):
+    if stream.sees(PRESENT) and stream.sees("(", beyond=1):
+        stream.take()
+        return Sum(((Call(MISSING, (Sum(((_parse_call_of_channel(stream), 1.0),)),)), -1.0),))
+    if stream.next.kind == "name" and stream.sees("(", beyond=1) and _is_call(stream, wanted):
         return Sum(((_parse_call(stream), 1.0),))
     return Sum(((_parse_channel(stream, wanted), 1.0),))
 
 
-def _is_call(stream: TokenStream) -> bool:
-    """Whether the word before a parenthesis is a function, or was meant as one: what follows compares or computes."""
+def _is_call(stream: TokenStream, wanted: str) -> bool:
+    """Whether the word before a parenthesis is a function, or was meant as one: it stands in an expression, or what
+    follows compares or computes."""
     if stream.next.text in FUNCTIONS:
         return True
-    return not is_reserved(stream.next.text) and _opens_expression(stream, 1)
+    return not is_reserved(stream.next.text) and (wanted != "a formula" or _opens_expression(stream, 1))
 
 
 def _parse_call(stream: TokenStream) -> Call:
     name, opening = stream.take(), stream.take()
     known = FUNCTIONS.get(name.text)
     if known is None:
-        close = get_close_matches(name.text.lower(), FUNCTIONS, 1, 0.6)
+        word = name.text.lower()
+        close = [ELSEWHERE[word]] if word in ELSEWHERE else get_close_matches(word, FUNCTIONS, 1, 0.6)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FUNCTIONS)}"
         stream.fail(f"there is no function {excerpt(name.text)!r}", name.at, hint)
     inside: list[Sum | Formula] = []
-    lag = None
+    values: list[Value] = []
+    lag, function = None, name.text
     while True:
-        if inside and known.lag != "none" and stream.next.kind == "number":
+        if inside and known.has_values:
+            values.append(_parse_value(stream))
+        elif inside and function == "since" and stream.among(SECONDS):  # since(p, s)
+            function, lag = ELAPSED, Lag(1, stream.take().text)
+        elif inside and stream.next.kind == "number" and (known.lag != "none" or stream.among(SECONDS, beyond=1)):
             lag = _parse_lag(stream)
         elif known.of_formula and not inside:
-            inside.append(_read_deeper(stream, lambda: _parse_formula(stream)))
+            inside.append(_read_deeper(stream, lambda: _parse_argument(stream, name)))
         else:
             inside.append(_read_deeper(stream, lambda: _parse_sum(stream, "an expression")))
+        if lag is not None and stream.sees(","):
+            stream.fail(f"{name.text} takes nothing after how far to look back, {lag}")
         if not stream.sees(",") or lag is not None:
             break
         stream.take()
+    if not known.of_formula and stream.among(RELATIONS):
+        hint = f"close the parenthesis before, as in {name.text}(x) <= 2; of formulas are since and count"
+        stream.fail(f"{name.text} is of expressions such as x - y, not of formulas", hint=hint)
     _close_call(stream, opening, "',' or ')'")
     try:
-        return Call(name.text, tuple(inside), lag)
+        return Call(function, tuple(inside), lag, tuple(values))
     except FormulaError as error:
         if error.text is not None:
             raise
         stream.fail(error.message, name.at)
+
+
+ELSEWHERE = {
+    "average": "mean", "avg": "mean", "movmean": "mean", "median": "mean", "stddev": "std", "sd": "std", "sigma": "std",
+    "minimum": "min", "maximum": "max", "movmin": "lowest", "movmax": "highest", "derivative": "rate", "derive": "rate",
+    "der": "rate", "ddt": "rate", "delta": "diff", "change": "diff", "hypot": "norm", "magnitude": "norm",
+    "sum": "integral", "cumsum": "integral", "integrate": "integral", "fabs": "abs", "elapsed": "since",
+}  # fmt: skip
+"""What functions, or some like them, are called in other tools."""
+
+
+def _parse_argument(stream: TokenStream, name: Token) -> Formula:
+    """The formula that `since` or `count` is of."""
+    try:
+        return _parse_formula(stream)
+    except FormulaError as error:
+        if error.hint is not None or "a comparison such as >=" not in error.message:
+            raise
+        hint = f"{name.text} is of a formula, as in {name.text}(x > 3{', 2 s' * (name.text == 'count')})"
+        stream.fail(error.message, error.at, hint)
 
 
 def _parse_lag(stream: TokenStream) -> Lag:
@@ -315,8 +459,8 @@ def _parse_lag(stream: TokenStream) -> Lag:
         stream.fail(error.message, token.at)
 
 
-def _close_call(stream: TokenStream, opening: Token, wanted: str) -> None:
-    if not stream.sees(")"):
+def _close_call(stream: TokenStream, opening: Token, wanted: str, closing: str = ")") -> None:
+    if not stream.sees(closing):
         if stream.next.kind == "end":
             stream.fail(f"this '{opening.text}' is not closed", opening.at)
         stream.unexpected(wanted)
@@ -333,6 +477,9 @@ def _read_deeper(stream: TokenStream, read: Callable[[], Inside]) -> Inside:
     return found
 
 
+_COMPUTES = ("+", "-", "*", "/", "==", "!=")
+
+
 def _opens_expression(stream: TokenStream, beyond: int = 0) -> bool:
     """Whether the parenthesis here encloses an expression: what follows it compares or computes."""
     depth = 0
@@ -342,7 +489,7 @@ def _opens_expression(stream: TokenStream, beyond: int = 0) -> bool:
             depth += (token.text in "([{") - (token.text in ")]}")
             if depth == 0:
                 after = stream.tokens[place + 1]
-                return after.kind == "sign" and (after.text in RELATIONS or after.text in "+-*/")
+                return after.kind == "sign" and (after.text in RELATIONS or after.text in _COMPUTES)
     return False
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isinf
 from typing import assert_never
 
-from .expressions import PRODUCT, QUOTIENT, Call, Sum, Term, Weights
+from .expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
 from .grammar import ANY_INFIX, GROUPS_LEFT, INFIX, PREFIX, TIGHTEST, TIMED, is_reserved
 from .nodes import (
     ALL_TIME,
@@ -46,7 +46,10 @@ def show(formula: Formula, dt: float | None = None) -> str:
         case Constant(value):
             return "true" if value else "false"
         case Atom(weights, relation, threshold):
-            return f"{format_sum(weights)} {relation} {format_number(threshold)}"
+            if formula.predicate is not None:
+                return _show_predicate(formula.predicate, relation == ">=")
+            weights, unit = split_unit(formula)
+            return f"{format_sum(weights)} {relation} {format_number(threshold)}{unit}"
         case AnyAtom():
             return _show_any_atom(formula)
         case AnyOf(options):
@@ -93,6 +96,17 @@ def _parenthesize(formula: Formula, level: int, dt: float | None) -> str:
     return f"({text})" if own < level else text
 
 
+def _show_predicate(call: Call, holds: bool) -> str:
+    """`mode == "LAND"`, `gear not in {1, 2}`, `present(x)`."""
+    name = quote_name(call.channel)
+    if not call.values:
+        return f"{'missing' if holds else 'present'}({name})"
+    values = [format_value(value) for value in call.values]
+    if len(values) == 1:
+        return f"{name} {'==' if holds else '!='} {values[0]}"
+    return f"{name} {'in' if holds else 'not in'} {{{', '.join(values)}}}"
+
+
 def _show_any_atom(hole: AnyAtom) -> str:
     if _is_threshold(hole):
         return f"{quote_name(hole.channels[0])} {hole.relations[0]} {_show_hole(hole.name)}"
@@ -123,6 +137,14 @@ def _show_operator_choice(choice: AnyOf, dt: float | None) -> str | None:
     return f"?{{{', '.join(each)}}}{shared}"
 
 
+def split_unit(atom: Atom) -> tuple[Weights, str]:
+    """What stands on the left, and behind the threshold: the unit of `since`, which is not written twice."""
+    ((term, weight), *_) = atom.weights
+    if atom.time_unit is None or isinstance(term, str):
+        return atom.weights, ""
+    return ((Call("since", term.arguments), weight),), f" {atom.time_unit}"
+
+
 def format_sum(weights: Weights) -> str:
     """`2*x - diff(y)`."""
     terms = []
@@ -150,6 +172,9 @@ def format_term(term: Term) -> str:
         left, right = term.sums
         return f"{_format_factor(left, False)}{term.function}{_format_factor(right, True)}"
     inside = [format_expression(each) if isinstance(each, Sum) else show(each) for each in term.arguments]
+    inside += map(format_value, term.values)
+    if term.function == ELAPSED and term.lag is not None:
+        return f"since({inside[0]}, {term.lag.unit})"
     return f"{term.function}({', '.join([*inside, *([] if term.lag is None else [str(term.lag)])])})"
 
 
@@ -167,6 +192,11 @@ def quote_name(name: str) -> str:
     """The channel as it is, or in double quotes where it could be read as something else."""
     plain = _PLAIN_NAME.fullmatch(name) and not is_reserved(name)
     return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def format_value(value: Value) -> str:
+    """A category in double quotes, or a number."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else format_number(value)
 
 
 def format_number(value: float) -> str:

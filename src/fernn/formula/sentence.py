@@ -6,7 +6,7 @@ from html import escape
 from math import inf
 from typing import assert_never
 
-from .expressions import Call, Sum, Weights
+from .expressions import ELAPSED, FUNCTIONS, PRODUCT, QUOTIENT, Call, Sum, Term, Weights
 from .laws import negate
 from .measures import direction
 from .nodes import (
@@ -31,7 +31,7 @@ from .nodes import (
     WeakSince,
     WeakUntil,
 )
-from .printer import format_duration, format_expression, format_number, format_sum, format_term
+from .printer import format_duration, format_expression, format_number, format_term
 from .templates import is_template, require_closed
 
 _SAYS = {">=": "is at least", ">": "is above", "<=": "is at most", "<": "is below"}
@@ -113,47 +113,104 @@ def _cause_and_effect(formula: Formula) -> tuple[Formula, Formula] | None:
     return None
 
 
-def _say_sum(weights: Weights, clock: _Clock) -> str:
-    """A channel by its name, a function in words; a sum as it is written."""
-    if len(weights) > 1 or weights[0][1] != 1:
-        return format_sum(weights)
-    term = weights[0][0]
-    return term if isinstance(term, str) else _say_call(term, clock)
+def _say_sum(weights: Weights, clock: _Clock, constant: float = 0.0) -> str:
+    """A channel by its name, a function in words, sums of channels as they are written, others in words."""
+    if weights == ((weights[0][0], 1.0),) and not constant:
+        return _say_term(weights[0][0], clock)
+    if not any(_has_words(term) for term, _ in weights):
+        return format_expression(Sum(weights, constant))
+    said = []
+    for term, weight in weights:
+        sign = "plus" if weight > 0 else "minus"
+        times = "" if abs(weight) == 1 else f"{format_number(abs(weight))} times "
+        said.append(f"{sign} {times}{_say_part(Sum(((term, 1.0),)), clock)}")
+    if constant:
+        said.append(f"{'plus' if constant > 0 else 'minus'} {format_number(abs(constant))}")
+    return " ".join(said).removeprefix("plus ")
+
+
+def _has_words(term: Term) -> bool:
+    """Whether a function is in it that has a name, not a sign only."""
+    if isinstance(term, str):
+        return False
+    return term.function in (*FUNCTIONS, ELAPSED) or any(
+        _has_words(each) for part in term.sums for each, _ in part.weights
+    )
+
+
+def _say_term(term: Term, clock: _Clock) -> str:
+    if isinstance(term, str):
+        return term
+    return _say_call(term, clock) if _has_words(term) else format_term(term)
 
 
 def _say_call(call: Call, clock: _Clock) -> str:
     inside = [_say_part(part, clock) for part in call.arguments]
     far = "" if call.lag is None else str(call.lag) if call.lag.unit else clock.amount(call.lag.amount)
+    last = "the last sample" if far == "1 sample" else f"the last {far}"
     match call.function:
         case "abs":
-            return f"the size of {inside[0]}"
+            (part,) = call.sums
+            alone = len(part.weights) == 1 and not part.constant
+            return f"the absolute value of {_say_sum(part.weights, clock) if alone else inside[0]}"
         case "min" | "max":
-            return f"the {'smallest' if call.function == 'min' else 'largest'} of {', '.join(inside)}"
+            return f"the {'smallest' if call.function == 'min' else 'largest'} of {_list(inside)}"
         case "norm":
-            return f"the length of the vector ({', '.join(inside)})"
+            return f"the distance (norm) of {_list(inside)}"
         case "diff":
             return f"the change of {inside[0]} {f'within {far}' if far else 'from sample to sample'}"
         case "rate":
-            return f"the change of {inside[0]} a second"
+            return f"the change of {inside[0]} per second"
         case "mean":
-            return f"the mean of {inside[0]} over {far}"
+            return f"the mean of {inside[0]} over {last}"
         case "std":
-            return f"the standard deviation of {inside[0]} over {far}"
+            return f"the standard deviation of {inside[0]} over {last}"
         case "lowest" | "highest":
-            return f"the {call.function} value of {inside[0]} over {far}"
+            return f"the {call.function} value of {inside[0]} over {last}"
         case "integral":
-            return f"the integral of {inside[0]}"
+            return f"the integral of {inside[0]} over the time so far"
         case "since":
-            return f"the number of samples since {inside[0]}"
+            return f"the number of samples since {inside[0]} last held"
+        case _ if call.function == ELAPSED and call.lag is not None:
+            return f"the time since {inside[0]} last held"
         case "count":
-            return f"how often within {far} it begins that {inside[0]}"
+            return f"how often {inside[0]} began to hold within {last}"
+        case _ if call.function == PRODUCT:
+            return f"{inside[0]} times {inside[1]}"
+        case _ if call.function == QUOTIENT:
+            return f"{inside[0]} divided by {inside[1]}"
+        case "is" | "missing":
+            return f"whether {_say_predicate(call, True)} (1 or -1)"
     return format_term(call)
 
 
+def _list(parts: list[str]) -> str:
+    """`x, y and z`"""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _say_predicate(call: Call, holds: bool) -> str:
+    """`mode is LAND or HOLD`, `mode is neither LAND nor HOLD`, `x is missing`."""
+    values = [value if isinstance(value, str) else format_number(value) for value in call.values]
+    if not values:
+        return f"{call.channel} is {'missing' if holds else 'present'}"
+    *first, last = values
+    if not first:
+        return f"{call.channel} is {last}" if holds else f"{call.channel} is not {last}"
+    either, nor = ("", "or") if holds else ("neither ", "nor")
+    return f"{call.channel} is {either}{', '.join(first)} {nor} {last}"
+
+
 def _say_part(part: Sum | Formula, clock: _Clock) -> str:
+    """In parentheses where it is more than a channel or a number."""
     if not isinstance(part, Sum):
-        return _say(part, clock)
-    return _say_sum(part.weights, clock) if part.weights and not part.constant else format_expression(part)
+        return f"({_say(part, clock)})"
+    if not part.weights:
+        return format_number(part.constant)
+    text, term = _say_sum(part.weights, clock, part.constant), part.weights[0][0]
+    if part == Sum(((term, 1.0),)) and isinstance(term, Call) and term.function == ELAPSED and term.lag is not None:
+        text += f" in {term.lag.unit}"
+    return text if text == term else f"({text})"
 
 
 def _say(formula: Formula, clock: _Clock) -> str:
@@ -161,7 +218,10 @@ def _say(formula: Formula, clock: _Clock) -> str:
         case Constant(value):
             return "anything goes" if value else "the impossible happens"
         case Atom(weights, relation, threshold):
-            return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}"
+            if formula.predicate is not None:
+                return _say_predicate(formula.predicate, relation == ">=")
+            unit = "" if formula.time_unit is None else f" {formula.time_unit}"
+            return f"{_say_sum(weights, clock)} {_SAYS[relation]} {format_number(threshold)}{unit}"
         case Not(a):
             inner = negate(a)
             if not isinstance(inner, Not):

@@ -1,9 +1,9 @@
 """Shorter formulas that mean exactly the same: equal robustness and verdict at every sample of every trace.
 
-The laws are in `laws` and `trends`. They hold in float32 and in float64, in which traces are judged, for traces of any
-finite length with windows clipped to the trace, and for templates whatever the holes are filled with: an open atom is
-only ever equal to itself, an open window is never known to include a sample, and the options of a choice stay as they
-are, since choices that became equal would be one.
+The laws are in `laws` and `expression_laws`. They hold in float32 and in float64, in which traces are judged, for
+traces of any finite length with windows clipped to the trace, and for templates whatever the holes are filled with: an
+open atom is only ever equal to itself, an open window is never known to include a sample, and the options of a choice
+stay as they are, since choices that became equal would be one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import inf
 from typing import assert_never
 
+from .expression_laws import EXPRESSION_LAWS
 from .laws import OPERATOR_LAWS, TREND_LAWS, Law, push_negations
 from .measures import direction, expand_definition, mirror_operators
 from .nodes import (
@@ -46,7 +47,7 @@ from .nodes import (
     walk,
 )
 
-LAWS = (*OPERATOR_LAWS, *TREND_LAWS)
+LAWS = (*OPERATOR_LAWS, *EXPRESSION_LAWS, *TREND_LAWS)
 """Written for operators that look ahead; those that look back have the mirrors of these."""
 
 CACHE_SIZE = 50_000

@@ -147,8 +147,10 @@ class TokenStream:
         before = self.tokens[self.place - 1] if self.place else None
         if self.next.kind == "name" and self.next.text.lower() in NOT_FINITE:
             return f'thresholds are finite numbers; a channel named {self.next.text} goes in quotes: "{self.next.text}"'
-        if self.next.text in ("=", "=="):
-            return "equality has no margin; write x >= 3 & x <= 3, or one of the two"
+        if self.next.text == "=":
+            return 'write == to ask for one value: gear == 3, mode == "LAND"'
+        if self.next.text in ("==", "!="):
+            return "== and != compare one channel with a text or a number, and end there"
         if before and before.kind == "name" and self.next.text == "=>":
             return "did you mean >= ? (=> is implication)"
         if before and before.text in RESERVED and self.next.text in RELATIONS:

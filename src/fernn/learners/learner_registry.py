@@ -41,6 +41,8 @@ SETTINGS = {
     "intervals": "Whether rules get windows in time, as in F[3,9].",
     "pieces": "The most pieces of a window: 2 for unions such as [0,1]u[5,7].",
     "atoms": "The conditions that are tried: axis (v <= 3), linear (2*v - w <= 3) or differences (v - w <= 3).",
+    "signals": "What conditions may read: the channels (raw), also changes, means and the like that are found to tell "
+    "the classes apart (auto), or a list of expressions such as diff(v) or v - w.",
     "thresholds": "Which thresholds are tried: all that matter (exact), a grid, or what suits the data (auto).",
     "grid": "How many thresholds of each channel are on the grid.",
     "class_weight": "balanced: both classes count the same, however many traces they have; or a weight for each class.",

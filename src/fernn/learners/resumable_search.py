@@ -17,7 +17,7 @@ from ..data import Dataset
 from ..data.arrays import Floats
 from ..engines import Where
 from ..errors import FernnError, UnsupportedError
-from ..formula import Formula, length
+from ..formula import Formula
 from .base import (
     Ended,
     Entry,
@@ -41,6 +41,7 @@ from .cross_validation import Validation, check_folds, cross_validate, remote_fo
 from .enumerative.candidates import columns
 from .enumerative.threshold_margins import margin
 from .learner_registry import ENGINE_FIELD
+from .signals import SignalChoice, reads_signals, rule_length
 from .time_limit import FitClock, TimeLimitReached
 
 
@@ -214,7 +215,7 @@ class IncrementalSearch(ResumableSearch):
             said = trim_to_traces(formula, self.data)
             train = float(np.average(losses(said, self.data), weights=self.weights))
             room = margin(said, self.data, self._columns)
-            self._entries[formula] = Entry(said, length(said), train, nan, nan, room)
+            self._entries[formula] = Entry(said, rule_length(said, self.data), train, nan, nan, room)
         return self._entries[formula]
 
     def front(self, validation: Validation | None = None) -> Front:
@@ -248,6 +249,7 @@ class IncrementalLearner:
 
     search: ClassVar[type[IncrementalSearch]]
     max_length: int | None = None
+    signals: SignalChoice = "raw"
     class_weight: Literal["balanced"] | dict[str, float] | None = None
     miss_cost: float = 1.0
     false_alarm_cost: float = 1.0
@@ -256,6 +258,7 @@ class IncrementalLearner:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> Fit:

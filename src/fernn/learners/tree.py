@@ -28,6 +28,7 @@ from .enumerative.exploration import ExactSpace, Exploration
 from .enumerative.threshold_margins import center_thresholds, optimize_thresholds
 from .learner_registry import ENGINE_FIELD
 from .resumable_search import IncrementalSearch
+from .signals import SignalChoice, reads_signals
 from .time_limit import FitClock
 
 
@@ -296,6 +297,7 @@ class Tree:
     direction: Literal["future", "past"] = "future"
     since: bool = False
     intervals: bool = False
+    signals: SignalChoice = "raw"
     pieces: int = 1
     atoms: Literal["axis", "differences"] = "axis"
     thresholds: Literal["auto", "exact", "grid"] = "auto"
@@ -309,6 +311,7 @@ class Tree:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> Fit:

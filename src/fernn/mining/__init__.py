@@ -4,11 +4,11 @@ queries      which of several rules that fit equally well is meant: `ask` a pers
 root causes  which past behaviour precedes a fault, from recordings with a label at every sample: `Cause().fit(marks)`
 parameters   all values of a formula's open numbers that keep false alarms and misses within limits: `parameter_set`
 
-    made = mark_faults(X, faulty)           # or read_fault_marks("plant.csv", "fault")
-    print(Cause().fit(made).told())
+    marks = mark_faults(X, faulty)          # or read_fault_marks("plant.csv", "fault")
+    print(Cause().fit(marks))
 
-    found = parameter_set("G (v <= ?c)", data, false_alarms=0.05, misses=0.05)
-    print(found.bounds["c"].told("c"), found.picked)
+    region = parameter_set("G (v <= ?c)", data, false_alarms=0.05, misses=0.05)
+    print(region.bounds["c"].describe("c"), region.picked)
 
 Each name is loaded when it is first used.
 """
@@ -88,8 +88,8 @@ FORMER_NAMES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-    return found
+    value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

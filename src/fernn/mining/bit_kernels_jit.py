@@ -1,4 +1,4 @@
-"""What Python calls: the compiled loops, kept on disk under the text of all that they call."""
+"""The compiled bit kernels, cached on disk by the source of all that they call."""
 
 from __future__ import annotations
 

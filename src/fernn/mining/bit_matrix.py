@@ -1,7 +1,7 @@
-"""Rules as rows of bits, one for each sample that counts: the best of millions of them, and the best pair.
+"""Rules as rows of a bit matrix, a column for each sample that counts: the best of millions of them, and the best pair.
 
-False alarms only add up, and the hits of two rules are at most those of both. So with a pair known, only rules that
-are cheap enough by themselves can be half of a better one, and of these only few pairs need a look.
+A union has at least the false alarms of each rule, and at most the sum of their hits. So with a pair known, only rules
+that are cheap enough alone can be half of a better one, and of these only few pairs need to be evaluated.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class BitMatrix:
     forms: tuple[RuleForm, ...]
     judge: FaultCosts
     pulse: Callable[[], None] = lambda: None
-    looked_at: int = 0
-    """Rules, each as often as it was."""
-    _known: dict[int, tuple[Any, Words]] = field(default_factory=dict)
+    evaluated: int = 0
+    """Rules evaluated, each as often as it was."""
+    _matrices: dict[int, tuple[Any, Words]] = field(default_factory=dict)
     _sorted: dict[int, tuple[Any, Ints]] = field(default_factory=dict)
     _numbers: dict[Any, int] = field(default_factory=dict)
 
@@ -55,30 +55,30 @@ class BitMatrix:
         self._order = np.full(64 * sum(words), -1)
         self._order[: len(calm)] = calm
         self._order[64 * words[0] :][: len(bad)] = bad
-        self._places = _bit_positions(self.explored.ground.layout)
+        self._positions = _bit_positions(self.explored.ground.layout)
         self.prices = ErrorCosts(words[0], len(bad), judge.miss, judge.alarm, judge.most_alarms)
         self.nothing = np.zeros(sum(words), np.uint64)
 
-    def row(self, held: Bools) -> Words:
-        """Of what holds at samples of all traces, one behind the other."""
-        bits = np.where(self._order >= 0, held[self._order], False)
+    def row(self, holds: Bools) -> Words:
+        """The bits of a rule from its verdicts at the samples of all traces, one behind the other."""
+        bits = np.where(self._order >= 0, holds[self._order], False)
         return np.packbits(bits, bitorder="little").view(np.uint64)
 
     def rule(self, formula: Formula) -> BitRule:
         return BitRule(formula, self.row(self.judge.holds_any([formula])))
 
     def cost(self, row: Words) -> float:
-        """Infinite where it cries too often."""
+        """Of a row; infinite where it has too many false alarms."""
         return inf if self.tally(row[None])[1][0] > self.prices.most_alarms else _cost(self, row, self.prices)
 
     def best(self, longest: int, prices: ErrorCosts | None = None) -> BitRule | None:
-        """The rule of at most this length that costs least, at other prices if given; None where all cry too often."""
-        bound, found = inf, None
+        """The cheapest rule of at most this length, at other prices if given; None where all have too many alarms."""
+        bound, best = inf, None
         for form in self.forms:
             if form.length <= longest:
-                for cost, rule in self._race(form, self.nothing, bound, prices or self.prices, False):
-                    bound, found = cost, rule
-        return found
+                for cost, rule in self._cheapest(form, self.nothing, bound, prices or self.prices, False):
+                    bound, best = cost, rule
+        return best
 
     def promising(self, covered: Words, longest: int, most: int) -> list[BitRule]:
         """Of each kind the rule that costs least with what is covered, the cheapest first, at most so many.
@@ -86,33 +86,33 @@ class BitMatrix:
         Rules of a kind differ in thresholds and windows only.
         """
         short = [form for form in self.forms if form.length <= longest]
-        found = [won for form in short for won in self._race(form, covered, inf, self.prices, True)]
-        found.sort(key=lambda won: won[0])  # stable: of equals the shorter
-        return [rule for _, rule in found[:most]]
+        winners = [pair for form in short for pair in self._cheapest(form, covered, inf, self.prices, True)]
+        winners.sort(key=lambda pair: pair[0])  # stable: of equals the shorter
+        return [rule for _, rule in winners[:most]]
 
-    def _race(
+    def _cheapest(
         self, form: RuleForm, covered: Words, bound: float, prices: ErrorCosts, by_kind: bool
     ) -> list[tuple[float, BitRule]]:
         """The cheapest rule of a form that costs less than the bound; or that of each kind."""
-        left, right, lone, paired = self.sides(form)
+        left, right, lone, symmetric = self.sides(form)
         base = _cost(self, covered, prices)
         kinds = tuple(
             np.zeros(len(side), np.int64) if ids is None or not by_kind else self._kinds(ids)
             for side, ids in ((left, form.left), (right, form.right))
         )
-        shelf = self.explored.shelf.rows
-        gaps = shelf.gaps[form.left], shelf.gaps[form.left if form.right is None else form.right]
+        table = self.explored.shelf.rows
+        gaps = table.gaps[form.left], table.gaps[form.left if form.right is None else form.right]
         gains = tuple(prices.miss * self.tally(side, covered)[0] for side in (left, right))
-        table = tuple(int(each.max(initial=0)) + 1 for each in kinds)
-        best, winner = np.full((*table, 2), inf), np.full((*table, 2), -1)
+        shape = tuple(int(each.max(initial=0)) + 1 for each in kinds)
+        best, winner = np.full((*shape, 2), inf), np.full((*shape, 2), -1)
         best[..., 0] = bound - 2 * EPS
-        self.looked_at += len(left) if lone else len(left) * len(right)
+        self.evaluated += len(left) if lone else len(left) * len(right)
         for low, high in self.chunks(len(left), 1 if lone else len(right)):
-            args = (left, right, lone, paired, low, high, gains, gaps, kinds, covered, base, prices, best, winner)
+            args = (left, right, lone, symmetric, low, high, gains, gaps, kinds, covered, base, prices, best, winner)
             compiled.cheapest_rules(*args)
             self.pulse()
-        won = winner[..., 0] >= 0
-        pairs = zip(best[won][:, 0].tolist(), winner[won].tolist(), strict=True)
+        is_set = winner[..., 0] >= 0
+        pairs = zip(best[is_set][:, 0].tolist(), winner[is_set].tolist(), strict=True)
         return [(cost, self.read(form, i, j)) for cost, (i, j) in pairs]
 
     def tally(self, rows: Words, covered: Words | None = None) -> tuple[Any, Any]:
@@ -129,16 +129,16 @@ class BitMatrix:
         return left, self._rows(form.right), False, form.right is form.left
 
     def _rows(self, ids: Any) -> Words:
-        """Of a family of the shelf."""
-        if id(ids) not in self._known:
-            at = np.where(self._order >= 0, self._places[self._order], -1)
-            made = np.zeros((len(ids), len(self.nothing)), np.uint64)
-            compiled.gather_bits(self.explored.shelf.rows.content, ids, at, made)
-            self._known[id(ids)] = ids, made
-        return self._known[id(ids)][1]
+        """The bits of a family of the behaviour table, cached."""
+        if id(ids) not in self._matrices:
+            at = np.where(self._order >= 0, self._positions[self._order], -1)
+            matrix = np.zeros((len(ids), len(self.nothing)), np.uint64)
+            compiled.gather_bits(self.explored.shelf.rows.content, ids, at, matrix)
+            self._matrices[id(ids)] = ids, matrix
+        return self._matrices[id(ids)][1]
 
     def _kinds(self, ids: Any) -> Ints:
-        """Of rows of the shelf: numbers that are equal where only thresholds and windows differ."""
+        """Of rows of the behaviour table: numbers that are equal where only thresholds and windows differ."""
         if id(ids) not in self._sorted:
             kinds = np.unique([self._kind(int(row)) for row in ids], return_inverse=True)[1]
             self._sorted[id(ids)] = ids, kinds
@@ -171,7 +171,7 @@ class BitMatrix:
 
 
 def _cost(rows: BitMatrix, row: Words, prices: ErrorCosts) -> float:
-    """Whatever the limit says."""
+    """The cost of a row, whatever the limit of false alarms."""
     hits, alarms = rows.tally(row[None])
     return float(prices.alarm * alarms[0] + prices.miss * (prices.faults - hits[0]))
 
@@ -201,12 +201,12 @@ Half = tuple[RuleForm, int, int]
 
 def best_pair(rows: BitMatrix, longest: int, bound: float) -> tuple[tuple[BitRule, ...] | None, bool]:
     """The cheapest two rules of at most this length, None where not below the bound; and whether all were looked at."""
-    found = halves(rows, longest, bound)
-    if found is None:
+    rules = halves(rows, longest, bound)
+    if rules is None:
         return None, False
-    if len(found) < 2:
+    if len(rules) < 2:
         return None, True
-    content = np.stack([rows.conjunction(*half) for half in found])
+    content = np.stack([rows.conjunction(*half) for half in rules])
     _, first = np.unique(content, axis=0, return_index=True)
     hits, alarms = rows.tally(content[first])
     order = np.lexsort((alarms, -hits))
@@ -221,31 +221,31 @@ def best_pair(rows: BitMatrix, longest: int, bound: float) -> tuple[tuple[BitRul
         rows.pulse()
     else:
         low = len(content)
-    pair = None if winner[0] < 0 else tuple(rows.read(*found[first[k]]) for k in winner.tolist())
+    pair = None if winner[0] < 0 else tuple(rows.read(*rules[first[k]]) for k in winner.tolist())
     return pair, low == len(content)
 
 
 def halves(rows: BitMatrix, longest: int, bound: float) -> list[Half] | None:
     """All rules that may be half of a pair that costs less than the bound; None where there are too many."""
     spare = rows.prices.miss * _most_hits(rows, longest, bound)
-    found: list[Half] = []
+    rules: list[Half] = []
     for form in rows.forms:
         if form.length > longest:
             continue
-        left, right, lone, paired = rows.sides(form)
-        here, count = np.empty((MANY - len(found), 2), np.int64), 0
+        left, right, lone, symmetric = rows.sides(form)
+        places, count = np.empty((MANY - len(rules), 2), np.int64), 0
         for low, high in rows.chunks(len(left), 1 if lone else len(right)):
-            args = (left, right, lone, paired, low, high, rows.nothing, rows.prices, spare, bound, here, count)
+            args = (left, right, lone, symmetric, low, high, rows.nothing, rows.prices, spare, bound, places, count)
             count = int(compiled.collect_rules(*args))
             rows.pulse()
-            if count > len(here):
+            if count > len(places):
                 return None
-        found += [(form, i, j) for i, j in here[:count].tolist()]
-    return found
+        rules += [(form, i, j) for i, j in places[:count].tolist()]
+    return rules
 
 
 def _most_hits(rows: BitMatrix, longest: int, bound: float) -> int:
     """Of a rule whose alarms alone cost no more than the bound."""
     most = min(rows.prices.most_alarms, bound / max(rows.prices.alarm, EPS))
-    found = rows.best(longest, rows.prices._replace(alarm=0.0, most_alarms=most))
-    return 0 if found is None else int(rows.tally(found.row[None])[0][0])
+    rule = rows.best(longest, rows.prices._replace(alarm=0.0, most_alarms=most))
+    return 0 if rule is None else int(rows.tally(rule.row[None])[0][0])

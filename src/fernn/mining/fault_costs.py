@@ -23,7 +23,7 @@ EPS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class FaultCosts:
-    """Samples of all traces one behind the other; those that do not count cost nothing."""
+    """The costs of misses and false alarms, over the samples of all traces one behind the other."""
 
     marked: FaultMarks
     faulty: Bools
@@ -47,10 +47,10 @@ class FaultCosts:
         """Where any of the rules holds, by the exact semantics."""
         return holds_at_samples(disjunction(rules), self.marked) if rules else np.zeros_like(self.faulty)
 
-    def standing(self, held: Bools) -> tuple[float, float]:
-        """By how many samples the limit is passed, and the cost."""
-        missed = int((self.faulty & ~held & self.counted).sum())
-        alarms = int((held & ~self.faulty & self.counted).sum())
+    def standing(self, alarm: Bools) -> tuple[float, float]:
+        """By how many samples a rule exceeds the limit of false alarms, and its cost."""
+        missed = int((self.faulty & ~alarm & self.counted).sum())
+        alarms = int((alarm & ~self.faulty & self.counted).sum())
         return max(alarms - self.most_alarms, 0.0), self.miss * missed + self.alarm * alarms
 
     def by_trace(self, rules: Sequence[Formula]) -> list[tuple[float, float]]:
@@ -58,27 +58,23 @@ class FaultCosts:
         worth = np.where(self.faulty, self.miss, self.alarm) * self.counted
         lengths = self.marked.data.lengths
         parts = (worth * (self.holds_any(rules) != self.faulty), worth)
-        wrong, whole = (np.add.reduceat(part, np.cumsum(lengths) - lengths).tolist() for part in parts)
-        return list(zip(wrong, whole, strict=True))
+        wrong, total = (np.add.reduceat(part, np.cumsum(lengths) - lengths).tolist() for part in parts)
+        return list(zip(wrong, total, strict=True))
 
-    def beside(self, held: Bools) -> FaultCosts:
-        """Of a rule beside others that hold there: what they tell counts no more."""
-        cries = int((held & ~self.faulty & self.counted).sum())
-        return replace(self, counted=self.counted & ~held, most_alarms=self.most_alarms - cries)
+    def beside(self, others: Bools) -> FaultCosts:
+        """The costs of a rule that is joined to others, which hold there: these samples count no more."""
+        alarms = int((others & ~self.faulty & self.counted).sum())
+        return replace(self, counted=self.counted & ~others, most_alarms=self.most_alarms - alarms)
 
     def margin(self, rule: Formula, columns: Sequence[Column]) -> float:
         """The least |robustness| at a counted sample that is judged rightly, atoms divided by the range they read."""
         right = (holds_at_samples(rule, self.marked) == self.faulty) & self.counted
-        room = np.abs(np.concatenate(list(robustness(normalize_atoms(rule, columns), self.marked.data, at="all"))))
-        return float(room[right].min()) if right.any() else 0.0
+        margins = np.abs(np.concatenate(list(robustness(normalize_atoms(rule, columns), self.marked.data, at="all"))))
+        return float(margins[right].min()) if right.any() else 0.0
 
 
 def fault_costs(
-    marked: FaultMarks,
-    tolerance: int = 0,
-    miss: float = 1.0,
-    alarm: float = 1.0,
-    max_false_alarms: float | None = None,
+    marked: FaultMarks, tolerance: int = 0, miss: float = 1.0, alarm: float = 1.0, max_false_alarms: float | None = None
 ) -> FaultCosts:
     """`max_false_alarms` is a share of the healthy samples that count."""
     counted = np.concatenate(marked.counted(tolerance))
@@ -167,9 +163,9 @@ class FaultReport:
 
 def report_faults(rules: Sequence[Formula], marked: FaultMarks, tolerance: int = 0) -> FaultReport:
     """Of rules joined by or."""
-    held: Bools = np.stack([holds_at_samples(parse(str(rule)), marked) for rule in rules])
+    holds: Bools = np.stack([holds_at_samples(parse(str(rule)), marked) for rule in rules])
     counted, bad = np.concatenate(marked.counted(tolerance)), marked.flat
-    times = held.sum(axis=0)
+    times = holds.sum(axis=0)
     alarm: Bools = times > 0
     each = [
         RuleReport(
@@ -178,27 +174,27 @@ def report_faults(rules: Sequence[Formula], marked: FaultMarks, tolerance: int =
             int((row & (times == 1) & bad & counted).sum()),
             int((row & ~bad & counted).sum()),
         )
-        for rule, row in zip(rules, held, strict=True)
+        for rule, row in zip(rules, holds, strict=True)
     ]
     ends = np.cumsum(marked.data.lengths)
-    episodes, cries = [], 0
+    episodes, false_runs = [], 0
     for case, start, end in zip(marked.data.cases, (ends - marked.data.lengths).tolist(), ends.tolist(), strict=True):
-        here = slice(start, end)
-        episodes += [_episode(case, a, b, held[:, here]) for a, b in true_runs(bad[here])]
-        cries += sum(_is_false(a, b, bad[here], counted[here]) for a, b in true_runs(alarm[here]))
+        part = slice(start, end)
+        episodes += [_episode(case, a, b, holds[:, part]) for a, b in true_runs(bad[part])]
+        false_runs += sum(_is_false(a, b, bad[part], counted[part]) for a, b in true_runs(alarm[part]))
     return FaultReport(
-        tuple(each), tuple(episodes), cries, int((bad & counted).sum()), int((~bad & counted).sum()),
+        tuple(each), tuple(episodes), false_runs, int((bad & counted).sum()), int((~bad & counted).sum()),
         int((bad & ~alarm & counted).sum()), int((alarm & ~bad & counted).sum()),
     )  # fmt: skip
 
 
-def _episode(case: str, start: int, end: int, held: Bools) -> Episode:
-    at, rule = np.nonzero(held[:, start : end + 1].T)
+def _episode(case: str, start: int, end: int, holds: Bools) -> Episode:
+    at, rule = np.nonzero(holds[:, start : end + 1].T)
     if not len(at):
         return Episode(case, start, end, None, None)
     return Episode(case, start, end, int(rule[0]), int(at[0]))
 
 
 def _is_false(start: int, end: int, bad: Bools, counted: Bools) -> bool:
-    here = slice(start, end + 1)
-    return bool(not bad[here].any() and counted[here].any())
+    part = slice(start, end + 1)
+    return bool(not bad[part].any() and counted[part].any())

@@ -71,17 +71,17 @@ class FaultMarks:
 
     def split(self, test: float = 0.2, seed: int = 0) -> tuple[FaultMarks, FaultMarks]:
         """(train, test) by traces, copies and groups together."""
-        train, held = split(self.data, test, seed)
-        return self.subset(train.cases), self.subset(held.cases)
+        train, rest = split(self.data, test, seed)
+        return self.subset(train.cases), self.subset(rest.cases)
 
     def folds(self, k: int, seed: int = 0) -> list[tuple[FaultMarks, FaultMarks]]:
         """k pairs (train, test), or as many as there are blocks of copies and groups; none where there is one."""
         k = min(k, len(np.unique(blocks(self.data))))
         parts = folds(self.data, k, seed) if k >= 2 else ()
-        return [(self.subset(train.cases), self.subset(held.cases)) for train, held in parts]
+        return [(self.subset(train.cases), self.subset(rest.cases)) for train, rest in parts]
 
     def check(self) -> FaultMarks:
-        """That there is something to tell apart."""
+        """Raise DataError unless there are samples with and without a fault."""
         if self.flat.all() or not self.flat.any():
             which = "every one" if self.flat.all() else "none"
             needs = "A rule needs samples with and without a fault."
@@ -93,18 +93,19 @@ class FaultMarks:
         if column in self.data.channels:
             raise DataError(f"{self.data.name} has a channel {column!r} already. Name another column for the marks.")
         values = tuple(np.vstack([t, row]) for t, row in zip(self.data.values, self.faulty, strict=True))
+        missing = self.data.missing
+        if missing is not None:
+            missing = tuple(np.vstack([mask, np.zeros(mask.shape[1], bool)]) for mask in missing)
         plain = replace(
-            self.data, values=values, channels=(*self.data.channels, column), labels=None, classes=()
+            self.data, values=values, channels=(*self.data.channels, column), labels=None, classes=(), missing=missing
         )  # fmt: skip
         return write_csv(plain, path)
 
 
 def mark_faults(
-    X: npt.ArrayLike | Sequence[npt.ArrayLike],
-    faulty: npt.ArrayLike | Sequence[npt.ArrayLike],
-    channels: Sequence[str] | None = None,
-    **more: Any,
-) -> FaultMarks:
+    X: npt.ArrayLike | Sequence[npt.ArrayLike], faulty: npt.ArrayLike | Sequence[npt.ArrayLike],
+    channels: Sequence[str] | None = None, **more: Any,
+) -> FaultMarks:  # fmt: skip
     """From `X[case, channel, time]` and `faulty[case, time]`, or lists of traces of unequal length.
 
     `more` is what `fernn.data.from_arrays` takes: dt, time_unit, cases, groups, name.
@@ -140,12 +141,12 @@ def read_fault_marks(
 
     Raises DataError listing every error; gives one FernnWarning for all warnings unless `quiet`.
     """
-    found, problems = inspect_fault_marks(path, column, faulty, **options)
-    if found is None:
+    marks, problems = inspect_fault_marks(path, column, faulty, **options)
+    if marks is None:
         raise DataError("\n".join(str(p) for p in problems if p.severity == "error"), problems)
     if problems and not quiet:
         warnings.warn("\n".join(map(str, problems)), FernnWarning, stacklevel=2)
-    return found
+    return marks
 
 
 def inspect_fault_marks(
@@ -184,15 +185,15 @@ def tank(cases: int = 20, samples: int = 120, seed: int = 0, flip: float = 0.0) 
     for trace in range(cases):
         _stick(rng, valve[trace], SHUT, 1, 4)
         _stick(rng, pump[trace], HIGH, 2, 6)
-    still = np.full((cases, samples), 20.0)
-    values = np.stack([valve.round(1), pump.round(2), still], axis=1)
+    constant = np.full((cases, samples), 20.0)
+    values = np.stack([valve.round(1), pump.round(2), constant], axis=1)
     names = tuple(f"run-{i + 1}" for i in range(cases))
     data = Dataset(values, channels=("valve", "pump", "temp"), dt=1.0, time_unit="s", cases=names, name="tank")
     faulty = np.asarray(satisfied(parse(TANK_CAUSE), data, at="all"))
     values[:, 2] = (_temperature(faulty) + rng.normal(0, 1.5, faulty.shape)).round(1)
-    shown = faulty ^ (rng.random(faulty.shape) < flip)
-    whole = Dataset(values, channels=data.channels, dt=1.0, time_unit="s", cases=names, name="tank")
-    return FaultMarks(whole, tuple(shown))
+    marks = faulty ^ (rng.random(faulty.shape) < flip)
+    recorded = Dataset(values, channels=data.channels, dt=1.0, time_unit="s", cases=names, name="tank")
+    return FaultMarks(recorded, tuple(marks))
 
 
 def _stick(rng: np.random.Generator, row: Floats, level: tuple[float, float], least: int, most: int) -> None:

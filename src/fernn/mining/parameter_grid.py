@@ -16,11 +16,12 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import Floats, Ints
-from ..errors import DataError, convert_errors, short_repr
+from ..errors import DataError, SignalError, convert_errors, short_repr
 from ..formula import Atom
 from ..formula.json_fields import as_bool, as_finite
 from ..formula.printer import format_number
 from ..learners.enumerative.threshold_margins import atom_holds
+from ..semantics.robustness import quantity_values
 from .parametric_formula import ParametricFormula
 
 ENDS = ("low", "high")
@@ -41,7 +42,7 @@ class ValueRange:
         above = self.low <= value if self.low_closed else self.low < value
         return above and (value <= self.high if self.high_closed else value < self.high)
 
-    def told(self, name: str) -> str:
+    def describe(self, name: str) -> str:
         """`34.3 < c <= 45.3`"""
         if self.low == self.high:
             return f"{name} = {format_number(self.low)}"
@@ -71,14 +72,12 @@ Box = tuple[ValueRange, ...]
 
 def hull(ranges: Iterable[ValueRange]) -> ValueRange:
     """The least range around all of these, of which there is one at least."""
-    every = list(ranges)
-    low, high = min(r.low for r in every), max(r.high for r in every)
+    all_ranges = list(ranges)
+    low, high = min(r.low for r in all_ranges), max(r.high for r in all_ranges)
     return ValueRange(
-        low,
-        high,
-        any(r.low == low and r.low_closed for r in every),
-        any(r.high == high and r.high_closed for r in every),
-    )
+        low, high, any(r.low == low and r.low_closed for r in all_ranges),
+        any(r.high == high and r.high_closed for r in all_ranges),
+    )  # fmt: skip
 
 
 def evenly_spaced(low: float, high: float, most: int, whole: bool) -> list[float]:
@@ -165,9 +164,8 @@ class Grid:
 
 def grid(structure: ParametricFormula, data: Dataset) -> Grid:
     """The cells of the structure's parameters on this data."""
-    samples = np.concatenate(list(data.values), axis=1)
-    sums = [_atom_sum(atom, data, samples) for atom in structure.atoms]
-    signals = np.empty((len(sums), samples.shape[1]))
+    sums = [_atom_sum(atom, data) for atom in structure.atoms]
+    signals = np.empty((len(sums), int(data.lengths.sum())))
     for row, atom, total in zip(signals, structure.atoms, sums, strict=True):
         row[:] = np.where(atom_holds(atom, total), FAR, -FAR)
     axes = []
@@ -176,29 +174,33 @@ def grid(structure: ParametricFormula, data: Dataset) -> Grid:
             axes.append(Axis(parameter.name, _farthest(structure, int(data.lengths.max())), np.empty(0)))
             continue
         places = [j for j, at in enumerate(structure.thresholds) if at == k]
-        values = np.unique(np.concatenate([sums[j] for j in places]))
+        values = np.unique(np.concatenate([sums[j][np.isfinite(sums[j])] for j in places]))
+        values = values if values.size else np.zeros(1)  # what is compared is infinite throughout
         axes.append(Axis(parameter.name, 2 * len(values), values))
         for j in places:
             cell = 2.0 * np.searchsorted(values, sums[j]) + 1
             atom = structure.atoms[j]
             # k >= cell for <=, k > cell for <, k <= cell for >=, k < cell for >
-            signals[j] = (-cell if atom.is_upper_bound else cell) + (-0.5 if atom.is_strict else 0.5)
+            side = -1.0 if atom.is_upper_bound else 1.0
+            signals[j] = np.where(
+                np.isfinite(sums[j]), side * cell + (-0.5 if atom.is_strict else 0.5), side * np.sign(sums[j]) * FAR
+            )
     return Grid(tuple(axes), signals, data.lengths)
 
 
-def _atom_sum(atom: Atom, data: Dataset, samples: Floats) -> Floats:
-    parts = [weight * samples[data.channels.index(name)] for name, weight in atom.plain]
-    total = np.asarray(sum(parts[1:], parts[0]))
-    if not np.isfinite(total).all():
-        raise DataError(f"{data.name}: a weighted sum of {', '.join(atom.channels)} overflows. Scale the channels.")
-    return total
+def _atom_sum(atom: Atom, data: Dataset) -> Floats:
+    """What the atom compares, traces one behind the other; functions may be infinite, and sums overflow."""
+    try:
+        return np.concatenate(list(quantity_values(atom.weights, data)))
+    except SignalError as error:
+        raise DataError(f"{data.name}: {error}") from None
 
 
 def _farthest(structure: ParametricFormula, longest: int) -> int:
     """Ends from here on are all alike."""
-    written = [over.start if first is None else over.end for over, (first, last) in
+    fixed = [over.start if first is None else over.end for over, (first, last) in
                zip(structure.windows, structure.ends, strict=True) if (first is None) != (last is None)]  # fmt: skip
-    return int(max([longest, *(end for end in written if end != inf)]))
+    return int(max([longest, *(end for end in fixed if end != inf)]))
 
 
 def tighten(structure: ParametricFormula, cells: Cells) -> Cells | None:
@@ -230,11 +232,11 @@ def merge_boxes(boxes: list[Cells]) -> list[Cells]:
 
 
 def _join_boxes(line: list[Cells], axis: int) -> list[Cells]:
-    found: list[Cells] = []
+    joined: list[Cells] = []
     for box in sorted(line, key=lambda box: int(box[axis, 0])):
-        if found and found[-1][axis, 1] + 1 == box[axis, 0]:
-            found[-1] = found[-1].copy()
-            found[-1][axis, 1] = box[axis, 1]
+        if joined and joined[-1][axis, 1] + 1 == box[axis, 0]:
+            joined[-1] = joined[-1].copy()
+            joined[-1][axis, 1] = box[axis, 1]
         else:
-            found.append(box)
-    return found
+            joined.append(box)
+    return joined

@@ -41,54 +41,54 @@ class AxisView:
         """Values from low to high; ends of windows are whole numbers."""
         return evenly_spaced(self.low, self.high, most, self.is_end)
 
-    def ends(self, shown: ValueRange) -> tuple[float, float]:
+    def ends(self, values: ValueRange) -> tuple[float, float]:
         """What of a range is in view; the end of a window is as wide as a sample."""
         half = 0.5 if self.is_end else 0.0
-        return max(shown.low, self.low) - half, min(shown.high, self.high) + half
+        return max(values.low, self.low) - half, min(values.high, self.high) + half
 
 
-def axis_views(found: ParameterSet) -> tuple[AxisView, ...]:
+def axis_views(region: ParameterSet) -> tuple[AxisView, ...]:
     """One for each parameter: the set and a little around it; all of the data where the set is empty."""
-    if len(found.names) > 2:
-        raise UnsupportedError(f"a picture has one or two parameters, {found.text} has {len(found.names)}")
-    return tuple(axis_view(found, i) for i in range(len(found.names)))
+    if len(region.names) > 2:
+        raise UnsupportedError(f"a picture has one or two parameters, {region.text} has {len(region.names)}")
+    return tuple(axis_view(region, i) for i in range(len(region.names)))
 
 
-def axis_view(found: ParameterSet, i: int) -> AxisView:
+def axis_view(region: ParameterSet, i: int) -> AxisView:
     """Of the parameter at this place."""
-    is_end = found.structure.parameters[i].kind == "end"
-    ranges = [box[i] for box in (*found.boxes, *found.undecided)]
-    known = [end for r in ranges for end in (r.low, r.high) if isfinite(end)] or [0.0, 1.0]
-    values = found.profiles[i].values if found.profiles else ()
-    shown = values or (min(known), max(known))
-    low, high = shown[0], shown[-1]
-    if ranges and len(found.names) > 1:
-        around, beyond = hull(ranges), AROUND * (max(known) - min(known))
+    is_end = region.structure.parameters[i].kind == "end"
+    ranges = [box[i] for box in (*region.boxes, *region.undecided)]
+    ends = [end for r in ranges for end in (r.low, r.high) if isfinite(end)] or [0.0, 1.0]
+    values = region.profiles[i].values if region.profiles else ()
+    limits = values or (min(ends), max(ends))
+    low, high = limits[0], limits[-1]
+    if ranges and len(region.names) > 1:
+        around, beyond = hull(ranges), AROUND * (max(ends) - min(ends))
         low, high = max(low, around.low - beyond), min(high, around.high + beyond)
-    return AxisView(found.names[i], low, high if high > low else low + 1, is_end)
+    return AxisView(region.names[i], low, high if high > low else low + 1, is_end)
 
 
-def shade_grid(found: ParameterSet, places: list[list[float]]) -> npt.NDArray[np.int8]:
+def shade_grid(region: ParameterSet, places: list[list[float]]) -> npt.NDArray[np.int8]:
     """What is at each place, one index for each parameter."""
     shade = np.full([len(values) for values in places], OUTSIDE, np.int8)
-    for boxes, value in ((found.undecided, UNDECIDED), (found.boxes, INSIDE)):
+    for boxes, value in ((region.undecided, UNDECIDED), (region.boxes, INSIDE)):
         for box in boxes:
             shade[np.ix_(*_inside(box, places))] = value
-    if any(start is not None or end is not None for start, end in found.structure.ends):
+    if any(start is not None or end is not None for start, end in region.structure.ends):
         for index in np.ndindex(*shade.shape):
-            values = {name: places[i][index[i]] for i, name in enumerate(found.names)}
-            if not found.structure.fits(values):
+            values = {name: places[i][index[i]] for i, name in enumerate(region.names)}
+            if not region.structure.fits(values):
                 shade[index] = NOWHERE
     return shade
 
 
 def _inside(box: Box, places: list[list[float]]) -> list[Bools]:
-    found = []
+    masks = []
     for r, values in zip(box, places, strict=True):
         x = np.array(values)
         above = x >= r.low if r.low_closed else x > r.low
-        found.append(above & (x <= r.high if r.high_closed else x < r.high))
-    return found
+        masks.append(above & (x <= r.high if r.high_closed else x < r.high))
+    return masks
 
 
 MARKS = {OUTSIDE: ".", UNDECIDED: "?", INSIDE: "#", NOWHERE: " "}
@@ -96,52 +96,52 @@ PICKED = "@"
 COLUMNS, ROWS = 61, 17
 
 
-def sketch(found: ParameterSet) -> str:
+def sketch(region: ParameterSet) -> str:
     """The line of one parameter, with the values at which traces turn, or the plane of two."""
-    shown = axis_views(found)
-    return _line(found, shown[0]) if len(shown) == 1 else _plane(found, shown[0], shown[1])
+    views = axis_views(region)
+    return _line(region, views[0]) if len(views) == 1 else _plane(region, views[0], views[1])
 
 
-def _line(found: ParameterSet, view: AxisView) -> str:
-    places = list(found.profiles[0].values) if found.profiles else view.places(COLUMNS)
-    marks = [MARKS[int(shade)] for shade in shade_grid(found, [places])]
-    rows = {"allowed": _with_pick(found, 0, places, marks)}
-    if found.profiles:
-        turning = {"good turn": ("o", found.profiles[0].false_alarms), "bad turn": ("x", found.profiles[0].misses)}
+def _line(region: ParameterSet, view: AxisView) -> str:
+    places = list(region.profiles[0].values) if region.profiles else view.places(COLUMNS)
+    marks = [MARKS[int(shade)] for shade in shade_grid(region, [places])]
+    rows = {"allowed": _with_pick(region, 0, places, marks)}
+    if region.profiles:
+        turning = {"good turn": ("o", region.profiles[0].false_alarms), "bad turn": ("x", region.profiles[0].misses)}
         rows = {
             name: " " + "".join(mark if a != b else " " for a, b in pairwise(rates))
             for name, (mark, rates) in turning.items()
         } | rows
     lines = [f"{name:>12} |{row.rstrip()}" for name, row in rows.items()]
-    key = f"where traces change sides along {view.name}: o good, x bad; {_key(found)}"
+    key = f"where traces change sides along {view.name}: o good, x bad; {_key(region)}"
     return "\n".join([key, *lines, f"{'':>12} +{'-' * len(places)}", f"{'':>14}{_axis(places)}"])
 
 
-def _plane(found: ParameterSet, across: AxisView, up: AxisView) -> str:
+def _plane(region: ParameterSet, across: AxisView, up: AxisView) -> str:
     places = [across.places(COLUMNS), up.places(ROWS)]
-    shade = shade_grid(found, places)
+    shade = shade_grid(region, places)
     lines = []
     for row in reversed(range(len(places[1]))):
         marks = [MARKS[int(value)] for value in shade[:, row]]
-        picked = found.picked is not None and row == _nearest(places[1], found.picked.values[up.name])
-        text = _with_pick(found, 0, places[0], marks) if picked else "".join(marks)
+        picked = region.picked is not None and row == _nearest(places[1], region.picked.values[up.name])
+        text = _with_pick(region, 0, places[0], marks) if picked else "".join(marks)
         name = up.name if row == len(places[1]) - 1 else ""
         label = f"{places[1][row]:.4g}" if row % 4 == 0 or name else ""
         lines.append(f"{name[:8]:<8} {label:>8} |{text.rstrip()}")
     foot = [f"{'':>18}+{'-' * len(places[0])}", f"{'':>19}{_axis(places[0])}  {across.name}"]
-    return "\n".join([_key(found), *lines, *foot])
+    return "\n".join([_key(region), *lines, *foot])
 
 
-def _key(found: ParameterSet) -> str:
-    parts = ["# allowed", "? undecided" if found.undecided else "", ". not allowed"]
-    parts.append(f"{PICKED} recommended" if found.picked else "")
+def _key(region: ParameterSet) -> str:
+    parts = ["# allowed", "? undecided" if region.undecided else "", ". not allowed"]
+    parts.append(f"{PICKED} recommended" if region.picked else "")
     return ", ".join(part for part in parts if part)
 
 
-def _with_pick(found: ParameterSet, number: int, places: list[float], marks: list[str]) -> str:
-    if found.picked is not None:
+def _with_pick(region: ParameterSet, number: int, places: list[float], marks: list[str]) -> str:
+    if region.picked is not None:
         marks = list(marks)
-        marks[_nearest(places, found.picked.values[found.names[number]])] = PICKED
+        marks[_nearest(places, region.picked.values[region.names[number]])] = PICKED
     return "".join(marks)
 
 
@@ -161,50 +161,50 @@ ALLOWED, DOUBT, ALARMS, MISSES, POINT = "#9ecae1", "#d9d9d9", "#0072b2", "#d55e0
 Place = Callable[[float], float]
 
 
-def to_svg(found: ParameterSet) -> str:
+def to_svg(region: ParameterSet) -> str:
     """The picture as text."""
-    shown = axis_views(found)
-    body = _svg_line(found, shown[0]) if len(shown) == 1 else _svg_plane(found, shown[0], shown[1])
+    views = axis_views(region)
+    body = _svg_line(region, views[0]) if len(views) == 1 else _svg_plane(region, views[0], views[1])
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="13">',
-        f"<title>{escape(f'The values that {found.text} may have')}</title>",
+        f"<title>{escape(f'The values that {region.text} may have')}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        _text(LEFT, 22, found.text, size=15),
-        _text(LEFT, 40, f"false alarms at most {found.false_alarms:.4g}, misses at most {found.misses:.4g}"),
+        _text(LEFT, 22, region.text, size=15),
+        _text(LEFT, 40, f"false alarms at most {region.false_alarms:.4g}, misses at most {region.misses:.4g}"),
         *body,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _svg_line(found: ParameterSet, view: AxisView) -> Iterator[str]:
+def _svg_line(region: ParameterSet, view: AxisView) -> Iterator[str]:
     x, y = _across(view), _scale(0, 1, HEIGHT - BOTTOM, TOP)
-    for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
+    for boxes, colour in ((region.undecided, DOUBT), (region.boxes, ALLOWED)):
         for box in boxes:
             yield _rectangle(view.ends(box[0]), (0, 1), x, y, colour)
-    for profile in found.profiles:
+    for profile in region.profiles:
         for rates, colour, dashes in ((profile.false_alarms, ALARMS, "none"), (profile.misses, MISSES, "6 3")):
             points = [f"{x(value):.1f},{y(rate):.1f}" for value, rate in zip(profile.values, rates, strict=True)]
             stroke = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"'
             yield f'<polyline points="{" ".join(points)}" fill="none" {stroke}/>'
-    if found.picked is not None:
-        place = x(found.picked.values[view.name])
+    if region.picked is not None:
+        place = x(region.picked.values[view.name])
         yield f'<path d="M{place:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="{POINT}" stroke-dasharray="2 3"/>'
     yield from _svg_axes(view, AxisView("share of traces judged wrongly", 0, 1, False), x, y)
-    yield from _svg_key(found, [("false alarms", ALARMS), ("misses (dashed)", MISSES)])
+    yield from _svg_key(region, [("false alarms", ALARMS), ("misses (dashed)", MISSES)])
 
 
-def _svg_plane(found: ParameterSet, across: AxisView, up: AxisView) -> Iterator[str]:
+def _svg_plane(region: ParameterSet, across: AxisView, up: AxisView) -> Iterator[str]:
     x, y = _across(across), _scale(up.low, up.high, HEIGHT - BOTTOM, TOP, up.is_end)
-    for boxes, colour in ((found.undecided, DOUBT), (found.boxes, ALLOWED)):
+    for boxes, colour in ((region.undecided, DOUBT), (region.boxes, ALLOWED)):
         for box in boxes:
             yield _rectangle(across.ends(box[0]), up.ends(box[1]), x, y, colour)
-    if found.picked is not None:
-        at = found.picked.values
+    if region.picked is not None:
+        at = region.picked.values
         yield f'<circle cx="{x(at[across.name]):.1f}" cy="{y(at[up.name]):.1f}" r="5" fill="{POINT}"/>'
     yield from _svg_axes(across, up, x, y)
-    yield from _svg_key(found, [])
+    yield from _svg_key(region, [])
 
 
 def _rectangle(across: tuple[float, float], up: tuple[float, float], x: Place, y: Place, colour: str) -> str:
@@ -230,9 +230,9 @@ def _svg_axes(across: AxisView, up: AxisView, x: Place, y: Place) -> Iterator[st
     yield _text(LEFT, TOP - 8, up.name)
 
 
-def _svg_key(found: ParameterSet, more: list[tuple[str, str]]) -> Iterator[str]:
-    entries = [("allowed", ALLOWED), *([("undecided", DOUBT)] if found.undecided else []), *more]
-    if found.picked is not None:
+def _svg_key(region: ParameterSet, more: list[tuple[str, str]]) -> Iterator[str]:
+    entries = [("allowed", ALLOWED), *([("undecided", DOUBT)] if region.undecided else []), *more]
+    if region.picked is not None:
         entries.append(("recommended (dotted)" if more else "recommended (dot)", POINT))
     place = LEFT
     for words, colour in entries:

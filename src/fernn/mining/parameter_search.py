@@ -40,7 +40,7 @@ NEVER = int(FAR)
 
 @dataclass(frozen=True, eq=False)
 class BoxCorners:
-    """What judges the corners of boxes. `swept` is the number of the swept parameter, None where there is none."""
+    """Verdicts at the corners of boxes. `swept` is the number of the swept parameter, None where there is none."""
 
     structure: ParametricFormula
     grid: Grid
@@ -121,12 +121,12 @@ class BoxCorners:
 
 def choose_swept(structure: ParametricFormula, grid: Grid) -> int | None:
     """The threshold with the most cells among those that pull one way everywhere."""
-    found = [
+    sizes = [
         (axis.last, -number)
         for number, axis in enumerate(grid.axes)
         if not axis.is_end and len(structure.directions(number)) == 1
     ]
-    return -max(found)[1] if found else None
+    return -max(sizes)[1] if sizes else None
 
 
 FEW = 64
@@ -189,7 +189,7 @@ class SearchBox:
 
 @dataclass
 class BoxSearch:
-    """A search under way: what it found, `[parameter, 2]` cells each, and what is yet to be split."""
+    """The state of the search: boxes inside the set, `[parameter, 2]` cells each, and a queue of those to split."""
 
     corners: BoxCorners
     judge: ErrorLimits
@@ -204,24 +204,24 @@ class BoxSearch:
         never = np.full(cases, NEVER)
         cells = tighten(self.corners.structure, self.corners.grid.whole)
         if cells is not None:
-            self._later(SearchBox(cells, reach, (reach[0], reach[0]), -never, never))
+            self._push(SearchBox(cells, reach, (reach[0], reach[0]), -never, never))
 
     def run(self, seconds: float, most: float, watch: Callable[[SearchProgress], None]) -> str:
         """Until all is decided or this runs out; says why it ended: done, time limit, box limit or interrupted."""
         start, part = monotonic(), None
         try:
             while self.todo:
-                passed = monotonic() - start
-                if passed > seconds or self.boxes >= most:
-                    return "time limit" if passed > seconds else "box limit"
-                watch(SearchProgress(self.boxes, self.share, passed))
+                elapsed = monotonic() - start
+                if elapsed > seconds or self.boxes >= most:
+                    return "time limit" if elapsed > seconds else "box limit"
+                watch(SearchProgress(self.boxes, self.share, elapsed))
                 part = heapq.heappop(self.todo)[2]
-                self.share = max(self.share - self._doubt(part), 0.0)
+                self.share = max(self.share - self._undecided_share(part), 0.0)
                 self._step(self.bound_errors(part))
                 part = None
         except KeyboardInterrupt:
             if part is not None:
-                self._later(part)
+                self._push(part)
             return "interrupted"
         self.share = 0.0
         return "done"
@@ -246,12 +246,12 @@ class BoxSearch:
             return
         if part.doubtful:
             for half in self.halves(part):
-                self._later(half)
+                self._push(half)
         else:
             self.inside.append(self.with_swept(part.cells, part.sure))
 
-    def _later(self, part: SearchBox) -> None:
-        doubt, number = self._doubt(part), next(self._order)
+    def _push(self, part: SearchBox) -> None:
+        doubt, number = self._undecided_share(part), next(self._order)
         crowded = len(self.todo) * part.easy.nbytes > CROWDED
         heapq.heappush(self.todo, (-1.0 - number if crowded else -doubt, number, part))
         self.share += doubt
@@ -261,7 +261,7 @@ class BoxSearch:
         cells, whole = part.cells, self.corners.grid.whole
         cases = np.flatnonzero(part.easy != part.hard)
         sides = np.argsort((cells[:, 0] - cells[:, 1]) / np.maximum(whole[:, 1], 1), kind="stable")
-        side, cut = next(found for side in sides if (found := self._cut(part, int(side), cases)) is not None)
+        side, cut = next(split for side in sides if (split := self._cut(part, int(side), cases)) is not None)
         left, right = cells.copy(), cells.copy()
         left[side, 1], right[side, 0] = cut, cut + 1
         halves = [tighten(self.corners.structure, half) for half in (left, right)]
@@ -280,21 +280,21 @@ class BoxSearch:
 
     def with_swept(self, cells: Cells, ends: tuple[int, int]) -> Cells:
         """The box with these q of the swept threshold."""
-        made = cells.copy()
+        box = cells.copy()
         if self.corners.swept is not None:
-            made[self.corners.swept] = self.corners.cells(*ends)
-        return made
+            box[self.corners.swept] = self.corners.cells(*ends)
+        return box
 
     def sure(self) -> list[Cells]:
         """All that is surely inside."""
-        known = [self.with_swept(p.cells, p.sure) for _, _, p in self.todo if p.sure[0] < p.sure[1]]
-        return merge_boxes(self.inside + known)
+        partly = [self.with_swept(p.cells, p.sure) for _, _, p in self.todo if p.sure[0] < p.sure[1]]
+        return merge_boxes(self.inside + partly)
 
     def undecided(self) -> list[Cells]:
         """All that may be inside or not."""
         return merge_boxes([self.with_swept(p.cells, ends) for _, _, p in self.todo for ends in p.doubtful])
 
-    def _doubt(self, part: SearchBox) -> float:
+    def _undecided_share(self, part: SearchBox) -> float:
         """The share of all cells that is undecided in this box."""
         whole, reach = self.corners.grid.whole, self.corners.reach
         shares = (part.cells[:, 1] - part.cells[:, 0] + 1) / (whole[:, 1] + 1)
@@ -312,10 +312,10 @@ def fewest_misses(corners: BoxCorners, judge: ErrorLimits, seconds: float) -> tu
     search = BoxSearch(corners, ErrorLimits(judge.good, judge.alarms, int(bad.sum())))
     start, order = monotonic(), count()
     todo = [(0, next(order), part) for _, _, part in search.todo]
-    fewest, found = int(bad.sum()) + 1, None
+    fewest, best = int(bad.sum()) + 1, None
     while todo and todo[0][0] < fewest:
         if monotonic() - start > seconds:
-            return (found, False) if found is not None else None
+            return (best, False) if best is not None else None
         part = search.bound_errors(heapq.heappop(todo)[2])
         if part.maybe[0] >= part.maybe[1]:
             continue
@@ -323,9 +323,9 @@ def fewest_misses(corners: BoxCorners, judge: ErrorLimits, seconds: float) -> tu
         if part.sure[0] < part.maybe[1]:
             most = int(np.count_nonzero(part.easy[bad] <= part.sure[0]))
             if most < fewest:
-                fewest, found = most, search.with_swept(part.cells, (part.sure[0], part.sure[0] + 1))
-                found[:, 1] = found[:, 0]
+                fewest, best = most, search.with_swept(part.cells, (part.sure[0], part.sure[0] + 1))
+                best[:, 1] = best[:, 0]
         if least < fewest:
             for half in search.halves(part):
                 heapq.heappush(todo, (least, next(order), half))
-    return (found, True) if found is not None else None
+    return (best, True) if best is not None else None

@@ -83,16 +83,16 @@ def _profile(structure: ParametricFormula, grid: Grid, number: int, at: Mapping[
     sweeps = not axis.is_end and len(structure.directions(number)) == 1
     corners = BoxCorners(structure, grid, number if sweeps else None)
     cases = np.arange(len(data))
-    held = []
+    verdicts = []
     turns: Turns | None = corners.turns(cells, True, cases) if sweeps else None
     for value in values:
         cell = axis.cell(value)
         cells[number] = cell
-        here = corners.turns(cells, True, cases) if turns is None else turns
+        current = corners.turns(cells, True, cases) if turns is None else turns
         q = 0 if turns is None else cell if corners.rising else -cell
-        held.append(here <= q)
-    alarms = tuple(float(np.mean(~verdicts[data.positive])) for verdicts in held)
-    misses = tuple(float(np.mean(verdicts[~data.positive])) for verdicts in held)
+        verdicts.append(current <= q)
+    alarms = tuple(float(np.mean(~row[data.positive])) for row in verdicts)
+    misses = tuple(float(np.mean(row[~data.positive])) for row in verdicts)
     return Profile(axis.name, tuple(values), alarms, misses)
 
 
@@ -111,17 +111,17 @@ def most_robust_point(structure: ParametricFormula, grid: Grid, boxes: list[Cell
     largest = sorted(
         boxes, key=lambda box: -min(_width(axis, r) for axis, r in zip(grid.axes, grid.box(box), strict=True))
     )
-    found = [_center(structure, grid, every, box) for box in largest[:TRIED]]
-    return max(found, key=lambda pair: pair[1])
+    centers = [_center(structure, grid, every, box) for box in largest[:TRIED]]
+    return max(centers, key=lambda pair: pair[1])
 
 
 def _center(structure: ParametricFormula, grid: Grid, boxes: Cells, box: Cells) -> tuple[dict[str, float], float]:
     values = {axis.name: middle(axis, r) for axis, r in zip(grid.axes, grid.box(box), strict=True)}
     for _ in range(ROUNDS):
         for i, axis in enumerate(grid.axes):
-            there = {**values, axis.name: middle(axis, _free(structure, axis, along(grid, boxes, i, values), values))}
-            if structure.fits(there):
-                values = there
+            moved = {**values, axis.name: middle(axis, _free(structure, axis, along(grid, boxes, i, values), values))}
+            if structure.fits(moved):
+                values = moved
     margins = []
     for i, axis in enumerate(grid.axes):
         low, high = ends(axis, _free(structure, axis, along(grid, boxes, i, values), values))
@@ -136,11 +136,11 @@ def along(grid: Grid, boxes: Cells, number: int, values: Mapping[str, float]) ->
     inside[:, number] = True
     first, last = boxes[inside.all(axis=1), number].T
     order = np.argsort(first)
-    first, reached = first[order], np.maximum.accumulate(last[order])
-    begins = np.flatnonzero(np.append(True, first[1:] > reached[:-1] + 1))
+    first, reach = first[order], np.maximum.accumulate(last[order])
+    begins = np.flatnonzero(np.append(True, first[1:] > reach[:-1] + 1))
     run = int(np.searchsorted(first[begins], at[number], "right")) - 1
     end = begins[run + 1] if run + 1 < len(begins) else len(first)
-    return grid.axes[number].span(int(first[begins[run]]), int(reached[end - 1]))
+    return grid.axes[number].span(int(first[begins[run]]), int(reach[end - 1]))
 
 
 def _free(structure: ParametricFormula, axis: Axis, allowed: ValueRange, values: Mapping[str, float]) -> ValueRange:
@@ -148,11 +148,11 @@ def _free(structure: ParametricFormula, axis: Axis, allowed: ValueRange, values:
     if not axis.is_end:
         return allowed
     low, high = ends(axis, allowed)
-    here = int(values[axis.name])
+    current = int(values[axis.name])
     fits = [x for x in range(int(low), int(high) + 1) if structure.fits({**values, axis.name: float(x)})]
-    if here not in fits:
+    if current not in fits:
         return allowed
-    first = last = here
+    first = last = current
     while first - 1 in fits:
         first -= 1
     while last + 1 in fits:
@@ -269,7 +269,7 @@ class ParameterSet:
         """Plain data that `from_json` reads back to an equal set; infinite ends are the words "inf" and "-inf"."""
         own = {name: getattr(self, name) for name in _PLAIN}
         boxes = {name: [[r.to_json() for r in box] for box in getattr(self, name)] for name in ("boxes", "undecided")}
-        points = {name: found and asdict(found) for name, found in (("picked", self.picked), ("nearest", self.nearest))}
+        points = {name: point and asdict(point) for name, point in (("picked", self.picked), ("nearest", self.nearest))}
         return {
             "schema": SCHEMA, "kind": "parameter set", **own, "names": list(self.names), "is_empty": self.is_empty,
             "is_exact": self.is_exact, **boxes, **points, "profiles": [asdict(p) for p in self.profiles],
@@ -296,19 +296,19 @@ class ParameterSet:
             for p in as_objects(content["profiles"])
         )
         own = {name: kind(content[name]) for name, kind in _PLAIN.items()}
-        made = cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
+        result = cls(boxes=boxes, undecided=undecided, picked=picked, nearest=nearest, profiles=profiles, **own)
         for box in (*boxes, *undecided):
-            if len(box) != len(made.names):
-                raise ValueError(f"a box has {len(box)} ranges, one for each of {', '.join(made.names)} is wanted")
+            if len(box) != len(result.names):
+                raise ValueError(f"a box has {len(box)} ranges, one for each of {', '.join(result.names)} is wanted")
         for point in (picked, nearest):
             if point is not None:
-                made.structure.check_values(point.values)
-        return made
+                result.structure.check_values(point.values)
+        return result
 
 
-def _point(told: Any) -> Point:
+def _point(content: Any) -> Point:
     """A point, each part of its kind."""
-    row = as_fields(told, ("values", "formula", "false_alarms", "misses"))
+    row = as_fields(content, ("values", "formula", "false_alarms", "misses"))
     values = {as_text(name): as_finite(value) for name, value in as_object(row["values"]).items()}
     return Point(values, as_text(row["formula"]), as_finite(row["false_alarms"]), as_finite(row["misses"]))
 
@@ -324,49 +324,43 @@ NEAREST_SECONDS = 5.0
 
 
 def parameter_set(
-    text: str | Formula,
-    data: Dataset,
-    false_alarms: float = 0.05,
-    misses: float = 0.05,
-    *,
-    time_limit: float = inf,
-    box_limit: float = inf,
-    watch: Callable[[SearchProgress], None] = silent,
-) -> ParameterSet:
+    text: str | Formula, data: Dataset, false_alarms: float = 0.05, misses: float = 0.05, *, time_limit: float = inf,
+    box_limit: float = inf, watch: Callable[[SearchProgress], None] = silent,
+) -> ParameterSet:  # fmt: skip
     """All values of the open numbers of `text` for which at most these shares of the traces are judged wrongly.
 
     `false_alarms` is the share of good traces that violate the formula, `misses` that of bad ones that satisfy it.
     What is not decided within `time_limit` seconds, `box_limit` boxes, or until Ctrl-C, is told as undecided.
     """
-    asked = parse_parametric(text)
-    _check_request(asked, data, false_alarms, misses)
+    structure = parse_parametric(text)
+    _check_request(structure, data, false_alarms, misses)
     good = data.positive
-    cells = grid(asked, data)
-    corners = BoxCorners(asked, cells, choose_swept(asked, cells))
+    cells = grid(structure, data)
+    corners = BoxCorners(structure, cells, choose_swept(structure, cells))
     judge = ErrorLimits(good, _count(false_alarms, int(good.sum())), _count(misses, int((~good).sum())))
     search = BoxSearch(corners, judge)
     ended = search.run(time_limit, box_limit, watch)
     sure = search.sure()
-    boxes, undecided = (tuple(map(cells.box, found)) for found in (sure, search.undecided()))
+    boxes, undecided = (tuple(map(cells.box, boxes)) for boxes in (sure, search.undecided()))
     picked, margin, near, proved = None, 0.0, None, False
     if sure:
-        values, margin = most_robust_point(asked, cells, sure)
-        picked = evaluate_point(asked, values, data)
+        values, margin = most_robust_point(structure, cells, sure)
+        picked = evaluate_point(structure, values, data)
     elif not undecided:
         near, proved = _nearest(corners, judge, data)
     at = picked or near
     return ParameterSet(
-        asked.text, false_alarms, misses, int(good.sum()), int((~good).sum()), boxes, undecided,
+        structure.text, false_alarms, misses, int(good.sum()), int((~good).sum()), boxes, undecided,
         search.share, ended, picked, margin, near, proved,
-        () if at is None else rate_profiles(asked, cells, at.values, data),
+        () if at is None else rate_profiles(structure, cells, at.values, data),
     )  # fmt: skip
 
 
 def _nearest(corners: BoxCorners, judge: ErrorLimits, data: Dataset) -> tuple[Point | None, bool]:
-    found = fewest_misses(corners, judge, NEAREST_SECONDS)
-    if found is None:
+    nearest = fewest_misses(corners, judge, NEAREST_SECONDS)
+    if nearest is None:
         return None, False
-    cell, proved = found
+    cell, proved = nearest
     return evaluate_point(corners.structure, _inside(corners.grid, cell), data), proved
 
 
@@ -380,11 +374,11 @@ def _count(share: float, traces: int) -> int:
     return floor(share * traces + 1e-9)
 
 
-def _check_request(asked: ParametricFormula, data: Dataset, false_alarms: float, misses: float) -> None:
+def _check_request(structure: ParametricFormula, data: Dataset, false_alarms: float, misses: float) -> None:
     for what, rate in (("false_alarms", false_alarms), ("misses", misses)):
         if not 0 <= rate <= 1:
             raise FormulaError(f"{what} is a share of traces, 0 to 1; got {rate!r}")
-    for name in channels(asked.shape):
+    for name in channels(structure.shape):
         if name not in data.channels:
             raise FormulaError(unknown_channel(name, data.channels, f"{data.name} has", "the structure reads"))
     good = data.positive

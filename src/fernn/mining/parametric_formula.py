@@ -1,6 +1,6 @@
 """Parametric formulas (PSTL): one to four open numbers, `F[0,?b] (x >= ?c)`, thresholds and ends of windows.
 
-An open threshold stands alone on its side of a comparison, `2*x - y <= ?c`; an open end stands in a window of one
+An open threshold stands alone on its side of a comparison, `2*x - diff(y) <= ?c`; an open end stands in a window of one
 span, `[0,?b]`, `[?a,?b]`, `[?a,inf)`; an open window `[?w]` is `[?w.start,?w.end]`.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, Literal, assert_never
 
 from ..errors import FormulaError, short_repr
 from ..formula import direction, walk
+from ..formula.expressions import FUNCTIONS
 from ..formula.grammar import CONTEXTUAL, OPERATORS, RELATIONS, TIMED, UNION
 from ..formula.nodes import (
     FARTHEST,
@@ -111,10 +112,10 @@ class ParametricFormula:
 
     def directions(self, number: int) -> set[bool]:
         """Whether raising this parameter makes the formula easier, one answer for each place; both: it is mixed."""
-        found = {up for at, up in zip(self.thresholds, self.rises, strict=True) if at == number}
+        ways = {up for at, up in zip(self.thresholds, self.rises, strict=True) if at == number}
         for (start, end), (later, longer) in zip(self.ends, self.eases, strict=True):
-            found |= ({later} if start == number else set()) | ({longer} if end == number else set())
-        return found
+            ways |= ({later} if start == number else set()) | ({longer} if end == number else set())
+        return ways
 
     def fits(self, values: Mapping[str, float]) -> bool:
         """Whether every window with these ends starts before it ends."""
@@ -123,9 +124,9 @@ class ParametricFormula:
     def formula(self, values: Mapping[str, float]) -> Formula:
         """The formula with these values in the open places."""
         self.check_values(values)
-        named = [values[name] for name in self.names]
+        numbers = [values[name] for name in self.names]
         atoms = [
-            node if at is None else Atom(node.weights, node.relation, named[at])
+            node if at is None else Atom(node.weights, node.relation, numbers[at])
             for node, at in zip(self.atoms, self.thresholds, strict=True)
         ]
         windows = [
@@ -147,9 +148,9 @@ class ParametricFormula:
                 raise FormulaError(f"{name} is the end of a window, a whole number from 0 on; got {value!s:.40}")
 
     def _spans(self, values: Mapping[str, float]) -> Iterator[tuple[float, float]]:
-        named = [values[name] for name in self.names]
+        numbers = [values[name] for name in self.names]
         for over, (start, end) in zip(self.windows, self.ends, strict=True):
-            yield over.start if start is None else named[start], over.end if end is None else named[end]
+            yield over.start if start is None else numbers[start], over.end if end is None else numbers[end]
 
 
 def _is_number(value: Any) -> bool:
@@ -164,12 +165,12 @@ def _is_number(value: Any) -> bool:
 
 def traverse_in_order(formula: Formula, odd: bool = False) -> Iterator[tuple[Formula, bool]]:
     """The formula and all inside it, in the order of writing; whether each stands under an odd number of negations."""
-    inside = children(formula)
-    if len(inside) == 2:
-        yield from traverse_in_order(inside[0], odd != isinstance(formula, Implies))
+    parts = children(formula)
+    if len(parts) == 2:
+        yield from traverse_in_order(parts[0], odd != isinstance(formula, Implies))
     yield formula, odd
-    if inside:
-        yield from traverse_in_order(inside[-1], odd != isinstance(formula, Not))
+    if parts:
+        yield from traverse_in_order(parts[-1], odd != isinstance(formula, Not))
 
 
 def assemble(shape: Formula, atoms: list[Atom], windows: list[Interval]) -> Formula:
@@ -224,8 +225,8 @@ class _ParametricReader:
         if not names:
             self.reader.fail("no number is open", 0, "write ?c for a threshold, [0,?b] for the end of a window")
         if len(names) > MOST:
-            found = f"{len(names)} numbers are open ({', '.join(names)})"
-            self.reader.fail(f"{found}, at most {MOST} can be", 0, "settle some of them")
+            count = f"{len(names)} numbers are open ({', '.join(names)})"
+            self.reader.fail(f"{count}, at most {MOST} can be", 0, "settle some of them")
         if direction(shape) == "mixed":
             self.reader.fail("this looks both back and ahead, so no sample decides it", 0, "use one of the two ways")
         return ParametricFormula(
@@ -234,16 +235,21 @@ class _ParametricReader:
         )  # fmt: skip
 
     def _without_holes(self) -> list[Token]:
-        left: list[Token] = []
+        tokens: list[Token] = []
         relations = operators = place = 0
         after_formula = False  # where words that may also name a channel are operators
         while place < len(self.tokens):
             token = self.tokens[place]
+            if not after_formula and token.kind == "name" and token.text in FUNCTIONS and self._word(place + 1) == "(":
+                end = self._call_end(place)  # a formula inside has comparisons and windows that are not counted
+                tokens += self.tokens[place:end]
+                place, after_formula = end, True
+                continue
             if token.kind == "hole":
                 self._threshold(place, relations)
-                left.append(_number("0", token))
+                tokens.append(_number("0", token))
             else:
-                left.append(token)
+                tokens.append(token)
                 relations += token.kind == "sign" and token.text in RELATIONS
             place += 1
             is_operator = token.kind != "quoted" and token.text in OPERATORS
@@ -252,9 +258,23 @@ class _ParametricReader:
             if is_operator and OPERATORS[token.text] in TIMED:
                 if self.tokens[place].text == "[":
                     place, window = self._window(place, operators)
-                    left += window
+                    tokens += window
                 operators += 1
-        return left
+        return tokens
+
+    def _call_end(self, place: int) -> int:
+        """Behind the parenthesis that closes the function here, which has nothing open."""
+        depth = 0
+        for end in range(place + 1, len(self.tokens)):
+            if self.tokens[end].kind == "hole":
+                self.reader.fail(
+                    "a number inside a function cannot be open", self.tokens[end].at,
+                    "thresholds and ends of windows can be, as in G[0,?b] (diff(v) <= ?c)",
+                )  # fmt: skip
+            depth += (self._word(end) == "(") - (self._word(end) == ")")
+            if depth == 0:
+                return end + 1
+        return len(self.tokens) - 1
 
     def _threshold(self, place: int, relations: int) -> None:
         """Note the hole at this place, with so many comparisons before it."""
@@ -267,7 +287,7 @@ class _ParametricReader:
                 f"{hole} is no threshold of a comparison; here numbers are open, not atoms or operators", hole.at,
                 "an open threshold stands alone on its side, as in v <= ?c or 2*x - y <= ?c",
             )  # fmt: skip
-        if {before, after} & {"+", "-", "*"}:
+        if {before, after} & {"+", "-", "*", "/"}:
             self.reader.fail("an open threshold stands alone on its side, as in v <= ?c", hole.at)
         self._declare(hole, "threshold")
         number = relations - (before in RELATIONS)
@@ -314,13 +334,13 @@ class _ParametricReader:
             self.reader.fail(f"?{name} is a threshold and the end of a window", hole.at, "give one another name")
 
     def _thresholds(self, shape: Formula, names: list[str]) -> tuple[int | None, ...]:
-        found: list[int | None] = []
+        parameters: list[int | None] = []
         for number, atom in enumerate(node for node, _ in traverse_in_order(shape) if isinstance(node, Atom)):
             hole = self.thresholds.get(number)
             if hole is not None and atom.threshold != 0:
                 self.reader.fail("a number beside the channels of an open threshold", hole.at, "leave it out")
-            found.append(None if hole is None else names.index(hole.text[1:]))
-        return tuple(found)
+            parameters.append(None if hole is None else names.index(hole.text[1:]))
+        return tuple(parameters)
 
     def _ends(self, shape: Formula, names: list[str]) -> tuple[Ends, ...]:
         count = sum(isinstance(node, TIMED) for node, _ in traverse_in_order(shape))

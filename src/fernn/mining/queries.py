@@ -21,7 +21,7 @@ from ..data.arrays import Bools, Floats, Ints
 from ..data.problems import unknown_channel
 from ..errors import DataError, FernnError, UnsupportedError, convert_errors, short_repr
 from ..formula import Formula, channels, direction, parse
-from ..formula.expressions import time_step
+from ..formula.expressions import Step, time_step
 from ..formula.json_fields import as_text
 from ..formula.templates import require_closed
 from ..semantics import deciding, robustness, satisfied
@@ -29,7 +29,7 @@ from ..semantics import deciding, robustness, satisfied
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Is this trace good or bad?"""
+    """A membership query: is this trace good or bad?"""
 
     trace: Floats
     """`[channel, time]`"""
@@ -68,7 +68,7 @@ class QueryAnswer:
     @classmethod
     @convert_errors(DataError, "this is no answered question of fernn")
     def from_json(cls, row: dict[str, Any]) -> QueryAnswer:
-        good, bad = (tuple(require_closed(parse(said)) for said in row[side]) for side in ("good", "bad"))
+        good, bad = (tuple(require_closed(parse(text)) for text in row[side]) for side in ("good", "bad"))
         changed = tuple((int(channel), int(sample)) for channel, sample in row["changed"])
         trace = np.array(row["trace"], dtype=np.float64)
         if trace.ndim != 2 or row["answer"] not in (True, False, None):
@@ -104,69 +104,71 @@ class ChannelValues:
     channels: tuple[str, ...]
     ranges: Mapping[str, float]
     levels: Levels
+    step: Step | None
+    """The time between samples, for functions over times."""
 
     @classmethod
     def of(cls, data: Dataset) -> ChannelValues:
-        return cls(
-            data.channels, {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}, discrete_levels(data)
-        )
+        ranges = {name: high - low or 1.0 for name, (low, high) in data.ranges.items()}
+        return cls(data.channels, ranges, discrete_levels(data), time_step(data.dt, data.time_unit))
 
 
 def candidate_traces(formulas: Sequence[Formula], data: Dataset) -> Iterator[CandidateTrace]:
     """Traces on which some two of these formulas differ."""
-    pairs, ways = list(islice(combinations(formulas, 2), PAIRS)), ChannelValues.of(data)
+    pairs, channels = list(islice(combinations(formulas, 2), PAIRS)), ChannelValues.of(data)
     values = {formula: np.abs(np.asarray(robustness(formula, data))) for pair in pairs for formula in pair}
     for f, g in pairs:
         near = np.argsort(np.minimum(values[f], values[g]), kind="stable")[:NEAR]
         for case in near.tolist():
             for first, second in ((f, g), (g, f)):
-                trace = separate(np.array(data.values[case]), first, second, ways)
+                trace = separate(np.array(data.values[case]), first, second, channels)
                 if trace is not None and (trace != data.values[case]).any():  # what was recorded is judged already
                     yield CandidateTrace(trace, data.cases[case], differing_samples(trace, data.values[case]))
 
 
-def separate(trace: Floats, holds: Formula, fails: Formula, ways: ChannelValues) -> Floats | None:
+def separate(trace: Floats, holds: Formula, fails: Formula, channels: ChannelValues) -> Floats | None:
     """The trace changed so that one formula holds of it and the other does not; None where that did not come about."""
-    found = (_edit_trace(trace, ((holds, True), (fails, False)), ways, clear) for clear in CLEAR)
-    return next((each for each in found if each is not None), None)
+    edited = (_edit_trace(trace, ((holds, True), (fails, False)), channels, clear) for clear in CLEAR)
+    return next((each for each in edited if each is not None), None)
 
 
 def _edit_trace(
-    trace: Floats, wanted: Sequence[tuple[Formula, bool]], ways: ChannelValues, clear: float
+    trace: Floats, wanted: Sequence[tuple[Formula, bool]], channels: ChannelValues, clear: float
 ) -> Floats | None:
     for _ in range(2 * trace.shape[1] + 4):
-        wrong = [(f, want) for f, want in wanted if bool(satisfied(f, trace[None], ways.channels)[0]) != want]
+        judged = [bool(satisfied(f, trace[None], channels.channels, step=channels.step)[0]) for f, _ in wanted]
+        wrong = [(f, want) for (f, want), holds in zip(wanted, judged, strict=True) if holds != want]
         if not wrong:
             return trace
-        moved = _move_sample(trace, *wrong[0], ways, clear)
+        moved = _move_sample(trace, *wrong[0], channels, clear)
         if moved is None or (moved == trace).all():
             return None
         trace = moved
     return None
 
 
-def _move_sample(trace: Floats, formula: Formula, want: bool, ways: ChannelValues, clear: float) -> Floats | None:
-    """The sample that decides, moved to the other side of its threshold; None where no sample decides, or the
-    channel has no value there."""
-    (found,) = deciding(formula, trace[None], ways.channels)
-    if found is None:
+def _move_sample(trace: Floats, formula: Formula, want: bool, channels: ChannelValues, clear: float) -> Floats | None:
+    """The sample that decides, moved to the other side of its threshold; None where no sample decides, the channel has
+    no value there, or functions are compared, which read many samples."""
+    (witness,) = deciding(formula, trace[None], channels.channels, step=channels.step)
+    if witness is None:
         return None
-    atom, at = found.atom, found.sample
+    atom, at = witness.atom, witness.sample
     if atom.calls:
         return None
-    rows = {name: ways.channels.index(name) for name in atom.channels}
+    rows = {name: channels.channels.index(name) for name in atom.channels}
     total = sum(weight * trace[rows[name], at] for name, weight in atom.plain)
     own = atom.threshold - total if atom.is_upper_bound else total - atom.threshold
-    upright = np.sign(own) == np.sign(found.robustness) or own == 0
+    upright = np.sign(own) == np.sign(witness.robustness) or own == 0
     up = (want == upright) != atom.is_upper_bound
-    name, weight = max(atom.plain, key=lambda term: abs(term[1] * ways.ranges[term[0]]))
-    goal = atom.threshold + (1 if up else -1) * clear * ways.ranges[name] * abs(weight)
+    name, weight = max(atom.plain, key=lambda term: abs(term[1] * channels.ranges[term[0]]))
+    goal = atom.threshold + (1 if up else -1) * clear * channels.ranges[name] * abs(weight)
     value = trace[rows[name], at] + (goal - total) / weight
-    known = ways.levels[rows[name]]
-    if known is not None:  # a value that the channel has, on the same side
+    levels = channels.levels[rows[name]]
+    if levels is not None:  # a value that the channel has, on the same side
         rising = up == (weight > 0)
         border = trace[rows[name], at] + (atom.threshold - total) / weight
-        beyond = known[known > border] if rising else known[known < border]
+        beyond = levels[levels > border] if rising else levels[levels < border]
         if not len(beyond):
             return None
         value = float(beyond[0] if rising else beyond[-1])
@@ -178,8 +180,8 @@ def _move_sample(trace: Floats, formula: Formula, want: bool, ways: ChannelValue
 def discrete_levels(data: Dataset) -> Levels:
     """By channel its values, where they are few, as of a switch; None for others."""
     rows = np.concatenate(list(data.values), axis=1)
-    found = [np.unique(row) for row in rows]
-    return [values if len(values) <= FEW else None for values in found]
+    uniques = [np.unique(row) for row in rows]
+    return [values if len(values) <= FEW else None for values in uniques]
 
 
 def differing_samples(trace: Floats, near: Floats) -> tuple[tuple[int, int], ...]:
@@ -204,9 +206,9 @@ def distinguishing_trace(f: Formula, g: Formula, data: Dataset) -> CandidateTrac
     as recorded."""
     sizes = sorted(set(data.lengths.tolist()), reverse=True)
     for samples in sizes[:MOST]:
-        found = _of_length(f, g, int(np.flatnonzero(data.lengths == samples)[0]), data)
-        if found is not None:
-            return found
+        candidate = _of_length(f, g, int(np.flatnonzero(data.lengths == samples)[0]), data)
+        if candidate is not None:
+            return candidate
     if len(sizes) > MOST:
         raise Undecided
     return None
@@ -232,22 +234,22 @@ def _of_length(f: Formula, g: Formula, case: int, data: Dataset) -> CandidateTra
         name: (low - BEYOND * (high - low), high + BEYOND * (high - low)) for name, (low, high) in data.ranges.items()
     }
     try:
-        from ..semantics.z3_equivalence import difference as told_apart
+        from ..semantics.z3_equivalence import difference
 
         step = time_step(data.dt, data.time_unit)
-        found = told_apart(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE, step=step)
+        trace = difference(f, g, near.shape[1], data.channels, ranges, near, time_limit=PATIENCE, step=step)
     except (FernnError, ImportError) as error:
         raise Undecided from error
-    if found is None:
+    if trace is None:
         if not _is_proof(f, g, near.shape[1], ranges):
             raise Undecided  # the same as real numbers, but sums are rounded
         return None
     if any(
         levels is not None and not np.isin(row, levels).all()
-        for row, levels in zip(found, discrete_levels(data), strict=True)
+        for row, levels in zip(trace, discrete_levels(data), strict=True)
     ):
         raise Undecided  # no recording has such values
-    return CandidateTrace(found, data.cases[case], differing_samples(found, near))
+    return CandidateTrace(trace, data.cases[case], differing_samples(trace, near))
 
 
 Oracle = Callable[[Query], bool | Literal["back"] | None]
@@ -256,7 +258,7 @@ Oracle = Callable[[Query], bool | Literal["back"] | None]
 
 @dataclass(frozen=True, eq=False)
 class QueryResult:
-    """What came of it."""
+    """The result of a session of queries."""
 
     left: tuple[Formula, ...]
     """The formulas that agree best with the answers, in the order in which they were given."""
@@ -277,12 +279,12 @@ class QueryResult:
 
     def traces(self, like: Dataset) -> Dataset | None:
         """The traces that were judged, labelled as answered, to learn from; None if there are none."""
-        told = [a for a in self.transcript if a.answer is not None]
-        if not told:
+        answered = [a for a in self.transcript if a.answer is not None]
+        if not answered:
             return None
-        names = tuple(f"asked-{i + 1}" for i in range(len(told)))
-        labels = np.array([int(bool(a.answer)) for a in told])
-        values = tuple(a.question.trace for a in told)
+        names = tuple(f"asked-{i + 1}" for i in range(len(answered)))
+        labels = np.array([int(bool(a.answer)) for a in answered])
+        values = tuple(a.question.trace for a in answered)
         return Dataset(values, labels, like.classes, like.channels, like.dt, like.time_unit, names, name="asked")
 
 
@@ -298,7 +300,7 @@ class QuerySession:
     pool: Dataset | None = None
     answers: list[QueryAnswer] = field(default_factory=list)
     is_proved: bool = False
-    _known: list[Bools] = field(default_factory=list)
+    _disagreements: list[Bools] = field(default_factory=list)
     """For each answer, which formulas disagree with it."""
 
     __repr__ = short_repr
@@ -327,17 +329,18 @@ class QuerySession:
     @property
     def _wrong(self) -> Ints:
         """With how many answers each formula disagrees."""
-        told = [a for a in self.answers if a.answer is not None]
-        if len(told) != len(self._known):
-            says = self._says(self.formulas, [a.question.trace for a in told])
-            self._known = [says[:, i] != a.answer for i, a in enumerate(told)]
-        return np.sum(self._known, axis=0, dtype=np.int64) + np.zeros(len(self.formulas), np.int64)
+        answered = [a for a in self.answers if a.answer is not None]
+        if len(answered) != len(self._disagreements):
+            says = self._says(self.formulas, [a.question.trace for a in answered])
+            self._disagreements = [says[:, i] != a.answer for i, a in enumerate(answered)]
+        return np.sum(self._disagreements, axis=0, dtype=np.int64) + np.zeros(len(self.formulas), np.int64)
 
     def _says(self, formulas: Sequence[Formula], traces: Sequence[Floats]) -> Bools:
         """`[formula, trace]`: whether it holds."""
         if not traces:
             return np.empty((len(formulas), 0), bool)
-        return np.stack([satisfied(formula, list(traces), self.data.channels) for formula in formulas])
+        step = time_step(self.data.dt, self.data.time_unit)
+        return np.stack([satisfied(formula, list(traces), self.data.channels, step=step) for formula in formulas])
 
     def next(self, prove: bool = True) -> Query | None:
         """The trace whose verdict would halve what is left most evenly; None where none is known that would part it.
@@ -347,23 +350,23 @@ class QuerySession:
         left = self.left
         if len(left) < 2:
             return None
-        tried = [
+        candidates = [
             each for each in (*self._pool_traces(), *candidate_traces(left, self.data)) if not self._was_asked(each)
         ]
-        questions = self._questions(tried, left)
+        questions = self._questions(candidates, left)
         if not questions:
             return self._last_resort(left) if prove else None
         return max(questions, key=lambda q: (min(len(q.good), len(q.bad)), not q.is_made, -len(q.changed)))
 
-    def _questions(self, tried: Sequence[CandidateTrace], left: Sequence[Formula]) -> list[Query]:
+    def _questions(self, candidates: Sequence[CandidateTrace], left: Sequence[Formula]) -> list[Query]:
         """Those on which the formulas left differ."""
-        says, found = self._says(left, [each.trace for each in tried]), []
-        for each, verdicts in zip(tried, says.T.tolist(), strict=True):
-            good = tuple(f for f, held in zip(left, verdicts, strict=True) if held)
-            bad = tuple(f for f, held in zip(left, verdicts, strict=True) if not held)
+        says, queries = self._says(left, [each.trace for each in candidates]), []
+        for each, verdicts in zip(candidates, says.T.tolist(), strict=True):
+            good = tuple(f for f, holds in zip(left, verdicts, strict=True) if holds)
+            bad = tuple(f for f, holds in zip(left, verdicts, strict=True) if not holds)
             if good and bad:
-                found.append(Query(each.trace, each.case, each.changed, good, bad))
-        return found
+                queries.append(Query(each.trace, each.case, each.changed, good, bad))
+        return queries
 
     def _pool_traces(self) -> list[CandidateTrace]:
         if self.pool is None:
@@ -378,13 +381,13 @@ class QuerySession:
         proved = True
         for other in left[1:]:
             try:
-                found = distinguishing_trace(left[0], other, self.data)
+                candidate = distinguishing_trace(left[0], other, self.data)
             except Undecided:
                 proved = False
                 continue
-            if found is not None:
+            if candidate is not None:
                 proved = False
-                if not self._was_asked(found) and (questions := self._questions([found], left)):
+                if not self._was_asked(candidate) and (questions := self._questions([candidate], left)):
                     return questions[0]
         self.is_proved = proved
         return None
@@ -398,7 +401,7 @@ class QuerySession:
         """Forgets the last answer."""
         if self.answers:
             self.answers.pop()
-            self._known.clear()
+            self._disagreements.clear()
             self.is_proved = False
 
     def run(self, answer: Oracle, most: int = 50) -> QueryResult:
@@ -408,16 +411,16 @@ class QuerySession:
                 return self.result("stopped")
             most -= 1
             try:
-                said = answer(question)
+                reply = answer(question)
             except KeyboardInterrupt:
                 return self.result("stopped")
-            if not isinstance(said, str):
-                self.take(question, said)
-            elif said == "back":
+            if not isinstance(reply, str):
+                self.take(question, reply)
+            elif reply == "back":
                 self.take_back()
             else:
                 raise UnsupportedError(
-                    f"an answer is True for good, False for bad, None for cannot say, or 'back'; got {said!r} "
+                    f"an answer is True for good, False for bad, None for cannot say, or 'back'; got {reply!r} "
                     f"for question {len(self.answers) + 1}. Return one of these."
                 )
         return self.result("decided" if len(self.left) == 1 or self.is_proved else "undecided")
@@ -429,13 +432,9 @@ class QuerySession:
 
 
 def ask(
-    formulas: Sequence[Formula],
-    data: Dataset,
-    answer: Oracle,
-    pool: Dataset | None = None,
-    most: int = 50,
+    formulas: Sequence[Formula], data: Dataset, answer: Oracle, pool: Dataset | None = None, most: int = 50,
     answers: Sequence[QueryAnswer] = (),
-) -> QueryResult:
+) -> QueryResult:  # fmt: skip
     """Ask until one behaviour is left, at most so many questions; `answers` are those given before.
 
     `answer` is called with a question; it may take the last answer back. Ctrl-C, raised in it, ends the asking with

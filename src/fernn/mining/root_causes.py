@@ -10,10 +10,22 @@ import numpy as np
 
 from ..errors import UnsupportedError, short_repr
 from ..formula import Formula, length, parse, to_sentence
-from ..learners.base import Entry, Fit, Front, Watch, parse_bytes, select_entry, silent, standard_error
+from ..formula.expressions import Sum
+from ..learners.base import Entry, Fit, Front, Progress, Watch, parse_bytes, select_entry, silent, standard_error
 from ..learners.cross_validation import check_folds
 from ..learners.enumerative.candidates import columns
 from ..learners.resumable_search import ResumableSearch
+from ..learners.screening import screen_samples
+from ..learners.signals import (
+    SignalChoice,
+    extend_data,
+    functions_of,
+    list_signals,
+    name_signals,
+    spell_fit,
+    spell_front,
+    spell_signals,
+)  # fmt: skip
 from ..learners.time_limit import FitClock
 from .bit_matrix import BitMatrix
 from .fault_costs import FaultCosts, FaultReport, disjunction, fault_costs, report_faults
@@ -39,9 +51,6 @@ class CauseFit(Fit):
 
     __repr__ = short_repr
 
-    def __str__(self) -> str:
-        return self.told()
-
     @property
     def proved(self) -> bool:
         return self.proofs[self.front.pick]
@@ -53,9 +62,9 @@ class CauseFit(Fit):
     def _certainty(self) -> str:
         if not self.front.picked.train:
             return "proved: no error is left on these samples"
-        many = "no rule" if len(self.rules) == 1 else f"no {len(self.rules)} rules"
+        none = "no rule" if len(self.rules) == 1 else f"no {len(self.rules)} rules"
         if self.proved:
-            return f"proved: {many} of length {max(map(length, self.rules))} or less in the space cost less here"
+            return f"proved: {none} of length {max(map(length, self.rules))} or less in the space cost less here"
         return "not proved: other rules, as many and as long, might cost less (found by greed and exchange)"
 
     def sentences(self) -> list[str]:
@@ -64,12 +73,12 @@ class CauseFit(Fit):
         data = self.data.data
         return [to_sentence(rule, data.dt, data.time_unit, every_sample=True) for rule in self.rules]
 
-    def told(self) -> str:
-        """The picked rules, what each explains, and what became of the faults."""
+    def __str__(self) -> str:
+        """The picked rules, what each explains, and how many faults they detect."""
         assert self.account is not None
         lines = ["a fault shows when"]
-        for number, (said, each) in enumerate(zip(self.sentences(), self.account.rules, strict=True), 1):
-            lines.append(f"  {number}. {said}")
+        for number, (sentence, each) in enumerate(zip(self.sentences(), self.account.rules, strict=True), 1):
+            lines.append(f"  {number}. {sentence}")
             lines.append(f"     {each.rule}")
             lines.append(f"     {describe_rule(each.explains, each.alone, each.false_alarms, self.account.faulty)}")
         return "\n".join([*lines, describe_faults(self.account)])
@@ -81,21 +90,15 @@ class CauseFit(Fit):
             row |= {name: None for name in ("validation", "spread") if isnan(row[name])}
             row |= {"proved": proved, "picked": i == self.front.pick}
         return {
-            "schema": CAUSE_SCHEMA,
-            "formula": str(self.formula),
-            "rules": [str(rule) for rule in self.rules],
-            "sentences": self.sentences(),
-            "front": rows,
-            "account": None if self.account is None else self.account.to_json(),
-            "notes": list(self.notes),
-            "ended": self.ended,
-            "seconds": round(self.seconds, 3),
-        }
+            "schema": CAUSE_SCHEMA, "formula": str(self.formula), "rules": [str(rule) for rule in self.rules],
+            "sentences": self.sentences(), "front": rows,
+            "account": None if self.account is None else self.account.to_json(), "notes": list(self.notes),
+            "ended": self.ended, "seconds": round(self.seconds, 3),
+        }  # fmt: skip
 
 
 def describe_rule(explains: int, alone: int, false_alarms: int, faulty: int) -> str:
-    share = f"holds at {explains} of {faulty} faulty samples, alone at {alone}"
-    return f"{share}; at {false_alarms} without a fault"
+    return f"holds at {explains} of {faulty} faulty samples, alone at {alone}; at {false_alarms} without a fault"
 
 
 def describe_faults(account: FaultReport) -> str:
@@ -105,13 +108,13 @@ def describe_faults(account: FaultReport) -> str:
     if delays:
         most = delays[-1]
         late = ", at once" if not most else f", {delays[len(delays) // 2]} samples late (median; at most {most})"
-    seen = f"{account.detected} of {len(account.episodes)} faults seen{late}"
-    cries = f"{account.false_alarm_episodes} false alarm{'' if account.false_alarm_episodes == 1 else 's'}"
-    return f"{seen}; {cries}"
+    detected = f"{account.detected} of {len(account.episodes)} faults seen{late}"
+    alarms = f"{account.false_alarm_episodes} false alarm{'' if account.false_alarm_episodes == 1 else 's'}"
+    return f"{detected}; {alarms}"
 
 
 class CauseSearch(ResumableSearch):
-    """The cheapest rules of each number and length so far, and how far it is."""
+    """The search for the cheapest sets of rules by number and length, which can be resumed."""
 
     unit = "rule"
     tried = 0
@@ -120,60 +123,54 @@ class CauseSearch(ResumableSearch):
         super().__init__(clock, watch)
         self.settings, self.marked = settings, marked
         self.judge = settings.judge(marked)
-        self.found: dict[Key, Cover] = {}
+        self.covers: dict[Key, Cover] = {}
         self.columns = columns(marked.data)
 
     @property
     def has_any(self) -> bool:
-        return bool(self.found)
+        return bool(self.covers)
 
     def finish(self, resume: dict[str, Any] | None) -> CauseFit:
         """Runs to the end, to the time limit or to Ctrl-C; from where an earlier one stopped."""
         validation: dict[Key, tuple[float, float]] = {}
-        said: list[str] = []
+        notes: list[str] = []
         with self.until_stopped():
             self.load_state(resume)
-            said += self._search(self.marked, self.found, True)
-            if not self.found:
+            notes += self._search(self.marked, self.covers, True)
+            if not self.covers:
                 raise UnsupportedError("no rule of the space keeps to max_false_alarms; allow more, or longer rules")
             validation, why = self._validate()
-            said += why
-        front, covers = self._front(validation)
-        best = covers[front.pick]
+            notes += why
+        front, chosen = self._front(validation)
+        best = chosen[front.pick]
         if best.cost >= self.judge.miss * self.judge.faults - 1e-9:
-            said.append("nothing explains these faults: never to raise an alarm errs as little as the best rule found")
+            notes.append("nothing explains these faults: never to raise an alarm errs as little as the best rule found")
         self.tell_last(front)
         return CauseFit(
-            front,
-            self.clock.seconds,
-            self.ended,
-            self.state(),
-            rules=best.rules,
+            front, self.clock.seconds, self.ended, self.state(), rules=best.rules,
             account=report_faults(best.rules, self.marked, self.settings.tolerance),
-            proofs=tuple(cover.proved for cover in covers),
-            data=self.marked,
-            remarks=tuple(said),
-        )
+            proofs=tuple(cover.proved for cover in chosen), data=self.marked, remarks=tuple(notes),
+        )  # fmt: skip
 
-    def _search(self, marked: FaultMarks, found: dict[Key, Cover], whole: bool) -> list[str]:
-        """Fills `found`, on all traces or on a part of them; gives what a person should know."""
+    def _search(self, marked: FaultMarks, covers: dict[Key, Cover], whole: bool) -> list[str]:
+        """Fill `covers`, on all traces or on a fold of them; the remarks for the user."""
         settings = self.settings
-        judged = self.judge if whole else settings.judge(marked)
-        given = settings.space()
+        costs = self.judge if whole else settings.judge(marked)
+        templates = settings.space()
         reach = min(settings.reach, int(marked.data.lengths.max()) - 1) or 1
-        made = explore_atoms(marked, settings.grid, parse_bytes(settings.memory), self.pulse)
-        kinds, dropped = rule_forms(made, given, reach)
-        rows = BitMatrix(made, kinds, judged, self.pulse)
-        covers = CoverSearch(rows, settings.max_rules, Refinement(reach, given), not dropped, found)
+        explored = explore_atoms(marked, settings.grid, parse_bytes(settings.memory), self.pulse)
+        kinds, dropped = rule_forms(explored, templates, reach)
+        rows = BitMatrix(explored, kinds, costs, self.pulse)
+        search = CoverSearch(rows, settings.max_rules, Refinement(reach, templates), not dropped, covers)
         keys = settings.max_rules * len({form.length for form in kinds})
-        for number, _ in enumerate(covers.run(), 1):
+        for number, _ in enumerate(search.run(), 1):
             if whole:
-                self.tried = rows.looked_at
+                self.tried = rows.evaluated
                 self.share = number / keys / (1 + settings.folds)
-                if found:
+                if covers:
                     self.tell()
-        lost = f"{dropped:,} parts of rules did not fit into memory, so nothing is proved; allow more with --memory"
-        return [lost] if dropped else []
+        remark = f"{dropped:,} parts of rules did not fit into memory, so nothing is proved; allow more with --memory"
+        return [remark] if dropped else []
 
     def _validate(self) -> tuple[dict[Key, tuple[float, float]], list[str]]:
         """By key: the error on traces that the search did not see, and one standard error of it."""
@@ -182,8 +179,8 @@ class CauseSearch(ResumableSearch):
         parts = self.marked.folds(self.settings.folds, self.settings.seed)
         if not parts:
             return {}, ["no validation: there is one trace, or one block of copies, so nothing can be held out"]
-        wrong: dict[Key, list[tuple[float, float]]] = {key: [] for key in self.found}
-        for number, (part, held) in enumerate(parts, 1):
+        wrong: dict[Key, list[tuple[float, float]]] = {key: [] for key in self.covers}
+        for number, (part, test_set) in enumerate(parts, 1):
             if not part.flat.any() or part.flat.all() or not self.settings.judge(part).faults:
                 return {}, ["no validation: the faults are in too few traces, none can be held out"]
             inner: dict[Key, Cover] = {}
@@ -191,7 +188,7 @@ class CauseSearch(ResumableSearch):
             for key in wrong:
                 near = inner.get(key)
                 if near is not None:
-                    wrong[key] += self.settings.judge(held).by_trace(near.rules)
+                    wrong[key] += self.settings.judge(test_set).by_trace(near.rules)
             self.share = (1 + number) / (1 + len(parts))
         return {key: _estimate_error(each) for key, each in wrong.items() if len(each) == len(self.marked)}, []
 
@@ -199,12 +196,12 @@ class CauseSearch(ResumableSearch):
         """Longer ones only where they err less than all shorter ones."""
         entries: list[Entry] = []
         covers: list[Cover] = []
-        for key, cover in sorted(self.found.items(), key=lambda item: (item[1].length, item[1].cost, item[0])):
+        for key, cover in sorted(self.covers.items(), key=lambda item: (item[1].length, item[1].cost, item[0])):
             error = cover.cost / self.judge.total
             if not entries or error < entries[-1].train - 1e-12:
                 rule = disjunction(cover.rules)
-                room = self.judge.margin(rule, self.columns)
-                entries.append(Entry(rule, length(rule), error, *validation.get(key, (nan, nan)), room))
+                margin = self.judge.margin(rule, self.columns)
+                entries.append(Entry(rule, length(rule), error, *validation.get(key, (nan, nan)), margin))
                 covers.append(cover)
         return Front(tuple(entries), self._pick(entries)), covers
 
@@ -225,16 +222,16 @@ class CauseSearch(ResumableSearch):
         return f"{self.marked.fingerprint} {settings}"
 
     def state_dict(self) -> dict[str, Any]:
-        found = [
+        rows = [
             {"key": list(key), "rules": [str(r) for r in cover.rules], "cost": cover.cost, "proved": cover.proved}
-            for key, cover in self.found.items()
+            for key, cover in self.covers.items()
         ]
-        return {"found": found}
+        return {"found": rows}
 
     def restore(self, state: dict[str, Any]) -> None:
         for row in state["found"]:
             count, longest = row["key"]
-            self.found[count, longest] = Cover(tuple(map(parse, row["rules"])), row["cost"], row["proved"])
+            self.covers[count, longest] = Cover(tuple(map(parse, row["rules"])), row["cost"], row["proved"])
 
 
 def _estimate_error(each: list[tuple[float, float]]) -> tuple[float, float]:
@@ -246,7 +243,7 @@ def _estimate_error(each: list[tuple[float, float]]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Cause:
-    """The settings; `fit` does the work."""
+    """The settings of a search for root causes; `fit` runs it."""
 
     max_length: int = 4
     """Atoms and operators of one rule, at most."""
@@ -273,6 +270,8 @@ class Cause:
     """For parts of rules."""
     seed: int = 0
     time_limit: float | None = None
+    signals: SignalChoice = "raw"
+    """What conditions read: the channels, also expressions that tell faulty samples apart (auto), or these ones."""
 
     def fit(self, marked: FaultMarks, watch: Watch = silent, resume: dict[str, Any] | None = None) -> CauseFit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
@@ -280,7 +279,33 @@ class Cause:
         Ctrl-C ends the search with the best so far.
         """
         self._check(marked.check())
-        return CauseSearch(self, marked, FitClock.of(resume, self.time_limit), watch).finish(resume)
+        chosen = self._choose_signals(marked, resume)
+        if not chosen:
+            return CauseSearch(self, marked, FitClock.of(resume, self.time_limit), watch).finish(resume)
+        extended = extend_data(marked.data, chosen)
+        names = extended.signals
+        templates = tuple(name_signals(parse(t) if isinstance(t, str) else t, names) for t in self.templates)
+
+        def tell(progress: Progress) -> None:
+            front, state = spell_front(progress.front, names), progress.state | {"signals": list(names)}
+            watch(replace(progress, front=front, state=state))
+
+        inner = replace(self, signals="raw", templates=templates)
+        search = CauseSearch(inner, FaultMarks(extended, marked.faulty), FitClock.of(resume, self.time_limit), tell)
+        found = spell_fit(search.finish(resume), names)
+        rules = tuple(spell_signals(rule, names) for rule in found.rules)
+        entries = tuple(replace(entry, length=length(entry.formula)) for entry in found.front)
+        return replace(
+            found, front=Front(entries, found.front.pick), rules=rules, data=marked,
+            account=report_faults(rules, marked, self.tolerance),
+        )  # fmt: skip
+
+    def _choose_signals(self, marked: FaultMarks, resume: dict[str, Any] | None) -> list[Sum]:
+        """The expressions that are read besides the channels."""
+        parsed = [parse(each) if isinstance(each, str) else each for each in self.templates]
+        if self.signals == "auto" and not (resume or {}).get("signals"):
+            return list(dict.fromkeys([*functions_of(parsed), *screen_samples(marked.data, marked.flat)]))
+        return list_signals(self.signals, parsed, marked.data, resume)
 
     def judge(self, marked: FaultMarks) -> FaultCosts:
         return fault_costs(marked, self.tolerance, self.miss_cost, self.false_alarm_cost, self.max_false_alarms)

@@ -50,22 +50,22 @@ class RuleForm:
     right: Ints | None = None
 
 
-def rule_templates(max_length: int, intervals: bool, given: Sequence[Formula | str] = ()) -> tuple[Formula, ...]:
+def rule_templates(max_length: int, intervals: bool, templates: Sequence[Formula | str] = ()) -> tuple[Formula, ...]:
     """Those given, or the usual ones of at most this length; without `intervals` these look back over all time."""
-    if not given:
+    if not templates:
         usual = [parse(text) for text in DEFAULT_TEMPLATES]
-        kept = [template for template in usual if length(template) <= max_length]
-        return tuple(kept if intervals else dict.fromkeys(map_nodes(t, _over_all_time) for t in kept))
-    read = tuple(parse(each) if isinstance(each, str) else each for each in given)
-    for template in read:
+        short = [template for template in usual if length(template) <= max_length]
+        return tuple(short if intervals else dict.fromkeys(map_nodes(t, _over_all_time) for t in short))
+    parsed = tuple(parse(each) if isinstance(each, str) else each for each in templates)
+    for template in parsed:
         if direction(template) not in ("past", "now"):
             raise UnsupportedError(f"a cause looks back: O, H, S, B and T, found {template}")
-    return read
+    return parsed
 
 
-def check_templates(given: Sequence[Formula], marked: FaultMarks) -> None:
+def check_templates(templates: Sequence[Formula], marked: FaultMarks) -> None:
     """Whether the channels that the templates read are there."""
-    for template in given:
+    for template in templates:
         for name in channels(template):
             if name not in marked.data.channels:
                 owner, reader = f"{marked.data.name} has", f"the template {template} reads"
@@ -77,26 +77,26 @@ def _over_all_time(node: Formula) -> Formula:
 
 
 def explore_atoms(marked: FaultMarks, grid: int, memory: int, pulse: Callable[[], None]) -> Exploration:
-    """The ground on which families of rules grow: atoms with `grid` thresholds a channel."""
+    """An exploration with `grid` thresholds a channel, from which families of rules are built."""
     space = ExactSpace(1, thresholds="grid", grid=grid, every=True)
     return Exploration(pack_data(marked.data, np.ones(len(marked)), False), space, memory, pulse=pulse)
 
 
-def rule_forms(made: Exploration, given: Sequence[Formula], reach: int) -> tuple[tuple[RuleForm, ...], int]:
+def rule_forms(explored: Exploration, templates: Sequence[Formula], reach: int) -> tuple[tuple[RuleForm, ...], int]:
     """All rules of the templates, the shortest first; and how many parts of rules did not fit into memory."""
-    grown = made.grown(lambda hole: candidate_windows(hole, reach))
-    found = []
-    for template in given:
+    families = explored.grown(lambda hole: candidate_windows(hole, reach))
+    forms = []
+    for template in templates:
         for shape in expand_template(template):
-            for settled in grown.settled(shape):
-                node = map_nodes(settled, _unname_window)
+            for filled in families.settled(shape):
+                node = map_nodes(filled, _unname_window)
                 if isinstance(node, And):
-                    left = grown.family(node.left)
-                    right = left if node.right == node.left else grown.family(node.right)
-                    found.append(RuleForm(length(node), left, right))
+                    left = families.family(node.left)
+                    right = left if node.right == node.left else families.family(node.right)
+                    forms.append(RuleForm(length(node), left, right))
                 else:
-                    found.append(RuleForm(length(node), grown.family(node)))
-    return tuple(sorted(found, key=lambda form: form.length)), grown.dropped
+                    forms.append(RuleForm(length(node), families.family(node)))
+    return tuple(sorted(forms, key=lambda form: form.length)), families.dropped
 
 
 def _unname_window(node: Formula) -> Formula:
@@ -109,11 +109,11 @@ def _is_open(node: Formula) -> bool:
 
 def candidate_windows(hole: OpenInterval, reach: int) -> tuple[Interval, ...]:
     """What is tried for an open window: ends that lie ever farther apart, and all time."""
-    tried = [interval(a, b) for a, b in combinations_with_replacement(list(_ends(reach)), 2) if b]
-    found = [over for over in (*tried, ALL_TIME) if hole.covers(over)]
-    if not found:
+    windows = [interval(a, b) for a, b in combinations_with_replacement(list(_ends(reach)), 2) if b]
+    allowed = [over for over in (*windows, ALL_TIME) if hole.covers(over)]
+    if not allowed:
         raise UnsupportedError(f"no window tried fits into {hole}; they look back {reach} samples at most (reach)")
-    return tuple(found)
+    return tuple(allowed)
 
 
 def _ends(reach: int) -> Iterator[int]:

@@ -37,11 +37,11 @@ from ..formula import (
     WeakSince,
     WeakUntil,
     direction,
-    walk,
 )
+from ..formula.expressions import Weights
 from ..formula.laws import NEGATED_RELATION
+from ..formula.measures import quantity
 from ..formula.nodes import AnyAtom, AnyOf, interval
-from ..formula.printer import format_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,15 +222,15 @@ def merge_ranges(runs: Iterable[SampleRange]) -> tuple[SampleRange, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A threshold of a channel; samples on one side of it count against the formula."""
+    """A threshold of a channel or an expression; samples on one side of it count against the formula."""
 
     level: float
     above_is_bad: bool
     runs: tuple[SampleRange, ...]
 
 
-def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None) -> list[Mark]:
-    """The thresholds that the formula sets this channel alone, over the samples that it looks at in some trace.
+def marks(formula: Formula, compared: Weights, clock: TimeAxis, at: int | None = None) -> list[Mark]:
+    """The thresholds that the formula sets this quantity, over the samples that it looks at in some trace.
 
     Judged at sample `at`, or where it is None at that of the verdict.
     """
@@ -238,14 +238,8 @@ def marks(formula: Formula, channel: str, clock: TimeAxis, at: int | None = None
     for samples in np.unique(clock.lengths).tolist():
         shift = clock.shift(samples)
         for atom, first, last in reach(formula, samples, at):
-            if atom.is_single_channel and atom.channels == (channel,):
-                weight = atom.weights[0][1]
-                mark = atom.threshold / weight, atom.is_upper_bound == (weight > 0)
+            own, factor = quantity(atom)
+            if own == compared:
+                mark = atom.threshold / factor, atom.is_upper_bound == (factor > 0)
                 found.setdefault(mark, []).append((first + shift, last + shift))
     return [Mark(level, above, merge_ranges(runs)) for (level, above), runs in found.items()]
-
-
-def sums(formula: Formula) -> list[str]:
-    """What the formula compares that is no channel of its own, and so has no line: `2*x - y`, `diff(x)`."""
-    atoms = (node for node in walk(formula) if isinstance(node, Atom) and not node.is_single_channel)
-    return list(dict.fromkeys(format_sum(atom.weights) for atom in atoms))

@@ -38,7 +38,6 @@ from ..formula import (
 )
 from ..formula.nodes import AnyAtom, AnyOf, Constant
 from ..semantics import signals
-from ..semantics.packed_traces import time_step
 
 BLOCK = 2_000_000  # samples looked at together
 
@@ -57,7 +56,7 @@ class _Walk:
 
     def __init__(self, formula: Formula, data: Dataset, low: int, high: int) -> None:
         self.lengths = data.lengths[low:high]
-        found = signals(formula, data.values[low:high], data.channels, step=time_step(data.dt, data.time_unit))
+        found = signals(formula, data.subset(range(low, high)))
         self.rows = {part: self._squared(values) for part, values in found.items()}
         self.atom = np.full(high - low, -1, dtype=np.int64)
         self.sample = self.atom.copy()

@@ -1,4 +1,4 @@
-"""Learning that leaves a folder behind: written while it goes on, read by reports, taken up again after a stop."""
+"""Runs: folders in which a fit is recorded while it goes on, read by reports, and resumed after a stop."""
 
 from typing import Any
 from warnings import warn
@@ -23,33 +23,10 @@ from .plan import CLASSES, plan
 from .run import Run, new_folder, resume_command, run_folders
 
 __all__ = [
-    "CLASSES",
-    "METHODS",
-    "Job",
-    "Method",
-    "Outcome",
-    "RulesOutcome",
-    "Run",
-    "data_file",
-    "describe_option",
-    "error",
-    "fit_in_run",
-    "is_method_compiled",
-    "learner",
-    "load_job",
-    "load_result",
-    "load_rules",
-    "method",
-    "new_folder",
-    "parts",
-    "plan",
-    "reading_options",
-    "resume_command",
-    "run_folders",
-    "run_job",
-    "settings",
-    "start_job",
-]
+    "CLASSES", "METHODS", "Job", "Method", "Outcome", "RulesOutcome", "Run", "data_file", "describe_option", "error",
+    "fit_in_run", "is_method_compiled", "learner", "load_job", "load_result", "load_rules", "method", "new_folder",
+    "parts", "plan", "reading_options", "resume_command", "run_folders", "run_job", "settings", "start_job",
+]  # fmt: skip
 
 _OLD_NAMES = {"learned": "fit_in_run", "begun": "start_job", "carried_out": "run_job"}
 

@@ -1,5 +1,4 @@
-"""The command that makes a run again: every setting that differs from the defaults, and how the data are read; and
-commands that try something else with the same data."""
+"""The command that reproduces a run, with every setting that differs from the defaults; and commands to try instead."""
 
 from __future__ import annotations
 
@@ -56,16 +55,18 @@ class Suggestion:
 def suggestions(settings: Mapping[str, Any], data: Dataset, file: str | None = None) -> tuple[Suggestion, ...]:
     """What to try where nothing better than chance is shown: only what this run has not used and its data allow."""
     method, chosen, reading = _method(settings), settings["learner"], settings["reading"]
-    ways: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = []
+    options: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = []
 
     def offer(what: str, key: str, value: Any) -> None:
         if key in chosen and chosen[key] != value and method is not None and takes(method.kind, key, value):
-            ways.append((what, f"{key}={value!r}", {key: value}, {}))
+            options.append((what, f"{key}={value!r}", {key: value}, {}))
 
     is_long = int(data.lengths.max()) > 1
     if chosen.get("template") is None and chosen.get("preset") is None:
         plain = {} if method is None else method.defaults
         if is_long:
+            if len(data.classes) == 2:
+                offer("changes, means and differences of channels, as in diff(v) or mean(v, 8)", "signals", "auto")
             offer("windows in time, as in F[3,9]", "intervals", True)
             if chosen.get("direction") == "future":
                 offer("rules that look back from the end of a trace", "direction", "past")
@@ -75,12 +76,13 @@ def suggestions(settings: Mapping[str, Any], data: Dataset, file: str | None = N
         if (chosen.get("max_length") or 0) < (plain.get("max_length") or 0):
             offer("longer rules", "max_length", plain["max_length"])
     if is_long and not reading.get("steps") and not any(name + SUFFIX in data.channels for name in data.channels):
-        ways.append(("changes from sample to sample as channels of their own", "steps=True", {}, {"steps": True}))
-    made = []
-    for what, setting, more, read in ways:
-        other = {**settings, "learner": {**chosen, **more}, "reading": {**reading, **read}}
-        made.append(Suggestion(what, setting, command(other, file)))
-    return (*made, Suggestion("more recorded runs, of both classes" if len(data.classes) > 1 else "more runs", "", ""))
+        options.append(("changes from sample to sample as channels of their own", "steps=True", {}, {"steps": True}))
+    results = []
+    for what, setting, more, read in options:
+        changed = {**settings, "learner": {**chosen, **more}, "reading": {**reading, **read}}
+        results.append(Suggestion(what, setting, command(changed, file)))
+    more_data = "more recorded runs, of both classes" if len(data.classes) > 1 else "more runs"
+    return (*results, Suggestion(more_data, "", ""))
 
 
 def _method(settings: Mapping[str, Any]) -> Method | None:

@@ -1,4 +1,4 @@
-"""A job carried out: split the data, fit, test every formula on traces not seen, keep all in a run."""
+"""A job: split the data, fit, test every formula on traces not seen, record all in a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import Dataset, Problem, is_named, read_input, reorder_classes, split, suggest_command
+from ..data import Dataset, Problem, drop_categories, is_named, read_input, reorder_classes, split, suggest_command
 from ..errors import DataError, RunError, describe_error, short_repr
 from ..formula import Formula, parse
 from ..formula.json_fields import read_json
@@ -20,6 +20,7 @@ from ..learners.base import TIME_LIMIT_NOTE, losses
 from ..learners.classes import Decides, RulesFit, Tightest, read_rules
 from ..learners.constraints import restrict_data
 from ..learners.enumerative.certificate import Certificate
+from ..learners.signals import extend_data, parse_expression
 from .plan import ClassLearner, make_learner
 from .run import Run, check_vacant, new_folder, remove_created, resume_command
 
@@ -35,9 +36,9 @@ def parts(
     _check_labels(data, "", classes)
     if test == 0:
         return data, None
-    train, held = split(data, test, seed)
-    _check_labels(train, f" after {len(held)} of {len(data)} are kept for the test (--test 0 keeps none)", classes)
-    return train, held
+    train, rest = split(data, test, seed)
+    _check_labels(train, f" after {len(rest)} of {len(data)} are kept for the test (--test 0 keeps none)", classes)
+    return train, rest
 
 
 def _check_labels(data: Dataset, when: str, classes: str | None) -> None:
@@ -76,10 +77,10 @@ LARGEST = 100_000_000
 """Bytes of a certificate."""
 
 
-def add_origin(papers: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The papers of a fit; its certificate says how the data were read and split, and by which fernn."""
+def add_origin(artifacts: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The artifacts of a fit; its certificate says how the data were read and split, and by which fernn."""
     more = {"split": dict(settings["split"]), "reading": settings["reading"], "fernn": __version__}
-    return {name: {**paper, **more} if name == CERTIFICATE else paper for name, paper in papers.items()}
+    return {name: {**content, **more} if name == CERTIFICATE else content for name, content in artifacts.items()}
 
 
 def read_certificate(path: str | Path) -> Certificate:
@@ -103,20 +104,23 @@ def read_certificate(path: str | Path) -> Certificate:
 def select_certified(proof: Certificate, data: Dataset) -> Dataset:
     """The traces that the certificate is about: all of them, or those that were learned on, as its prior shows them."""
     wanted, split = proof.content["data"]["fingerprint"], proof.content.get("split")
-    ways: list[Dataset] = [data]
+    candidates: list[Dataset] = [data]
     if split is not None and ("prior" in proof.content or data.fingerprint != wanted):
-        ways.insert(0, parts(data, split["test"], split["seed"])[0])
+        candidates.insert(0, parts(data, split["test"], split["seed"])[0])
     if "prior" in proof.content:
         prior = Prior.from_json(proof.content["prior"])
-        ways = [shown for way in ways if (shown := restrict_data(prior, way)[0]) is not None]
-        if not ways:
+        candidates = [restricted for each in candidates if (restricted := restrict_data(prior, each)[0]) is not None]
+        if not candidates:
             raise DataError("the prior of the certificate leaves no trace of these data, so there is nothing to check.")
-    return next((way for way in ways if way.fingerprint == wanted), ways[-1])
+    if proof.content.get("signals"):
+        signals = [parse_expression(text) for text in proof.content["signals"]]
+        candidates = [extend_data(each, signals) for each in candidates]
+    return next((each for each in candidates if each.fingerprint == wanted), candidates[-1])
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done: `settings` are those of a run, `file` and `reading` say where the data came from."""
+    """Data to learn from and `settings` of a run; `file` and `reading` say where the data came from."""
 
     data: Dataset
     settings: dict[str, Any]
@@ -145,14 +149,14 @@ class Job:
     @property
     def sizes(self) -> tuple[int, int]:
         """How many traces are learned on, and how many tested on."""
-        train, held = self.parts
-        alone = self.classes == "one" and len(train.classes) == 2
-        return int(train.positive.sum()) if alone else len(train), 0 if held is None else len(held)
+        train, test_set = self.parts
+        only_good = self.classes == "one" and len(train.classes) == 2
+        return int(train.positive.sum()) if only_good else len(train), 0 if test_set is None else len(test_set)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job."""
+    """The result of a job."""
 
     job: Job
     front: Front
@@ -176,7 +180,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RulesOutcome:
-    """What came of a job that learned rules for classes."""
+    """The result of a job that learned rules for classes."""
 
     job: Job
     rules: Decides
@@ -226,18 +230,16 @@ def start_job(data: Dataset, planned: dict[str, Any], file: str, out: Path | Non
 
 
 def _with_run(job: Job, run: Run) -> Job:
-    """The same job, kept in a run; what is known of it stays known."""
-    made = replace(job, run=run)
-    made.__dict__.update({name: job.__dict__[name] for name in ("parts", "learner") if name in job.__dict__})
-    return made
+    """The same job, recorded in a run; its cached properties are kept."""
+    result = replace(job, run=run)
+    result.__dict__.update({name: job.__dict__[name] for name in ("parts", "learner") if name in job.__dict__})
+    return result
 
 
 def load_job(
-    folder: str | Path,
-    file: str | None = None,
-    warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
+    folder: str | Path, file: str | None = None, warned: Callable[[str, tuple[Problem, ...]], None] | None = None,
     classes: bool = False,
-) -> Job:
+) -> Job:  # fmt: skip
     """The job of a run that is there, with its data, which must be as they were; `file` says where they are now.
 
     With `classes` it may be one of rules for classes.
@@ -254,6 +256,7 @@ def load_job(
         run.setting(name)
     reading = run.setting("reading")
     data = read_input(file, reading, warned)
+    data = data if "signals" in run.settings["learner"] else drop_categories(data)
     if run.settings.get("order"):
         data = reorder_classes(data, run.settings["order"])
     run.check(data)
@@ -266,8 +269,8 @@ def data_file(run: Run) -> str:
     if (own := run.folder / Path(file).name).name in (DATA, SAMPLE) and own.is_file():
         return str(own)  # the run may have moved
     if not is_named(file) and not Path(file).exists():
-        again = suggest_command("learn", ["FILE"], more=["--resume", "--out", str(run.folder)])
-        raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {again}")
+        resume = suggest_command("learn", ["FILE"], more=["--resume", "--out", str(run.folder)])
+        raise RunError(f"the data of the run, {file}, is not there any more. Name it where it is now: {resume}")
     return file
 
 
@@ -288,20 +291,20 @@ def run_job(job: Job, watch: Watch = silent, broken: Broken | None = None) -> Ou
     A KeyboardInterrupt that the learner lets through ends the fit with the last front it told of. Where the run cannot
     be written `broken` is told, and learning goes on; without it, that is an error.
     """
-    train, held = job.parts
+    train, test_set = job.parts
     fit = fit_in_run(job.learner, train, job.run, watch, broken)
     fit = replace(fit, seconds=round(fit.seconds, 3))  # as a run keeps them, so that its report says the same
     if isinstance(fit, RulesFit):
         rules = read_rules(fit.rules.to_json())  # what is tested is what is kept
         outcome = RulesOutcome(
-            job, rules, fit.train, None if held is None else rules.error(held), fit.ended, fit.seconds
+            job, rules, fit.train, None if test_set is None else rules.error(test_set), fit.ended, fit.seconds
         )
-        about = {"train": fit.train, "test": outcome.test, "ended": fit.ended, "seconds": round(fit.seconds, 3)}
+        summary = {"train": fit.train, "test": outcome.test, "ended": fit.ended, "seconds": round(fit.seconds, 3)}
         if job.run is not None:
-            _keep(partial(job.run.finish_rules, fit.rules.to_json() | about, fit.state), broken)
+            _keep(partial(job.run.finish_rules, fit.rules.to_json() | summary, fit.state), broken)
         return outcome
     fit = replace(fit, artifacts=add_origin(fit.artifacts, job.settings))
-    test = None if held is None else tuple(error(entry.formula, held) for entry in fit.front)
+    test = None if test_set is None else tuple(error(entry.formula, test_set) for entry in fit.front)
     if job.run is not None:
         _keep(partial(job.run.finish, fit, test), broken)
     return Outcome(job, fit.front, test, fit.ended, fit.seconds, fit.notes)
@@ -338,22 +341,22 @@ def _keep(work: Callable[[], None], broken: Broken | None) -> None:
 
 
 def load_result(job: Job) -> Outcome | RulesOutcome:
-    """What a run has to show as it is, without learning on."""
+    """The result of a run as it is on disk, without learning on."""
     assert job.run is not None
     if job.classes:
-        rules, told = load_rules(job.run)
-        return RulesOutcome(job, rules, told["train"], told["test"], told["ended"], told["seconds"])
-    found = job.run.result()
-    if found is None:
+        rules, summary = load_rules(job.run)
+        return RulesOutcome(job, rules, summary["train"], summary["test"], summary["ended"], summary["seconds"])
+    stored = job.run.result()
+    if stored is None:
         raise RunError(f"{job.run.folder} has found no formula yet. Go on with it: {resume_command(job.run.folder)}")
-    return Outcome(job, found.front, found.test, found.ended or "interrupted", found.seconds, found.notes)
+    return Outcome(job, stored.front, stored.test, stored.ended or "interrupted", stored.seconds, stored.notes)
 
 
 def load_rules(run: Run) -> tuple[Decides, dict[str, Any]]:
     """The rules of a run, and what else is known of them."""
-    told = run.rules()
-    if told is None and not run.settings.get("classes"):
+    content = run.rules()
+    if content is None and not run.settings.get("classes"):
         raise RunError(f"{run.folder} holds a rule that tells two classes apart, no rules for classes. Use fernn eval.")
-    if told is None:
+    if content is None:
         raise RunError(f"{run.folder} has no rules yet. Go on with it: {resume_command(run.folder)}")
-    return read_rules(told), told
+    return read_rules(content), content

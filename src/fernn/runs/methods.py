@@ -20,16 +20,13 @@ from ..learners.learner_registry import to_plain as as_plain
 
 # Settings whose flag is not their name with dashes: what is written where the setting has this value.
 FLAG_WORDS: dict[tuple[str, Any], str] = {
-    ("direction", "past"): "--past",
-    ("since", False): "--no-since",
-    ("intervals", True): "--intervals",
-    ("thresholds", "exact"): "--exact",
-    ("exhaust", True): "--exhaust",
-}
+    ("direction", "past"): "--past", ("since", False): "--no-since", ("intervals", True): "--intervals",
+    ("thresholds", "exact"): "--exact", ("exhaust", True): "--exhaust",
+}  # fmt: skip
 _FLAGS = {
     "max_length", "template", "atoms", "class_weight", "miss_cost", "false_alarm_cost", "seed", "time_limit",
     "restarts", "grid", "tolerance", "max_misses", "max_false_alarms", "max_error", "memory", "folds", "preset",
-    "share",
+    "share", "signals",
 }  # fmt: skip
 
 
@@ -48,18 +45,18 @@ def settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return complete_settings(name, method(name), given)
 
 
-def complete_settings(name: str, way: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete_settings(name: str, method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a method that need not be in the table."""
-    chosen = way.defaults
+    chosen = method.defaults
     for key, value in given.items():
-        key = way.names.get(key, key)
+        key = method.names.get(key, key)
         if key not in chosen:
             raise UnsupportedError(_unknown(name, key, value, chosen))
         if key in ("seed", "time_limit") and isinstance(value, (int, float)) and value < 0:
             raise UnsupportedError(f"{key} is 0 or more; found {value}")
-        wanted = get_type_hints(way.kind).get(key, Any)
+        wanted = get_type_hints(method.kind).get(key, Any)
         if not _fits(as_plain(value), wanted):
-            raise UnsupportedError(_misfit(name, way, key, value))
+            raise UnsupportedError(_misfit(name, method, key, value))
         chosen[key] = as_plain(value)
     return chosen
 
@@ -67,15 +64,15 @@ def complete_settings(name: str, way: Method, given: Mapping[str, Any]) -> dict[
 def _unknown(name: str, key: str, value: Any, chosen: Mapping[str, Any]) -> str:
     """That a method has no such setting; and which have."""
     words = shlex.join(setting_words(key, value))
-    others = [other for other, way in METHODS.items() if key in way.defaults or key in way.names]
+    others = [each for each, one in METHODS.items() if key in one.defaults or key in one.names]
     if others:
         return f"{words} is known to --method {' and '.join(others)}; {name} has no such setting"
     return f"the method {name} has no such setting as {key}{did_you_mean(key, chosen)}; it has {', '.join(chosen)}"
 
 
-def _misfit(name: str, way: Method, key: str, value: Any) -> str:
+def _misfit(name: str, method: Method, key: str, value: Any) -> str:
     """That a setting of a method cannot have this value; and of which method it can."""
-    wanted = get_type_hints(way.kind).get(key, Any)
+    wanted = get_type_hints(method.kind).get(key, Any)
     others = [other for other, one in METHODS.items() if key in one.defaults and takes(one.kind, key, value)]
     if others:
         options = " or ".join(str(each) for each in _options(wanted)) or _type_words(wanted)
@@ -97,6 +94,8 @@ def setting_words(key: str, value: Any) -> list[str]:
     """A setting of a method as words of the command line."""
     if isinstance(value, (str, bool)) and (key, value) in FLAG_WORDS:
         return [FLAG_WORDS[key, value]]
+    if key == "signals" and isinstance(value, (list, tuple)):
+        return [word for text in value for word in ("--signals", str(text))]
     if key == "guesses" and isinstance(value, (list, tuple)) and all(isinstance(guess, str) for guess in value):
         return [word for guess in value for word in ("--guess", guess)]
     if key in _FLAGS and isinstance(value, (str, int, float)) and not isinstance(value, bool):
@@ -104,16 +103,14 @@ def setting_words(key: str, value: Any) -> list[str]:
     return ["--set", f"{key}={json.dumps(value, ensure_ascii=False)}"]
 
 
-def describe_option(way: Method, key: str) -> str:
+def describe_option(method: Method, key: str) -> str:
     """How a setting is given: `--max-length N`, `--past or --set direction=future|past`, `--set rounds=N`."""
-    wanted, default = get_type_hints(way.kind).get(key, Any), way.defaults[key]
+    wanted, default = get_type_hints(method.kind).get(key, Any), method.defaults[key]
     value = "|".join(dict.fromkeys(_value_words(wanted))) or "VALUE"
-    name = {theirs: ours for ours, theirs in way.names.items()}.get(key, key)
+    name = {theirs: ours for ours, theirs in method.names.items()}.get(key, key)
     if name in _FLAGS:
         return f"--{name.replace('_', '-')} {value}"
-    flags = [
-        word for (of, meant), word in FLAG_WORDS.items() if of == name and meant != default and _fits(meant, wanted)
-    ]
+    flags = [word for (of, v), word in FLAG_WORDS.items() if of == name and v != default and _fits(v, wanted)]
     flags += ["--guess FORMULA"] if name == "guesses" else []
     return " or ".join([*flags, f"--set {key}={value}"])
 
@@ -185,8 +182,8 @@ def learner(name: str, chosen: Mapping[str, Any], data: Dataset) -> Learner:
         ready["template"] = _read("template", ready["template"], data)
     if "guesses" in ready:
         ready["guesses"] = tuple(_read("guess", text, data) for text in ready["guesses"])
-    made: Learner = method(name).kind(**ready)
-    return made
+    result: Learner = method(name).kind(**ready)
+    return result
 
 
 def learner_of(planned: Mapping[str, Any], data: Dataset) -> Learner:

@@ -1,4 +1,4 @@
-"""What is to be learned, as the settings of a run: checked once, before a long file is read."""
+"""The settings of a run, checked once before a long file is read."""
 
 from __future__ import annotations
 
@@ -25,15 +25,9 @@ TEST = 0.2
 
 
 def plan(
-    file: str,
-    reading: Mapping[str, Any],
-    method: str = "fernn",
-    given: Mapping[str, Any] | None = None,
-    test: float = TEST,
-    prior: Prior | None = None,
-    classes: str | None = None,
-    order: Sequence[str] | None = None,
-) -> dict[str, Any]:
+    file: str, reading: Mapping[str, Any], method: str = "fernn", given: Mapping[str, Any] | None = None,
+    test: float = TEST, prior: Prior | None = None, classes: str | None = None, order: Sequence[str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The settings of a run: `given` are those of the method that differ from its defaults, `prior` what is known.
 
     With `classes`, rules of this kind are learned; `order` has their names from low to high.
@@ -47,12 +41,9 @@ def plan(
         chosen = settings(method, given or {})
     planned: dict[str, Any] = {} if prior is None else {"prior": prior.to_json()}
     planned |= {
-        "method": method,
-        "learner": chosen,
-        "split": {"test": test, "seed": chosen["seed"]},
-        "file": str(Path(file).resolve()) if Path(file).exists() else file,
-        "reading": dict(reading),
-    }
+        "method": method, "learner": chosen, "split": {"test": test, "seed": chosen["seed"]},
+        "file": str(Path(file).resolve()) if Path(file).exists() else file, "reading": dict(reading),
+    }  # fmt: skip
     planned |= {} if classes is None else {"classes": classes}
     return planned | ({} if order is None else {"order": list(order)})
 
@@ -78,6 +69,6 @@ def make_learner(planned: Mapping[str, Any], data: Dataset) -> Learner | ClassLe
         return learner_of(planned, data)
     if kind == "one":
         return Tightest(**complete_settings("tightest", TIGHTEST, chosen))
-    ways: dict[str, type[OnePerClass | Ordered | Ranked]] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
+    kinds: dict[str, type[OnePerClass | Ordered | Ranked]] = {"each": OnePerClass, "list": Ordered, "ranked": Ranked}
     inner: Any = learner(planned["method"], chosen | {"time_limit": None}, data)
-    return ways[kind](inner, time_limit=chosen.get("time_limit"))
+    return kinds[kind](inner, time_limit=chosen.get("time_limit"))

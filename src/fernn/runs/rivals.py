@@ -33,7 +33,7 @@ SEEDS = "seeds.jsonl"
 TASK = "fernn.runs.rivals:fit_seed"
 
 
-def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda done, of: None) -> None:
+def try_seeds(job: Job, count: int, progress: Callable[[int, int], None] = lambda done, of: None) -> None:
     """Learns again from so many seeds after the run's own; those that the run has are not tried again.
 
     Each fit has the time that the run took, if it was limited.
@@ -42,23 +42,23 @@ def try_seeds(job: Job, count: int, told: Callable[[int, int], None] = lambda do
     if job.settings["method"] != "fernn" or "prior" in job.settings:
         raise UnsupportedError("other seeds are for the method fernn without a prior; others find the same again")
     learner = learner_of(job.settings, job.data)
-    first, known = int(job.settings["learner"]["seed"]) + 1, _seeds_on_disk(job.run)
+    first, stored = int(job.settings["learner"]["seed"]) + 1, _seeds_on_disk(job.run)
     seeds = range(first, first + count)
-    units = [Unit({"learner": learner_to_dict(learner)}, seed) for seed in seeds if seed not in known]
-    told(count - len(units), count)
+    units = [Unit({"learner": learner_to_dict(learner)}, seed) for seed in seeds if seed not in stored]
+    progress(count - len(units), count)
     engine, data = engine_for(learner), job.parts[0]
     failures = Failures(engine, "fits from other seeds")
 
-    def read(unit: Unit, found: Any) -> list[str]:
-        if not isinstance(found, list) or not found:
+    def read(unit: Unit, content: Any) -> list[str]:
+        if not isinstance(content, list) or not content:
             raise TypeError("a list of formulas was expected")
-        return [str(read_formula(formula, data)) for formula in found]
+        return [str(read_formula(formula, data)) for formula in content]
 
     for done, answer in enumerate(run_units(engine, TASK, data, units, read=read), 1):
         if not failures.take(answer, f"seed {answer.unit.seed}"):
             line = {"seed": answer.unit.seed, "formulas": answer.found}
             append_line(job.run.folder / SEEDS, json.dumps(line, ensure_ascii=False))
-        told(count - len(units) + done, count)
+        progress(count - len(units) + done, count)
     failures.check()
 
 
@@ -71,8 +71,8 @@ def fit_seed(data: Dataset | None, settings: dict[str, Any], seed: int) -> list[
     if fit.ended == "interrupted":
         raise KeyboardInterrupt  # half a fit is none
     future = not any(direction(entry.formula) == "past" for entry in fit.front)
-    kept = [orient(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
-    return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *kept]))
+    archived = [orient(parse(row["formula"]), future) for row in [*fit.state["archive"], *fit.state["added"]]]
+    return list(dict.fromkeys(str(formula) for formula in [*(entry.formula for entry in fit.front), *archived]))
 
 
 def formulas_of_seeds(run: Run) -> Iterator[str]:
@@ -85,11 +85,11 @@ def formulas_of_seeds(run: Run) -> Iterator[str]:
 
 
 def _seeds_on_disk(run: Run) -> set[int]:
-    found = set()
+    seeds = set()
     for line in _lines_of_seeds(run):
         with suppress(*MALFORMED_DATA):
-            found.add(as_int(line["seed"]))
-    return found
+            seeds.add(as_int(line["seed"]))
+    return seeds
 
 
 def _lines_of_seeds(run: Run) -> Iterator[dict[str, Any]]:
@@ -121,24 +121,24 @@ def candidates(run: Run, data: Dataset, tolerance: float | None = None) -> tuple
             tolerance = as_number(run.setting("learner").get("tolerance") or 0.0)
     if front is None:
         raise RunError(f"{run.folder} has found no formula yet. Go on with it: {resume_command(run.folder)}")
-    found = [(entry.formula, entry.train) for entry in front]
+    pairs = [(entry.formula, entry.train) for entry in front]
     listed = _load_rivals(run)
     if listed is not None:
         those, are_all = listed
         weights = _weights(run, data)
-        found += [(formula, float(np.average(losses(formula, data), weights=weights))) for formula in those]
-        best = min(wrong for _, wrong in found)
+        pairs += [(formula, float(np.average(losses(formula, data), weights=weights))) for formula in those]
+        best = min(wrong for _, wrong in pairs)
     else:
         with convert_errors(RunError, f"the history or the state of {run.folder} was changed by hand"):
-            known = [row for row in run.history() if row.get("train") is not None]
-            found += [(require_closed(parse(row["formula"])), float(row["train"])) for row in known]
+            rows = [row for row in run.history() if row.get("train") is not None]
+            pairs += [(require_closed(parse(row["formula"])), float(row["train"])) for row in rows]
             if "prior" not in run.settings:  # what the archive keeps is not yet joined with what must hold
-                found += _candidates_of_archive(run, front, data, front.picked.train + tolerance)
-            found += _candidates_of_seeds(run, data, front.picked.train + tolerance)
+                pairs += _candidates_of_archive(run, front, data, front.picked.train + tolerance)
+            pairs += _candidates_of_seeds(run, data, front.picked.train + tolerance)
         best, are_all = front.picked.train, False
-    found.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
+    pairs.sort(key=lambda pair: (round(pair[1], 9), length(pair[0])))
     distinct: dict[Any, Formula] = {}
-    for formula in (formula for formula, wrong in found if wrong <= best + tolerance + TINY):
+    for formula in (formula for formula, wrong in pairs if wrong <= best + tolerance + TINY):
         bare = with_thresholds(formula, [0.0] * len(thresholds(formula)))
         distinct.setdefault((bare, satisfied(formula, data).tobytes()), formula)
     return list(distinct.values()), are_all
@@ -151,20 +151,20 @@ def _load_rivals(run: Run) -> tuple[list[Formula], bool] | None:
         return None
     try:
         content = as_object(read_json(path.read_bytes()))
-        found = [require_closed(parse(text)) for row in as_objects(content["rivals"]) for text in row["formulas"]]
-        return found, as_bool(content["complete"])
+        formulas = [require_closed(parse(text)) for row in as_objects(content["rivals"]) for text in row["formulas"]]
+        return formulas, as_bool(content["complete"])
     except MALFORMED_DATA as problem:
         raise RunError(f"{path} is no list of rivals of fernn ({describe_error(problem)}).") from None
 
 
 def _weights(run: Run, data: Dataset) -> Floats:
     """How much each trace counts, by the classes and costs of the run."""
-    given, even = run.settings["learner"], np.ones(len(data))
+    settings, even = run.settings["learner"], np.ones(len(data))
     if not data.classes:
         return even
     with convert_errors(RunError, f"the settings of {run.folder} were changed by hand"):
-        costs = as_number(given.get("miss_cost", 1.0)), as_number(given.get("false_alarm_cost", 1.0))
-        return sample_weights(data, even, given.get("class_weight"), *costs)
+        costs = as_number(settings.get("miss_cost", 1.0)), as_number(settings.get("false_alarm_cost", 1.0))
+        return sample_weights(data, even, settings.get("class_weight"), *costs)
 
 
 def _candidates_of_seeds(run: Run, data: Dataset, worst: float) -> Iterator[Candidate]:
@@ -220,10 +220,10 @@ def _write_transcript(run: Run, rows: list[QueryAnswer]) -> None:
     write_text(run.folder / TRANSCRIPT, "".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
 
 
-def save_answers(run: Run, asked: QueryResult) -> Path:
-    told: dict[str, Any] = {
-        "schema": SCHEMA, "formula": str(asked.formula), "left": [str(f) for f in asked.left], "ended": asked.ended,
-        "proved": asked.is_proved, "questions": len(asked.transcript), "disagreements": asked.disagreements,
+def save_answers(run: Run, result: QueryResult) -> Path:
+    content: dict[str, Any] = {
+        "schema": SCHEMA, "formula": str(result.formula), "left": [str(f) for f in result.left], "ended": result.ended,
+        "proved": result.is_proved, "questions": len(result.transcript), "disagreements": result.disagreements,
     }  # fmt: skip
-    write_text(run.folder / OUTCOME, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    write_text(run.folder / OUTCOME, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
     return run.folder / OUTCOME

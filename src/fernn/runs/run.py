@@ -47,7 +47,7 @@ _created: set[Path] = set()
 
 
 def folder_name(name: str) -> str:
-    """What a folder can be called after data of this name, which may come with the data: never a way elsewhere."""
+    """A safe name of a folder from the name of data, which may come with the data: never a path elsewhere."""
     plain = re.sub(r"[^\w.-]+", "-", name)[:LONGEST].encode("utf-8")[: 2 * LONGEST].decode("utf-8", "ignore")
     return plain.strip("-.") or "run"
 
@@ -64,7 +64,7 @@ def new_folder(name: str, under: Path = Path("runs")) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """With those that it lies in, as far as they are not there; `remove_made` takes them away again."""
+    """Create the folder and its parents, as far as they are not there; `remove_created` removes them again."""
     with writable(folder):
         for each in reversed([folder, *folder.parents]):
             if not each.exists():
@@ -94,23 +94,23 @@ def remove_created(folder: Path) -> None:
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """Where something cannot be written inside, that is said with its name and what to do."""
+    """Turn an OSError raised inside into one that names the file and says what to do."""
     try:
         yield
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        do = (
+        fix = (
             "Free some space, or choose a folder on another disk"
             if error.errno in DISK_FULL
             else "Choose another folder"
         )
-        raise RunError(f"cannot write to {error.filename or folder}: {why}. {do} with --out.") from error
+        raise RunError(f"cannot write to {error.filename or folder}: {why}. {fix} with --out.") from error
 
 
 def run_folders(under: Path = Path("runs")) -> list[Path]:
     """The runs in a folder, the latest started first."""
-    found = under.glob(f"*/{SETTINGS}")
-    return [file.parent for file in sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)]
+    files = under.glob(f"*/{SETTINGS}")
+    return [file.parent for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)]
 
 
 def resume_command(folder: str | Path) -> str:
@@ -193,7 +193,7 @@ FRONT, STATE, HISTORY, RULES = "front.json", "state.json", "history.jsonl", "rul
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What the front of a run on disk tells."""
+    """The content of a run's front file."""
 
     front: Front
     test: tuple[float, ...] | None
@@ -213,16 +213,16 @@ class Run:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.folder, self.settings = folder, settings
         self.state: dict[str, Any] | None = None
-        """What a learner goes on from, once the run is taken up."""
+        """The checkpoint that a learner resumes from, once the run is resumed."""
         self.own: tuple[str, ...] = ()
         """Other files that were written when it was begun, and that go with it where it is discarded."""
         self.is_new = False
         """Whether this process began it."""
         self._lock: FolderLock | None = None
-        self._known: set[str] = set()
-        self._shown: Front | None = None
+        self._recorded: set[str] = set()
+        self._last_front: Front | None = None
         self._restarts = 0
-        self._written = -inf
+        self._last_write = -inf
 
     @classmethod
     def create(cls, folder: str | Path, settings: Mapping[str, Any], data: Dataset) -> Run:
@@ -230,10 +230,10 @@ class Run:
         folder = Path(folder)
         check_vacant(folder)
         make_folder(folder)
-        about = {"name": data.name, "cases": len(data), "channels": list(data.channels), "classes": list(data.classes)}
+        origin = {"name": data.name, "cases": len(data), "channels": list(data.channels), "classes": list(data.classes)}
         started = datetime.now(UTC).isoformat(timespec="seconds")
         head = {"schema": SCHEMA, "fernn": __version__, "versions": _versions(), "started": started}
-        run = cls(folder, {**head, **settings, "data": about | {"fingerprint": data.fingerprint}})
+        run = cls(folder, {**head, **settings, "data": origin | {"fingerprint": data.fingerprint}})
         try:
             with writable(folder):
                 run._lock = FolderLock(folder)
@@ -246,7 +246,7 @@ class Run:
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
-        """A run to look at; `resume` takes it up."""
+        """A stored run, to read; `resume` continues it."""
         folder = Path(folder)
         run = cls(folder, {})
         if not folder.is_dir():
@@ -255,7 +255,7 @@ class Run:
         settings = run._read(SETTINGS)
         if settings is None or not {"schema", "data"} <= settings.keys():
             raise RunError(f"{folder} is not a run: it has no {SETTINGS} of fernn. Name the folder of a run.")
-        with run._sound(SETTINGS):
+        with run._checked(SETTINGS):
             _check(settings)
         run.settings = settings
         return run
@@ -277,56 +277,56 @@ class Run:
             )
 
     def resume(self) -> None:
-        """Take the run up: `state` is then what to go on from, and the history ends where the state does."""
+        """Continue the run: `state` is then the checkpoint, and the history ends where it was written."""
         self._lock = FolderLock(self.folder)
-        kept = self._read(STATE)
-        reached = -inf
-        if kept is not None:
-            with self._sound(STATE):
-                reached = as_number(kept["seconds"])
-                self.state, self._restarts = as_object(kept["state"]), as_int(kept["restarts"])
-        found = [row for row in self.history() if row["seconds"] <= reached]
-        self._known = {row["formula"] for row in found}
+        content = self._read(STATE)
+        seconds = -inf
+        if content is not None:
+            with self._checked(STATE):
+                seconds = as_number(content["seconds"])
+                self.state, self._restarts = as_object(content["state"]), as_int(content["restarts"])
+        rows = [row for row in self.history() if row["seconds"] <= seconds]
+        self._recorded = {row["formula"] for row in rows}
         if (self.folder / HISTORY).exists():
-            write_text(self.folder / HISTORY, "".join(_line(row) + "\n" for row in found))
+            write_text(self.folder / HISTORY, "".join(_line(row) + "\n" for row in rows))
 
     def load_state(self) -> dict[str, Any] | None:
         """The state of the learner as it is on disk."""
-        kept = self._read(STATE)
-        with self._sound(STATE):
-            return None if kept is None else as_object(kept["state"])
+        content = self._read(STATE)
+        with self._checked(STATE):
+            return None if content is None else as_object(content["state"])
 
     def record(self, progress: Progress) -> None:
         """Keep this on disk: new formulas at once, the state when the last one is old enough."""
         self._restarts = progress.restarts
         self._append(progress.front, progress.seconds, progress.what)
-        if monotonic() - self._written >= CHECKPOINT_SECONDS:
-            if not progress.what and progress.front != self._shown:
+        if monotonic() - self._last_write >= CHECKPOINT_SECONDS:
+            if not progress.what and progress.front != self._last_front:
                 self._write_front(progress.front, progress.seconds, None, None)
             self._write_state(progress.seconds, progress.state)
-            self._written = monotonic()
+            self._last_write = monotonic()
 
     def finish(self, fit: Fit, test: Sequence[float] | None = None) -> None:
-        """The last word: the front with the test error of each formula, and how the fit ended. Lets go of the run."""
+        """Write the front with the test error of each formula and how the fit ended, and release the run."""
         self._append(fit.front, fit.seconds)
         self._write_state(fit.seconds, fit.state)
         self._write_front(fit.front, fit.seconds, fit.ended, test, fit.notes)
-        for name, paper in fit.artifacts.items():
-            self._write(name, paper)
+        for name, content in fit.artifacts.items():
+            self._write(name, content)
         if self._lock is not None:
             self._lock.release()
 
-    def add_notes(self, notes: Sequence[str], papers: Mapping[str, dict[str, Any]]) -> None:
-        """What is known only after the fit was finished, beside its other notes; and files that tell of it."""
-        found = self._read(FRONT) or {}
-        self._write(FRONT, found | {"notes": [*found.get("notes", ()), *notes]})
-        for name, paper in papers.items():
-            self._write(name, paper)
+    def add_notes(self, notes: Sequence[str], artifacts: Mapping[str, dict[str, Any]]) -> None:
+        """Add notes to those of a finished fit, and files with details."""
+        content = self._read(FRONT) or {}
+        self._write(FRONT, content | {"notes": [*content.get("notes", ()), *notes]})
+        for name, value in artifacts.items():
+            self._write(name, value)
 
-    def finish_rules(self, told: Mapping[str, Any], state: dict[str, Any]) -> None:
-        """The last word on rules for classes: `told` has them, `ended` and `seconds`. Lets go of the run."""
-        self._write_state(told["seconds"], state)
-        self._write(RULES, dict(told))
+    def finish_rules(self, content: Mapping[str, Any], state: dict[str, Any]) -> None:
+        """Write the rules for classes, with `ended` and `seconds`, and release the run."""
+        self._write_state(content["seconds"], state)
+        self._write(RULES, dict(content))
         if self._lock is not None:
             self._lock.release()
 
@@ -336,7 +336,7 @@ class Run:
 
     def discard(self) -> None:
         """Remove a run that has found nothing, so that its folder can be used again."""
-        if self.is_empty or (not self._known and self.front() is None):
+        if self.is_empty or (not self._recorded and self.front() is None):
             for name in (SETTINGS, STATE, HISTORY, *self.own):
                 with suppress(OSError):
                     (self.folder / name).unlink(missing_ok=True)
@@ -351,41 +351,41 @@ class Run:
 
     def result(self) -> StoredResult | None:
         """What `finish` kept, or what is known so far; None before the first formula."""
-        found = self._read(FRONT)
-        if found is None:
+        content = self._read(FRONT)
+        if content is None:
             return None
-        with self._sound(FRONT):
-            front = front_from_strict_json(found)
-            rows = as_objects(found.get("entries", []))
+        with self._checked(FRONT):
+            front = front_from_strict_json(content)
+            rows = as_objects(content.get("entries", []))
             test = tuple(float(row["test"]) for row in rows) if rows and "test" in rows[0] else None
-            ended = None if found.get("ended") is None else as_text(found["ended"])
-            notes = [as_text(note) for note in found.get("notes", ())]
-            seconds = as_number(found.get("seconds", 0.0))
+            ended = None if content.get("ended") is None else as_text(content["ended"])
+            notes = [as_text(note) for note in content.get("notes", ())]
+            seconds = as_number(content.get("seconds", 0.0))
         notes = [self._certified_note() if note.startswith(NOTE) else note for note in notes]
         return StoredResult(front, test, ended, seconds, tuple(notes))
 
     def front(self) -> Front | None:
         """The formulas found so far; None before the first."""
-        found = self.result()
-        return None if found is None else found.front
+        result = self.result()
+        return None if result is None else result.front
 
     def test(self) -> tuple[float, ...] | None:
         """The test error of each formula of the front; None while it is not known."""
-        found = self.result()
-        return None if found is None else found.test
+        result = self.result()
+        return None if result is None else result.test
 
     @property
     def ended(self) -> str | None:
         """`done`, `time limit`, `interrupted`, or None when it goes on or was killed."""
         ended = (self._read(FRONT) or self._read(RULES) or {}).get("ended")
-        with self._sound(FRONT):
+        with self._checked(FRONT):
             return None if ended is None else as_text(ended)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the method had to say of its result; what a certificate says is made from its fields, not repeated."""
-        found = self.result()
-        return () if found is None else found.notes
+        result = self.result()
+        return () if result is None else result.notes
 
     def _certified_note(self) -> str:
         from .job import read_certificate
@@ -400,8 +400,8 @@ class Run:
     @property
     def seconds(self) -> float:
         """How long was learned, as far as the front on disk tells."""
-        found = self.result()
-        return 0.0 if found is None else found.seconds
+        result = self.result()
+        return 0.0 if result is None else result.seconds
 
     def history(self) -> list[dict[str, Any]]:
         """A row for every formula that joined the front, oldest first; what is torn or damaged is left out."""
@@ -409,54 +409,49 @@ class Run:
             lines = (self.folder / HISTORY).read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
-        found = []
+        rows = []
         for line in lines[:-1]:  # what follows the last line end is torn, or nothing
             with suppress(*MALFORMED_DATA):
                 row = as_object(read_json(line))
                 as_number(row["seconds"]), as_text(row["formula"])
-                found.append(row)
-        return found
+                rows.append(row)
+        return rows
 
     def _append(self, front: Front, seconds: float, what: str = "") -> None:
         for entry in front:
             row: dict[str, Any] = {"seconds": round(seconds, 3), "restarts": self._restarts, "length": entry.length}
             row |= {"train": entry.train, "validation": entry.validation, "formula": str(entry.formula)}
             row |= {"what": what} if what else {}
-            if row["formula"] not in self._known:
+            if row["formula"] not in self._recorded:
                 append_line(self.folder / HISTORY, _line(row))
-                self._known.add(row["formula"])
+                self._recorded.add(row["formula"])
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         write_text(self.folder / name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def _write_front(
-        self,
-        front: Front,
-        seconds: float,
-        ended: str | None,
-        test: Sequence[float] | None,
-        notes: Sequence[str] = (),
+        self, front: Front, seconds: float, ended: str | None, test: Sequence[float] | None, notes: Sequence[str] = ()
     ) -> None:
-        told = front_to_strict_json(front)
+        content = front_to_strict_json(front)
         if test is not None:
-            for row, error in zip(told["entries"], test, strict=True):
+            for row, error in zip(content["entries"], test, strict=True):
                 row["test"] = strict_json_number(float(error))
         head = {"ended": ended, "seconds": round(seconds, 3), "restarts": self._restarts, "notes": list(notes)}
-        self._write(FRONT, told | head)
-        self._shown = front
+        self._write(FRONT, content | head)
+        self._last_front = front
 
     def _write_state(self, seconds: float, state: dict[str, Any]) -> None:
         head = {"schema": SCHEMA, "seconds": round(seconds, 3), "restarts": self._restarts, "state": state}
         write_text(self.folder / STATE, json.dumps(head))
 
-    def _sound(self, name: str) -> AbstractContextManager[None]:
-        """What is wrong with the content of a file is told with its name."""
+    def _checked(self, name: str) -> AbstractContextManager[None]:
+        """Turn errors in the content of a file into one that names it."""
         return convert_errors(RunError, f"{self.folder / name} was changed by hand, or it is no file of fernn")
 
     def _read(self, name: str) -> dict[str, Any] | None:
         path = self.folder / name
         try:
-            found = read_json(path.read_bytes())
+            content = read_json(path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -465,12 +460,12 @@ class Run:
             raise RunError(
                 f"{path} is not JSON ({describe_error(error)}). It was changed by hand, or it is no file of fernn."
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise RunError(f"{path} holds no object. It was changed by hand, or it is no file of fernn.")
-        schema = found.get("schema")
+        schema = content.get("schema")
         if isinstance(schema, int) and schema > SCHEMA:
             raise RunError(f"{path} is of schema {schema}, this fernn reads up to {SCHEMA}. Update fernn.")
-        return found
+        return content
 
 
 def _versions() -> dict[str, str]:

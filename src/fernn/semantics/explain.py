@@ -18,7 +18,7 @@ import numpy as np
 from ..data import Dataset
 from ..data.arrays import Array
 from ..errors import DataError, SignalError, short_repr
-from ..formula.expressions import Step
+from ..formula.expressions import Call, Step
 from ..formula.measures import direction
 from ..formula.nodes import (
     Always,
@@ -44,9 +44,10 @@ from ..formula.nodes import (
     interval,
 )
 from ..formula.parser import parse
-from ..formula.printer import format_duration, format_short
+from ..formula.printer import format_duration, format_short, format_sum
+from .function_windows import FunctionWindow, function_windows
 from .packed_traces import Nonfinite, Traces
-from .robustness import Values, robustness, satisfied, signals
+from .robustness import Values, quantity_values, satisfied, signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,14 @@ class Explanation:
     """The deciding atom and sample; None where an empty window or a constant decides."""
     path: tuple[tuple[Formula, int, float], ...]
     """From the formula down to the atom: each part, the sample it is read at, and its robustness there."""
-    readings: Mapping[str, float]
-    """What the channels and the functions of the atom read at the deciding sample."""
+    readings: Mapping[str, float | str]
+    """What the channels and the functions of the atom read at the deciding sample; a category is a text."""
     moment: str
     """`sample 7 (0.7 s after the start)`"""
+    value: float | None = None
+    """What the atom compares with its threshold, at the deciding sample: the sum of its terms."""
+    windows: tuple[FunctionWindow, ...] = ()
+    """Which samples entered the windows of its functions, outer ones first."""
 
     __repr__ = short_repr
 
@@ -94,17 +99,27 @@ class Explanation:
 
     @property
     def conclusion(self) -> str:
-        """Where it is decided, and by which values."""
+        """Where it is decided, by which values, and which samples the functions among them read."""
         if self.witness is None:
             return "an empty window or a constant decides: no sample does"
-        read = ", ".join(f"{name} = {format_short(value)}" for name, value in self.readings.items())
-        return f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
+        read = ", ".join(
+            f"{name} = {value if isinstance(value, str) else format_short(value)}"
+            for name, value in self.readings.items()
+        )
+        is_plain = self.witness.atom.weights == ((self.witness.atom.weights[0][0], 1.0),)
+        if self.value is not None and not is_plain:
+            read += f", so {format_sum(self.witness.atom.weights)} = {format_short(self.value)}"
+        decided = f"decided at {self.moment}: {read}, robustness {format_short(self.witness.robustness)}"
+        return "\n".join([decided, *map(str, self.windows)])
 
     def to_json(self) -> dict[str, object]:
         told: dict[str, object] = {"formula": str(self.formula), "case": self.case, "satisfied": self.satisfied}
         if self.witness is None:
             return told | {"deciding": None}
-        deciding = {"atom": str(self.witness.atom), "sample": self.witness.sample, "readings": dict(self.readings)}
+        deciding = {
+            "atom": str(self.witness.atom), "sample": self.witness.sample, "readings": dict(self.readings),
+            "value": self.value, "windows": [window.to_json() for window in self.windows],
+        }  # fmt: skip
         path = [{"formula": str(part), "sample": t, "robustness": value} for part, t, value in self.path]
         return told | {"robustness": self.witness.robustness, "deciding": deciding, "path": path}
 
@@ -114,20 +129,32 @@ def explain_case(formula: Formula | str, data: Dataset, case: object, at: int | 
     rule = parse(formula) if isinstance(formula, str) else formula
     one = data.subset([_place(data, case)])
     parts = {part: values[0] for part, values in signals(rule, one).items()}
-    witness = _explain_trace(rule, parts, at)
+    witness = explain_trace(rule, parts, at)
     verdict = bool(satisfied(rule, one, at=at)[0])  # type: ignore[arg-type]
     if witness is None:
         return Explanation(rule, one.cases[0], verdict, None, (), {}, "")
     path = tuple((part, t, float(parts[part][t])) for part, t in witness.path)
-    terms = [Atom(((term, 1.0),), ">=", 0.0) for term, _ in witness.atom.weights]
-    values = [robustness(term, one, at="all")[0][witness.sample] for term in terms]
-    readings = {_term_text(term): float(value) for term, value in zip(terms, values, strict=True)}
-    return Explanation(rule, one.cases[0], verdict, witness, path, readings, _moment(witness.sample, data))
+    atom, sample = witness.atom, witness.sample
+    readings: dict[str, float | str] = {
+        str(term): float(quantity_values(((term, 1.0),), one)[0][sample]) for term, _ in atom.weights
+    }
+    if atom.predicate is not None:
+        readings = _predicate_reading(atom.predicate, sample, one)
+    value, windows = float(quantity_values(atom.weights, one)[0][sample]), function_windows(atom, sample, one)
+    moment = _moment(sample, data)
+    return Explanation(rule, one.cases[0], verdict, witness, path, readings, moment, value, windows)
 
 
-def _term_text(term: Atom) -> str:
-    """A channel by its name, a function as it is written."""
-    return str(term.weights[0][0])
+def _predicate_reading(asked: Call, sample: int, one: Dataset) -> dict[str, float | str]:
+    """What the channel of `mode == "LAND"` or `missing(x)` holds there."""
+    name = asked.channel
+    place = one.channels.index(name)
+    if not asked.values:
+        is_missing = one.missing is not None and bool(one.missing[0][place][sample])
+        return {name: "missing" if is_missing else "present"}
+    value = float(one.values[0][place][sample])
+    texts = one.categories.get(name)
+    return {name: value if texts is None else texts[int(value)] if value >= 0 else "missing"}
 
 
 def _place(data: Dataset, case: object) -> int:
@@ -154,14 +181,15 @@ def deciding(
     formula = parse(formula) if isinstance(formula, str) else formula
     found = signals(formula, X, channels, nonfinite=nonfinite, step=step)
     count = len(next(iter(found.values())))
-    return [_explain_trace(formula, _rows(found, case), at) for case in range(count)]
+    return [explain_trace(formula, _rows(found, case), at) for case in range(count)]
 
 
 def _rows(found: dict[Formula, Values], case: int) -> dict[Formula, Array]:
     return {part: values[case] for part, values in found.items()}
 
 
-def _explain_trace(formula: Formula, rows: dict[Formula, Array], at: int | str) -> Witness | None:
+def explain_trace(formula: Formula, rows: dict[Formula, Array], at: int | str) -> Witness | None:
+    """What decides one trace, by the robustness of every part at every sample."""
     size = len(rows[formula])
     way = direction(formula)
     if at == "verdict" and way == "mixed":

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.arrays import Floats
 from ..errors import FormulaError, SignalError
-from ..formula.expressions import PRODUCT, QUOTIENT, Call, Step, Sum
+from ..formula.expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Step, Sum, samples_to_time
 from ..formula.nodes import Formula, Historically, Once, atom, interval
 from ..formula.program import compile_program
 from .interpreter import pack_bytecode, run_bytecode
@@ -23,8 +23,8 @@ from .jit_cache import njit_on_disk
 
 Rows = Callable[[str], Floats]
 """The values of a channel, `[case, time]`."""
-Holds = Callable[[Formula], Floats]
-"""Where a formula holds, `[case, time]`, as 1 and 0."""
+Holds = Callable[[Formula | Call], Floats]
+"""Where a formula holds, or an `is` or `missing`, `[case, time]`, as 1 and 0."""
 
 
 def call_values(
@@ -66,11 +66,21 @@ def _compute(call: Call, rows: Rows, holds: Holds, starts: Any, step: Step | Non
     def values(part: Sum) -> Floats:
         return sum_values(part, rows, holds, starts, step, known)
 
+    if call.function == ELAPSED:
+        (formula,) = call.arguments
+        assert not isinstance(formula, Sum)
+        times, over = samples_to_time(call, step).as_integer_ratio()
+        ago: Floats = np.asarray(_since(holds(formula), starts, 1))
+        longest = int(ago[np.isfinite(ago)].max(initial=0.0))
+        table = np.array([*(n * times / over for n in range(longest + 1)), np.inf])  # each rounded once
+        return np.asarray(table[np.minimum(ago, longest + 1).astype(np.int64)])
     lag = 1 if call.lag is None else call.lag.samples(step)
     if call.function in ("since", "count"):
         (formula,) = call.arguments
         assert not isinstance(formula, Sum)
         return np.asarray((_since if call.function == "since" else _count)(holds(formula), starts, lag))
+    if call.is_predicate:
+        return 2 * holds(call) - 1
     inside = [np.ascontiguousarray(values(part), np.float64) for part in call.sums]
     with np.errstate(all="ignore"):
         match call.function:

@@ -3,7 +3,8 @@
 `X[case, channel, time]`, `X[case, time]` for one channel, a list of `(channel, time)` arrays of
 unequal length, a data frame (one run, its columns are the channels) or a list of them, or a
 `Dataset`. Values are float32 or float64 and are judged in that type; whole numbers and floats of
-other sizes become float64.
+other sizes become float64. Where a value is missing (NaN in an array, the mask of a `Dataset`), only a formula that
+asks for it with `missing(x)` is judged.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..data import Dataset
-from ..data.arrays import Array, Floats, Ints
-from ..data.dataset import to_floats
+from ..data.arrays import Array, Bools, Floats, Ints
+from ..data.dataset import hold_last, to_floats
 from ..data.frames import frame_traces
 from ..data.problems import unknown_channel
 from ..errors import DataError, SignalError
-from ..formula.expressions import Call, Step, Term
+from ..formula.expressions import MISSING, Call, Step, Term
 from ..formula.expressions import time_step as time_step
 from ..formula.measures import channels as channels_of
 from ..formula.nodes import Atom, Formula, walk
+from ..formula.printer import quote_name
+from .category_checks import check_categories, text_channels
 from .interpreter import UNIFORM
 
 Traces = Array | Sequence[Array] | Dataset
-Nonfinite = Literal["error", "hold", "interpolate"]
+Nonfinite = Literal["error", "missing", "hold", "interpolate"]
 
 
 @dataclass(slots=True)
@@ -46,6 +49,10 @@ class PackedTraces:
     computed: dict[Call, Floats] | None = field(default_factory=dict)
     """Functions of the channels that were computed before, of all traces end to end; None where they are not kept,
     since one formula is judged and no more."""
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts of channels whose values are indices into them."""
+    missing: Bools | None = None
+    """Which values of `flat` are missing, where that is known beside the values."""
 
     @property
     def samples(self) -> int:
@@ -66,10 +73,24 @@ class PackedTraces:
 
     def row(self, term: Term) -> Array:
         """The values of one channel, of all traces end to end."""
+        return self._row(self.flat, term)
+
+    def _row(self, flat: Array, term: Term) -> Array:
         place = self.channels.index(term)
         if not self.starts.size:
-            return self.traces[:, place].reshape(-1)
-        return np.concatenate([self.trace(case)[place] for case in range(self.count)])
+            return flat.reshape(self.count, len(self.channels), -1)[:, place].reshape(-1)
+        width = len(self.channels)
+        return np.concatenate([flat[a:b].reshape(width, -1)[place] for a, b in pairwise(self.starts)])
+
+    def holds(self, predicate: Call) -> Bools:
+        """Where a channel has one of the values of an `is`, or where it is `missing`, of all traces end to end."""
+        name = predicate.channel
+        if predicate.function == MISSING:
+            return np.isnan(self.row(name)) if self.missing is None else self._row(self.missing, name)
+        values: Any = predicate.values
+        if name in self.categories:
+            values = [number for number, text in enumerate(self.categories[name]) if text in values]
+        return np.isin(self.row(name), np.array(values, self.flat.dtype))
 
     @property
     def first_samples(self) -> Ints:
@@ -113,26 +134,35 @@ def pack_traces(
     step: Step | None = None,
 ) -> PackedTraces:  # fmt: skip
     """The traces, with a name for every channel that the formula reads."""
+    categories: Mapping[str, tuple[str, ...]] = {}
+    missing = None
     if isinstance(X, Dataset):
         channels = X.channels if channels is None else channels
         step = time_step(X.dt, X.time_unit) if step is None else step
+        categories, missing = X.categories, X.missing
         X = X.values
     if type(X) is np.ndarray and X.ndim == 3 and X.dtype.char in "fd" and X.dtype.isnative and X.flags.c_contiguous:
         flat, starts, (count, width, length) = X.reshape(-1), UNIFORM, X.shape
     else:
         if type(X) is not np.ndarray:
             try:
-                found = frame_traces(X, channels_of(formula) if channels is None else channels, one_run=True)
+                wanted = channels_of(formula) if channels is None else channels
+                found = frame_traces(X, wanted, one_run=True, texts=text_channels(formula))
             except DataError as error:
                 raise SignalError(str(error)) from None
-            X, channels = (X, channels) if found is None else (found.traces, found.channels)
+            if found is not None:
+                X, channels, categories = found.traces, found.channels, found.categories
         flat, starts, count, width, length = _concatenate(X)
     names = _name_channels(formula, tuple(channels) if channels is not None else None, width)
     if flat.size == 0 or (starts.size and (starts[1:] == starts[:-1]).any()):
         raise SignalError("there is nothing to judge: no traces, or a trace without samples")
-    made = PackedTraces(flat, starts, length, count, names, step)
+    made = PackedTraces(flat, starts, length, count, names, step, categories=categories)
+    if missing is not None:
+        made.missing = np.concatenate([mask.reshape(-1) for mask in missing])
     if nonfinite != "error":
         _repair(made, nonfinite)
+    if categories:
+        check_categories(formula, names, categories)
     return made
 
 
@@ -191,7 +221,7 @@ def raise_nonfinite(made: PackedTraces, formula: Formula) -> None:
     sums = [node for node in walk(formula) if isinstance(node, Atom) and len(node.weights) > 1]
     for case in range(made.count):
         trace = made.trace(case)
-        for name in channels_of(formula):
+        for name in channels_of(formula, values_only=True):
             if name not in made.channels:
                 continue  # read by a function, and looked at before that was computed
             row = trace[made.channels.index(name)]
@@ -200,7 +230,8 @@ def raise_nonfinite(made: PackedTraces, formula: Formula) -> None:
                 raise SignalError(
                     f"case {case}, channel {name!r}, sample {wrong[0]}: found {row[wrong[0]]}, "
                     f"wanted a finite number ({wrong.size} such in this trace). Repair the data, or pass "
-                    "nonfinite='hold' (repeat the last value) or nonfinite='interpolate'."
+                    f"nonfinite='hold' (repeat the last value), 'missing' (the same, and missing({quote_name(name)}) "
+                    "tells where) or 'interpolate'."
                 )
         for atom in sums:
             with np.errstate(all="ignore"):
@@ -218,14 +249,19 @@ def _repair(made: PackedTraces, policy: Nonfinite) -> None:
         raise SignalError(f"nonfinite is one of {', '.join(get_args(Nonfinite))}; found {policy!r}")
     if np.isfinite(made.flat).all():
         return
+    if policy == "missing":
+        made.missing = np.isnan(made.flat)
     made.flat = made.flat.copy()
     for case in range(made.count):
         for name, row in zip(made.channels, made.trace(case), strict=True):
+            if policy == "missing":
+                row[:] = hold_last(row, ~np.isnan(row), -1.0 if name in made.categories else 0.0)
+                continue
             good = np.flatnonzero(np.isfinite(row))
             if not good.size:
                 raise SignalError(f"case {case}, channel {name!r} has no finite value to repair it from")
             at = np.arange(row.size)
-            if policy == "interpolate":
+            if policy == "interpolate" and name not in made.categories:
                 row[:] = np.interp(at, good, row[good])
             else:
                 row[:] = row[good[np.maximum(np.searchsorted(good, at, "right") - 1, 0)]]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -24,11 +24,13 @@ import numpy as np
 
 from ..data.arrays import Array, Bools, Floats
 from ..errors import FernnWarning, SignalError
-from ..formula.expressions import Call, Step, Term
+from ..formula.expressions import Call, Step, Term, Weights
+from ..formula.measures import channels as channels_of
 from ..formula.measures import direction, has_calls
 from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
+from .category_checks import check_categories, unknown_categories
 from .function_blocks import run_blocks
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
@@ -87,8 +89,8 @@ def robustness(
     `at`: "verdict" (the last sample for past formulas, the first for others), "all" samples
     (`[case, time]`), "first", "last", or the number of a sample (negative from the end).
     `nonfinite`: what to do with NaN and infinity in the channels that are read: "error", "hold"
-    (repeat the last value) or "interpolate". `step`: the time between samples, for functions over times; a `Dataset`
-    knows it.
+    (repeat the last value), "missing" (the same of NaN, and `missing(x)` tells where) or "interpolate".
+    `step`: the time between samples, for functions over times; a `Dataset` knows it.
     """
     return _evaluate(formula, X, channels, at, nonfinite, False, step)
 
@@ -115,8 +117,26 @@ def signals(
 ) -> dict[Formula, Values]:
     """The robustness at every sample of the formula and of each formula inside it, outermost first."""
     formula = parse(formula) if isinstance(formula, str) else formula
-    made = pack_traces(formula, X, channels, nonfinite, step)
+    return signals_of(formula, pack_traces(formula, X, channels, nonfinite, step))
+
+
+def signals_of(formula: Formula, made: PackedTraces) -> dict[Formula, Values]:
+    """As `signals`, of traces that are packed."""
     return {part: _at_all_samples(part, made, False) for part in dict.fromkeys(walk(formula))}
+
+
+def quantity_values(
+    weights: Weights, X: Traces, channels: Sequence[str] | None = None, *, step: Step | None = None
+) -> Values:
+    """What an atom compares, at every sample: a sum of channels and functions, in the type of the data."""
+    atom = Atom(weights, ">=", 0.0)
+    made = pack_traces(atom, X, channels, "error", step)
+    return made.split(_at_all_samples_flat(atom, made, False))
+
+
+def quantity_column(weights: Weights, made: PackedTraces) -> Floats:
+    """As `quantity_values`, of all traces end to end."""
+    return np.asarray(_at_all_samples_flat(Atom(weights, ">=", 0.0), made, False), np.float64)
 
 
 def _evaluate(
@@ -137,13 +157,19 @@ def _evaluate(
             return found
     rule = parse(formula) if isinstance(formula, str) else formula
     made = pack_traces(rule, X, names, nonfinite, step)
+    warn_of_categories(rule, made.categories)
     made.computed = None
-    if wanted and is_array and not has_calls(rule):
+    has_functions = has_calls(rule)
+    if wanted and is_array and not has_functions:
         packed, _ = _prepare(rule, made, wanted == "verdict", closed)
         _store(formula, names, len(made.channels), made.flat.dtype, wanted, closed, packed)
     if wanted == "verdict":
         return _verdicts(rule, made, closed)
     values = made.split(_at_all_samples_flat(rule, made, closed))
+    if has_functions:
+        from .function_warnings import warn_of_short_traces
+
+        warn_of_short_traces(rule, made)
     return values if at == "all" else _select_sample(values, at)
 
 
@@ -177,11 +203,16 @@ def _function_terms(formula: Formula) -> tuple[Term, ...] | None:
 
 def _with_functions(formula: Formula, terms: tuple[Term, ...], made: PackedTraces) -> PackedTraces:
     """The traces with these terms as channels: functions are computed."""
+    if not made.categories:
+        check_categories(formula, made.channels, {})
+    read = set(channels_of(formula, values_only=True))
     for name in dict.fromkeys(name for term in terms if isinstance(term, Call) for name in term.channels):
-        if not np.isfinite(made.row(name)).all():
+        if name in read and not np.isfinite(made.row(name)).all():
             raise_nonfinite(made, formula)
 
-    def holds(inner: Formula) -> Floats:
+    def holds(inner: Formula | Call) -> Floats:
+        if isinstance(inner, Call):
+            return made.holds(inner).astype(np.float64)
         return (_at_all_samples_flat(inner, made, True) >= 0).astype(np.float64)
 
     def doubles(name: str) -> Floats:
@@ -202,7 +233,7 @@ def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed
     packed, terms = _prepare(formula, made, verdict, closed)
     if terms is None:
         return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
-    if made.computed is None:
+    if made.computed is None and not made.categories and made.missing is None:
         compute = partial(_with_functions, formula, terms)
         met = run_blocks(formula, packed, terms, made, out, verdict, compute)
         if met is not None:
@@ -211,11 +242,17 @@ def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed
     return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
 
 
-def _verdicts(formula: Formula, made: PackedTraces, closed: bool, warns: bool = True) -> Array:
-    out = np.empty((made.count, 1), made.flat.dtype)
-    made, met = _run(formula, made, out, True, closed)
-    if met & (NONFINITE | INFINITE * warns):
-        _report(formula, made, met & (NONFINITE | INFINITE * warns), out[:, 0])
+def _verdicts(formula: Formula, given: PackedTraces, closed: bool, warns: bool = True) -> Array:
+    out = np.empty((given.count, 1), given.flat.dtype)
+    made, met = _run(formula, given, out, True, closed)
+    if met & NONFINITE:
+        raise_nonfinite(made, formula)
+    if warns and has_calls(formula):
+        from .function_warnings import warn_of_functions
+
+        warn_of_functions(formula, given, out[:, 0])
+    elif warns and met & INFINITE:
+        warn_of_empty_windows(formula, np.isinf(out[:, 0]))
     return out[:, 0]
 
 
@@ -231,21 +268,36 @@ def _at_all_samples(formula: Formula, made: PackedTraces, closed: bool) -> Value
     return made.split(_at_all_samples_flat(formula, made, closed))
 
 
-def _report(formula: Formula, made: PackedTraces, met: int, out: Array) -> None:
-    if met & NONFINITE:
-        raise_nonfinite(made, formula)
-    if met & INFINITE and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
-        asker, level = _calling_module()
-        if asker.startswith("fernn.") and not asker.startswith(SHOWN_BY):
-            return  # one candidate of many, which nobody sees
-        decided = np.flatnonzero(np.isinf(out))
-        warnings.warn(
-            f"for {decided.size} of {out.size} traces (first: number {decided[0]}) an empty window decides the verdict "
-            f"of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, S "
-            "and as satisfied for G, H, R, T",
-            FernnWarning,
-            stacklevel=level,
+def warn_of_empty_windows(formula: Formula, decided: Bools) -> None:
+    """Of the verdicts, `[case]`, that an empty window decides; nothing where no window begins later than now."""
+    if decided.any() and any(node.over.start > 0 for node in walk(formula) if isinstance(node, (*PAST, *FUTURE))):
+        warn_asker(
+            f"for {decided.sum()} of {decided.size} traces (first: number {decided.argmax()}) an empty window decides "
+            f"the verdict of {formula}: the trace ends before the window starts, which counts as violated for F, O, U, "
+            "S and as satisfied for G, H, R, T"
         )
+
+
+def warn_asker(message: str) -> None:
+    """A warning at the line that asked; none where one candidate of many is tried, which nobody sees."""
+    asker, level = _calling_module()
+    if _is_shown(asker):
+        warnings.warn(message, FernnWarning, stacklevel=level)
+
+
+def is_asked_for_someone() -> bool:
+    """Whether a warning would be seen."""
+    return _is_shown(_calling_module()[0])
+
+
+def _is_shown(asker: str) -> bool:
+    return not asker.startswith("fernn.") or asker.startswith(SHOWN_BY)
+
+
+def warn_of_categories(formula: Formula, categories: Mapping[str, tuple[str, ...]]) -> None:
+    """A warning for each category that the formula asks for and the data do not have."""
+    for each in unknown_categories(formula, categories) if categories else []:
+        warn_asker(f"{each}. It counts as false there: {formula}")
 
 
 SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapters", "fernn.learners.sklearn")
@@ -253,7 +305,7 @@ SHOWN_BY = ("fernn.cli", "fernn.studio", "fernn.report", "fernn.learners.adapter
 
 
 def _calling_module() -> tuple[str, int]:
-    """The module outside of this room that asked for a verdict, and how many levels it is above `_report`."""
+    """The module outside of this room that asked for a verdict, and how many levels it is above `warn_asker`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("fernn.semantics."):
         frame, level = frame.f_back, level + 1

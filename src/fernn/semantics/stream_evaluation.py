@@ -28,9 +28,10 @@ from ..formula.measures import needs_step
 from ..formula.nodes import Formula
 from ..formula.parser import parse
 from ..formula.printer import format_number
+from .category_checks import check_categories
 from .interpreter import UNIFORM
 from .packed_traces import PackedTraces, time_step
-from .robustness import At, robustness_and_verdicts
+from .robustness import At, robustness_and_verdicts, warn_of_categories
 from .running_metrics import LabelledMetrics, RunningMetrics, count_verdicts, resolve_labels
 
 FIRST_ROWS = 20_000  # rows by which the time between samples is told before all of them have come
@@ -56,7 +57,10 @@ def evaluate_stream(formula: Formula, stream: Stream, at: At = "verdict") -> Ite
     check_channels(formula, stream)
     step = stream_step(formula, stream.source)
     for lot in stream:
+        check_categories(formula, lot.channels, lot.categories)
         yield Verdicts(lot, *robustness_and_verdicts(formula, pack_lot(lot, step), at))
+    if not stream.is_part:
+        warn_of_categories(formula, stream.categories)
     if step is not None:
         check_sampling_interval(stream.totals, step.dt)
 
@@ -70,11 +74,12 @@ def check_channels(formula: Formula, through: Stream | PartitionMerger) -> None:
 
 def pack_lot(lot: TraceBatch, step: Step | None = None) -> PackedTraces:
     """A lot as the interpreter takes it, without a copy."""
-    length = lot.length
-    if length is not None:
-        return PackedTraces(lot.flat, UNIFORM, length, len(lot), lot.channels, step)
-    longest = int(np.diff(lot.bounds).max())
-    return PackedTraces(lot.flat, lot.bounds * len(lot.channels), longest, len(lot), lot.channels, step)
+    length, starts = lot.length, UNIFORM
+    if length is None:
+        length, starts = int(np.diff(lot.bounds).max()), lot.bounds * len(lot.channels)
+    made = PackedTraces(lot.flat, starts, length, len(lot), lot.channels, step, categories=lot.categories)
+    made.missing = lot.missing
+    return made
 
 
 def stream_step(formula: Formula, source: Source) -> Step | None:

@@ -14,9 +14,10 @@ import numpy as np
 from ..data.arrays import Floats, Ints
 from ..data.streaming import TraceBatch
 from ..data.streaming.trace_stream import pack_columns
+from ..formula.expressions import Step
 from ..formula.measures import map_nodes, thresholds, with_thresholds
 from ..formula.nodes import Atom, Formula, Implies, Not, walk
-from .robustness import robustness_and_verdicts
+from .robustness import quantity_column, robustness_and_verdicts
 from .stream_evaluation import pack_lot
 
 CERTAIN = 1e300
@@ -26,7 +27,8 @@ BEYOND = 10
 
 
 def movable_thresholds(formula: Formula) -> list[int]:
-    """Which thresholds, in the order of the formula, have such a value: of atoms that read one channel as it is.
+    """Which thresholds, in the order of the formula, have such a value: of atoms that compare one channel or function
+    as it is.
 
     None in a rule with a negation or an implication, where a threshold may pull both ways.
     """
@@ -35,15 +37,20 @@ def movable_thresholds(formula: Formula) -> list[int]:
     return [k for k, atom in enumerate(_atoms(formula)) if len(atom.weights) == 1 and atom.weights[0][1] == 1.0]
 
 
-def critical_values(formula: Formula, k: int, lot: TraceBatch) -> Floats:
-    """`[case]`: a trace satisfies up to this value of threshold k, which is seen as that of `x >= c` or `-x >= -c`."""
+def critical_values(formula: Formula, k: int, lot: TraceBatch, step: Step | None = None) -> Floats:
+    """`[case]`: a trace satisfies up to this value of threshold k, which is seen as that of `x >= c` or `-x >= -c`.
+
+    `step` is the time between samples, for functions over times.
+    """
     columns = []
+    read = pack_lot(lot, step)
     for j, atom in enumerate(_atoms(formula)):
-        total = sum(weight * _column(lot, name) for name, weight in atom.plain)
+        total = quantity_column(atom.weights, read)
         side = 1.0 if atom.relation in (">=", ">") else -1.0
         distance = side * (total - atom.threshold)
         holds = distance > 0 if atom.is_strict else distance >= 0
-        columns.append(side * np.asarray(total) if j == k else np.where(holds, CERTAIN, -CERTAIN))
+        own = np.clip(side * total, -CERTAIN, CERTAIN)  # `since` may be infinite
+        columns.append(own if j == k else np.where(holds, CERTAIN, -CERTAIN))
     names = tuple(f"s{j}" for j in range(len(columns)))
     remaining = iter(names)
 
@@ -64,12 +71,12 @@ class ThresholdProfile:
     grid: Floats
     """Rising, as `critical` sees thresholds; the one that the rule has is among them."""
     by_label: dict[str, Ints] = field(default_factory=dict)
+    step: Step | None = None
 
     def take(self, lot: TraceBatch) -> None:
         strict = _atoms(self.formula)[self.k].is_strict
-        places = np.searchsorted(
-            self.grid, critical_values(self.formula, self.k, lot), side="left" if strict else "right"
-        )
+        values = critical_values(self.formula, self.k, lot, self.step)
+        places = np.searchsorted(self.grid, values, side="left" if strict else "right")
         labels = np.array(lot.labels)
         for label in np.unique(labels).tolist():
             self.add(label, np.bincount(places[labels == label], minlength=len(self.grid) + 1))
@@ -99,15 +106,16 @@ class ThresholdProfile:
         return int(np.searchsorted(self.grid, atom.threshold if atom.relation in (">=", ">") else -atom.threshold))
 
 
-def empty_profile(formula: Formula, k: int, lot: TraceBatch) -> ThresholdProfile:
+def empty_profile(formula: Formula, k: int, lot: TraceBatch, step: Step | None = None) -> ThresholdProfile:
     """Empty ones, whose list has the critical values of some traces, and as many between any two and around them."""
     atom = _atoms(formula)[k]
-    values = np.unique(critical_values(formula, k, lot))
+    values = np.unique(critical_values(formula, k, lot, step))
     values = values[np.abs(values) < CERTAIN]
     if len(values):
-        values = _refine_grid(values, float(np.ptp(_column(lot, atom.plain[0][0]))))
+        column = quantity_column(atom.weights, pack_lot(lot, step))
+        values = _refine_grid(values, float(np.ptp(column[np.isfinite(column)])))
     own = atom.threshold if atom.relation in (">=", ">") else -atom.threshold
-    return ThresholdProfile(formula, k, np.unique(np.append(values, own)))
+    return ThresholdProfile(formula, k, np.unique(np.append(values, own)), step=step)
 
 
 def _refine_grid(values: Floats, width: float) -> Floats:
@@ -125,8 +133,3 @@ def _refine_grid(values: Floats, width: float) -> Floats:
 
 def _atoms(formula: Formula) -> list[Atom]:
     return [node for node in walk(formula) if isinstance(node, Atom)]
-
-
-def _column(lot: TraceBatch, name: str) -> Floats:
-    """One channel, row by row."""
-    return lot.column(lot.channels.index(name))

@@ -38,9 +38,9 @@ class Access:
 
     def issue(self) -> str:
         """A new token for one browser, once."""
-        token, now = token_urlsafe(24), self._now()
-        self._ends = {each: end for each, end in self._ends.items() if end + self.life > now}  # long dead ones go
-        self._ends[token] = now + self.life
+        token, time = token_urlsafe(24), self._now()
+        self._ends = {each: end for each, end in self._ends.items() if end + self.life > time}  # long dead ones go
+        self._ends[token] = time + self.life
         return token
 
     def redeem(self, token: str) -> str | None:
@@ -52,12 +52,12 @@ class Access:
 
     def refusal(self, token: str) -> Refusal | None:
         """Why this token is worth nothing; None where it is worth a session."""
-        known = _among(token, self._ends)
-        if known is None:
+        match = _among(token, self._ends)
+        if match is None:
             return "unknown"
-        if known in self._used:
+        if match in self._used:
             return "used"
-        return "late" if self._now() > self._ends[known] else None
+        return "late" if self._now() > self._ends[match] else None
 
     def open_session(self) -> str:
         session = token_urlsafe(32)
@@ -73,10 +73,10 @@ class Access:
         return kind.lower() == "bearer" and compare_digest(_raw(token.strip()), _raw(self.script_token))
 
 
-def _among(given: str, known: set[str] | dict[str, float]) -> str | None:
+def _among(token: str, tokens: set[str] | dict[str, float]) -> str | None:
     """The known secret that equals the given one; how long that takes says nothing of where they differ."""
-    found = [each for each in known if compare_digest(_raw(each), _raw(given))]
-    return found[0] if found else None
+    matches = [each for each in tokens if compare_digest(_raw(each), _raw(token))]
+    return matches[0] if matches else None
 
 
 def _raw(text: str) -> bytes:
@@ -162,12 +162,10 @@ REPORT_POLICY = (
 """A report has its scripts within it: they run, but as a stranger, who can ask nothing of the studio."""
 
 _ALWAYS: Headers = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"), (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
-]
+]  # fmt: skip
 READING = ("GET", "HEAD")
 
 
@@ -188,10 +186,10 @@ class Guard:
         if problem:
             return await _say(send, 403, problem, headers)
         is_known = self._is_known(headers)
-        if scope["path"] == "/" and scope["method"] == "GET" and (given := _token(scope["query_string"])) is not None:
+        if scope["path"] == "/" and scope["method"] == "GET" and (token := _token(scope["query_string"])) is not None:
             if is_known:  # the address of an earlier time, opened again
                 return await _say(send, 303, "", headers, [(b"location", b"/")])
-            return await self._admit(send, given, headers)
+            return await self._admit(send, token, headers)
         if not is_known:
             return await _say(send, 401, f"this needs the cookie of the studio. {_OPEN}", headers)
 
@@ -262,11 +260,11 @@ Go to the terminal where it runs, press Enter, and open the address that it prin
 
 def _unique_headers(raw: Headers) -> dict[str, str]:
     """Headers by name; of one that is there twice no value counts, since others may take another one than we do."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for name, value in raw:
         key = name.decode("latin-1").lower()
-        found[key] = "twice" if key in found and key != "cookie" else value.decode("latin-1")
-    return found
+        headers[key] = "twice" if key in headers and key != "cookie" else value.decode("latin-1")
+    return headers
 
 
 def _token(query: bytes) -> str | None:
@@ -278,14 +276,14 @@ def _token(query: bytes) -> str | None:
 
 def _add_policy(headers: Headers) -> Headers:
     """The answer's own policy stays, if it has one."""
-    named = {name.lower() for name, _ in headers}
-    policy = [] if b"content-security-policy" in named else [(b"content-security-policy", POLICY.encode())]
-    return [*headers, *policy, *((name, value) for name, value in _ALWAYS if name not in named)]
+    names = {name.lower() for name, _ in headers}
+    policy = [] if b"content-security-policy" in names else [(b"content-security-policy", POLICY.encode())]
+    return [*headers, *policy, *((name, value) for name, value in _ALWAYS if name not in names)]
 
 
-async def _say(send: Send, status: int, problem: str, asked: dict[str, str], more: Headers | None = None) -> None:
+async def _say(send: Send, status: int, problem: str, headers: dict[str, str], more: Headers | None = None) -> None:
     """In words on a page to one who looks, as an object to a script."""
-    is_page = "text/html" in asked.get("accept", "")
+    is_page = "text/html" in headers.get("accept", "")
     kind = b"text/html; charset=utf-8" if is_page else b"application/json"
     words = _PAGE.format(escape(problem)) if is_page else json.dumps({"error": problem})
     text = words.encode() if problem else b""

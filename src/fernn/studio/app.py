@@ -26,6 +26,8 @@ from ..formula import TARGETS, Formula, channels, export_formula, is_template, p
 from ..formula.nodes import children
 from ..report import view
 from ..report.page import NAME, write_report
+from ..report.quantities import expressions as expressions_of
+from ..report.reach import axis_for
 from ..report.view.class_view import class_traces, relabel_for
 from ..runs import METHODS, Run, learner, load_rules, parts, plan
 from . import stored_runs
@@ -44,7 +46,7 @@ from .data_files import (
 )
 from .jobs import Jobs
 from .json_api import Refused, add_error_handlers, field, json_response, read_body, read_within, run_in_thread, share
-from .stored_runs import differences, draw_alone, draw_recording, equivalence, warm_up
+from .stored_runs import differences, draw_alone, draw_quietly, draw_recording, equivalence, warm_up
 
 KINDS = {
     "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
@@ -309,6 +311,14 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
             raise Refused(f"'case' is the number of a trace, from 0 to {len(data) - 1}; found {str(case)[:30]}.")
         return draw_alone(view.lanes, rule(given, data), data, case)
 
+    def expressions(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:
+        found = rule(given, data)
+        compared = expressions_of([found])
+        if not compared:
+            raise Refused("the formula compares channels only; their traces are at .../traces.")
+        span = (field(given, "first", int), field(given, "last", int)) if "first" in given or "last" in given else None
+        return draw_quietly(view.expression_points, compared, data, axis_for(data, [found]).from_end, span)
+
     def differ(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:
         a, b = (draw_alone(view.reading, rule(given, data, name), data, test) for name in ("a", "b"))
         return {"cases": differences(a["holds"], b["holds"], data), "a": a, "b": b}
@@ -318,6 +328,7 @@ def _about_data(app: FastAPI, studio: Studio) -> None:
     )
     asked_of("sensitivity", lambda given, data, test: draw_alone(view.sensitivity, rule(given, data), data, test))
     asked_of("lanes", lanes)
+    asked_of("expressions", expressions)
     asked_of("differ", differ)
 
     def same(given: dict[str, Any], data: Dataset, test: Bools | None) -> Any:

@@ -1,4 +1,4 @@
-"""The process that learns: told its job in a line of JSON on standard input, telling of progress in lines of JSON.
+"""The worker process that learns: it reads its job as a line of JSON from standard input and writes progress as JSON.
 
 `{"ready": true}` first, then `{"progress": {...}}` about twice a second, in the end `{"ended": ...}` or
 `{"error": ...}`. SIGINT, or the end of standard input, ends the learning with the best so far; a second SIGINT ends
@@ -35,16 +35,16 @@ COMPILING = "compiling for this machine: the first run only, some twenty seconds
 
 
 class Stop:
-    """Whether the end was asked for."""
+    """Whether the user, or the end of the parent process, asked for the end."""
 
     asked = False
 
-    def heard(self, *_: object) -> None:
+    def interrupt(self, *_: object) -> None:
         self.asked = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    def when_alone(self) -> None:
-        """Waits until whoever started this process is gone."""
+    def watch_parent(self) -> None:
+        """Wait until the parent process is gone, then end."""
         while os.read(0, 4096):
             pass
         self.asked = True
@@ -53,20 +53,20 @@ class Stop:
 
 
 def run_order(order: dict[str, Any], stop: Stop, out: TextIO) -> None:
-    """Learn what is ordered, telling of it."""
-    found = learn_from(
+    """Run the job, writing its progress."""
+    result = learn_from(
         order["file"], order["reading"], order["settings"], order["method"], test=order["test"],
         out=Path(order["out"]), listener=JsonLines(stop, out),
     )  # fmt: skip
-    _tell(out, {"ended": found.ended, "seconds": found.outcome.seconds})
+    _tell(out, {"ended": result.ended, "seconds": result.outcome.seconds})
     try:
-        found.report()
+        result.report()
     except Exception:  # what goes wrong with it takes nothing from the run
         traceback.print_exc()
 
 
 class JsonLines(Listener):
-    """Tells of learning in lines of JSON."""
+    """A listener that writes progress as lines of JSON."""
 
     def __init__(self, stop: Stop, out: TextIO) -> None:
         self._stop, self._out = stop, out
@@ -106,19 +106,19 @@ def _plain(progress: Progress) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tell(out: TextIO, said: dict[str, Any]) -> None:
-    with suppress(OSError):  # nobody listens; `when_alone` knows, too
-        print(json.dumps(said), file=out, flush=True)
+def _tell(out: TextIO, message: dict[str, Any]) -> None:
+    with suppress(OSError):  # nobody listens; `watch_parent` knows, too
+        print(json.dumps(message), file=out, flush=True)
 
 
 def main() -> int:
     stop = Stop()
-    signal.signal(signal.SIGINT, stop.heard)
+    signal.signal(signal.SIGINT, stop.interrupt)
     out, sys.stdout = sys.stdout, sys.stderr  # what others print is no line of ours
-    with open(0, "rb", buffering=0, closefd=False) as told:
-        order = json.loads(told.readline())
+    with open(0, "rb", buffering=0, closefd=False) as stdin:
+        order = json.loads(stdin.readline())
     _tell(out, {"ready": True})
-    Thread(target=stop.when_alone, daemon=True).start()
+    Thread(target=stop.watch_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # the page comes first
     warnings.simplefilter("ignore")

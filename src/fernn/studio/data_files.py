@@ -50,9 +50,9 @@ LONGEST_OPTION, MOST_CHANNELS = 1000, 20_000  # letters of a name, names of chan
 BETWEEN = "~"  # between a file and how it is read
 
 
-def check_reading(given: dict[str, Any], under: Reading = PLAIN) -> Reading:
+def check_reading(options: dict[str, Any], under: Reading = PLAIN) -> Reading:
     """All options: those given, in the place of those under them."""
-    for name, value in given.items():
+    for name, value in options.items():
         if name not in _KINDS:
             raise Refused(f"there is no option {name[:50]!r} of reading; there are {', '.join(_KINDS)}.")
         if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and bool not in _KINDS[name]):
@@ -63,7 +63,7 @@ def check_reading(given: dict[str, Any], under: Reading = PLAIN) -> Reading:
             raise Refused(
                 f"the option {name!r} of reading has more than {LONGEST_OPTION} letters, or some that cannot be."
             )
-    chosen = {**under, **given}
+    chosen = {**under, **options}
     if chosen["label"] == "":
         chosen["label"] = None
     ReadOptions(**{**chosen, "channels": None})  # says what is wrong with it
@@ -132,26 +132,26 @@ class KnownFile:
 
 
 class Files:
-    """What is known, looked up anew each time: only what is on disk counts."""
+    """The files that a page may name, listed from disk each time."""
 
     def __init__(self, folder: Path, given: str | None = None, reading: Reading = PLAIN, limit: int = 0) -> None:
         self.folder, self.limit = folder, limit
         self.given = None if given is None else _resolve_file(given, reading)
-        self._made = [_resolve_file(name) for name in data_sets()]
+        self._generated = [_resolve_file(name) for name in data_sets()]
 
     def all(self) -> list[KnownFile]:
         """The given one first, then uploads and files of runs, then what can be made."""
         given = [] if self.given is None else [self.given]
-        by_name = sorted((*self._uploads(), *self._of_runs()), key=lambda known: known.name)
-        return list({known.id: known for known in (*given, *by_name, *self._made)}.values())
+        by_name = sorted((*self._uploads(), *self._of_runs()), key=lambda file: file.name)
+        return list({file.id: file for file in (*given, *by_name, *self._generated)}.values())
 
     def find(self, name: str) -> KnownFile:
         """By its id."""
         if self.given is not None and self.given.id == name:
             return self.given
-        here = chain(self._made, self._uploads(), self._of_runs())
-        if found := next((known for known in here if known.id == name), None):
-            return found
+        candidates = chain(self._generated, self._uploads(), self._of_runs())
+        if match := next((file for file in candidates if file.id == name), None):
+            return match
         raise Refused(f"there is no file {name[:100]!r} here. Drop it on the page again.", 404)
 
     def of(self, path: str) -> str | None:
@@ -163,10 +163,10 @@ class Files:
     async def take(self, name: str, parts: AsyncIterator[bytes]) -> KnownFile:
         """An upload: on disk when all of it has come, nothing of it otherwise."""
         safe = safe_name(name)
-        home = self.folder / UPLOADS
-        home.mkdir(parents=True, exist_ok=True)
+        uploads = self.folder / UPLOADS
+        uploads.mkdir(parents=True, exist_ok=True)
         digest, size = sha256(safe.encode() + b"\0"), 0
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=home)
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=uploads)
         try:
             with os.fdopen(handle, "wb") as file:
                 async for part in parts:
@@ -175,7 +175,7 @@ class Files:
                     size += len(part)
             if not size:
                 raise Refused(f"{safe}: the file is empty.")
-            place = home / digest.hexdigest()[:16]
+            place = uploads / digest.hexdigest()[:16]
             place.mkdir(exist_ok=True)
             os.replace(temporary, place / safe)
         except BaseException:
@@ -188,17 +188,17 @@ class Files:
         with suppress(OSError):
             for place in (self.folder / UPLOADS).iterdir():
                 if _ID.fullmatch(place.name) and not place.is_symlink() and place.is_dir():
-                    inside = [file for file in place.iterdir() if file.is_file() and not file.is_symlink()]
-                    yield from (KnownFile(place.name, f.name, str(f.resolve()), "upload", PLAIN) for f in inside[:1])
+                    files = [file for file in place.iterdir() if file.is_file() and not file.is_symlink()]
+                    yield from (KnownFile(place.name, f.name, str(f.resolve()), "upload", PLAIN) for f in files[:1])
 
     def _of_runs(self) -> Iterator[KnownFile]:
         """What earlier runs here learned from, where it is still there; uploads have their own ids."""
-        home, paths = str((self.folder / UPLOADS).resolve()), set()
+        uploads, paths = str((self.folder / UPLOADS).resolve()), set()
         for folder in run_folders(self.folder):
             with suppress(FernnError, OSError):
                 paths.add(str(Run.open(folder).settings.get("file")))
-        there = (path for path in paths if not path.startswith(home + os.sep) and "\0" not in path)
-        yield from (_resolve_file(path) for path in sorted(there) if os.path.isabs(path) and os.path.isfile(path))
+        outside = (path for path in paths if not path.startswith(uploads + os.sep) and "\0" not in path)
+        yield from (_resolve_file(path) for path in sorted(outside) if os.path.isabs(path) and os.path.isfile(path))
 
 
 def data_sets() -> list[str]:
@@ -244,15 +244,15 @@ def columns(file: KnownFile, reading: Reading, data: Dataset | None) -> list[str
     channels = [] if data is None else list(data.channels)
     if kind(file) == "other":
         return channels
-    found: list[str] = []
+    names: list[str] = []
     with suppress(FernnError, OSError, UnicodeError, csv.Error, ImportError, IndexError):
         if kind(file) == "parquet":
-            found = _of_parquet(file.path)
+            names = _of_parquet(file.path)
         else:
             options = ReadOptions(**{**reading, "channels": None})
             begin = sniff(Path(file.path), options, ProblemLog())
-            found = begin.first if begin is not None and has_header(begin, options, ProblemLog()) else []
-    return [name for name in found if name][:MOST_COLUMNS] or channels
+            names = begin.first if begin is not None and has_header(begin, options, ProblemLog()) else []
+    return [each for each in names if each][:MOST_COLUMNS] or channels
 
 
 def _of_parquet(path: str) -> list[str]:
@@ -271,7 +271,7 @@ CACHE_BYTES = 1_000_000_000
 
 @dataclass(frozen=True)
 class CachedRead:
-    """What a reader found."""
+    """The result of reading a file: the dataset, or None, and its problems."""
 
     data: Dataset | None
     problems: tuple[Problem, ...]
@@ -279,35 +279,35 @@ class CachedRead:
     """Which cases a split keeps for the test."""
 
     @property
-    def room(self) -> int:
+    def nbytes(self) -> int:
         return 0 if self.data is None else sum(trace.nbytes for trace in self.data.values)
 
 
 class DatasetCache:
-    """Reads, and remembers what it read; several may ask at once, and what two ask for is read once."""
+    """An LRU cache of datasets, safe for threads; what two ask for at once is read once."""
 
-    def __init__(self, files: Files, most: int = MOST_DATASETS, room: int = CACHE_BYTES) -> None:
-        self.files, self._most, self._room = files, most, room
-        self._kept: OrderedDict[Any, CachedRead] = OrderedDict()
+    def __init__(self, files: Files, most: int = MOST_DATASETS, limit: int = CACHE_BYTES) -> None:
+        self.files, self._most, self._limit = files, most, limit
+        self._cache: OrderedDict[Any, CachedRead] = OrderedDict()
         self._locks: dict[Any, Lock] = {}
         self._changing = Lock()
 
     def look(self, file: KnownFile, reading: Reading) -> CachedRead:
-        """The dataset with its problems, from the shelf or from the file."""
+        """The dataset with its problems, from the cache or from the file."""
         key = (file.path, _version(file), repr(sorted(reading.items())))
         with self._changing:
             lock = self._locks.setdefault(key, Lock())
         try:
             with lock:
                 with self._changing:
-                    if key in self._kept:
-                        self._kept.move_to_end(key)
-                        return self._kept[key]
-                found = _look(file, reading)
+                    if key in self._cache:
+                        self._cache.move_to_end(key)
+                        return self._cache[key]
+                result = _look(file, reading)
                 with self._changing:
-                    self._kept[key] = found
+                    self._cache[key] = result
                     self._tidy()
-                return found
+                return result
         finally:
             with self._changing:
                 self._locks.pop(key, None)
@@ -316,21 +316,21 @@ class DatasetCache:
         """What a page calls by this word; it must be readable."""
         name, reading = parse_data_id(word)
         file = self.files.find(name)
-        found = self.look(file, reading)
-        if found.data is None:
-            errors = [str(problem) for problem in found.problems if problem.severity == "error"]
-            raise DataError("\n".join(errors), found.problems)
-        return found
+        result = self.look(file, reading)
+        if result.data is None:
+            errors = [str(problem) for problem in result.problems if problem.severity == "error"]
+            raise DataError("\n".join(errors), result.problems)
+        return result
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._cache)
 
     def _tidy(self) -> None:
         """The longest unused goes first."""
-        while len(self._kept) > 1 and (
-            len(self._kept) > self._most or sum(look.room for look in self._kept.values()) > self._room
+        while len(self._cache) > 1 and (
+            len(self._cache) > self._most or sum(look.nbytes for look in self._cache.values()) > self._limit
         ):
-            self._kept.popitem(last=False)
+            self._cache.popitem(last=False)
 
 
 def test_mask(look: CachedRead, run: Run | None) -> Bools | None:
@@ -341,9 +341,9 @@ def test_mask(look: CachedRead, run: Run | None) -> Bools | None:
     split = run.settings.get("split", {"test": 0.0, "seed": 0})
     key = (float(split["test"]), int(split["seed"]), run.settings.get("classes"))
     if key not in look.masks:
-        _, held = parts(data, *key)
-        names = set(() if held is None else held.cases)
-        look.masks[key] = None if held is None else np.array([case in names for case in data.cases], dtype=np.bool_)
+        _, test_set = parts(data, *key)
+        names = set(() if test_set is None else test_set.cases)
+        look.masks[key] = None if test_set is None else np.array([case in names for case in data.cases], dtype=np.bool_)
     return look.masks[key]
 
 
@@ -369,12 +369,12 @@ def _version(file: KnownFile) -> tuple[int, int]:
     if file.origin == "made":
         return 0, 0
     try:
-        now = os.stat(file.path)
+        status = os.stat(file.path)
     except OSError:
         raise Refused(f"{file.name} is not there any more. Bring it back, or drop it on the page again.", 404) from None
-    return now.st_mtime_ns, now.st_size
+    return status.st_mtime_ns, status.st_size
 
 
-def reading_for(file: KnownFile, given: dict[str, Any]) -> Reading:
+def reading_for(file: KnownFile, options: dict[str, Any]) -> Reading:
     """How this file is to be read: as given, otherwise as the command line said."""
-    return check_reading(given, file.reading)
+    return check_reading(options, file.reading)

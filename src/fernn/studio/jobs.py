@@ -1,4 +1,4 @@
-"""Learning in processes of its own: begun, watched, stopped. A process that dies takes nothing else with it."""
+"""Jobs that learn in child processes: started, followed, stopped. A process that dies takes nothing else with it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from typing import Any, Literal
 from ..engines.processes import cores
 from ..errors import FernnError, RunError
 from ..runs import Run, new_folder, resume_command
-from ..runs.run import SETTINGS
-from ..runs.run import FolderLock as Held
+from ..runs.run import SETTINGS, FolderLock
 from .json_api import Refused
 from .stored_runs import find_run, front_rows
 
@@ -33,7 +32,7 @@ NOTHING: dict[str, Any] = {
 
 
 class Child:
-    """One job under way, or ended while this server ran."""
+    """A child process and its job, running or ended."""
 
     def __init__(self, folder: Path, order: dict[str, Any]) -> None:
         self.folder = folder
@@ -59,10 +58,10 @@ class Child:
         return self.state in ("done", "failed")
 
     def told(self) -> dict[str, Any]:
-        now = self._progress if self._progress is not NOTHING or self.is_over else self._begun()
-        return {"run": self.folder.name, "state": self.state, **now, "ended": self.ended, "error": self.error}
+        progress = self._progress if self._progress is not NOTHING or self.is_over else self._initial_progress()
+        return {"run": self.folder.name, "state": self.state, **progress, "ended": self.ended, "error": self.error}
 
-    def _begun(self) -> dict[str, Any]:
+    def _initial_progress(self) -> dict[str, Any]:
         return NOTHING | {"seconds": monotonic() - self._since, "note": self._note}
 
     def stop(self) -> None:
@@ -89,7 +88,7 @@ class Child:
         Thread(target=self.wait, args=(PATIENCE,), daemon=True).start()
 
     def _follow(self) -> None:
-        """Takes every line of the process, then its end."""
+        """Read every message of the process, then its exit code."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             with suppress(ValueError, KeyError, TypeError):
@@ -98,23 +97,23 @@ class Child:
         with self._changing:
             self._over(code)
 
-    def _take(self, said: dict[str, Any]) -> None:
-        if "ready" in said:
+    def _take(self, message: dict[str, Any]) -> None:
+        if "ready" in message:
             with self._changing:
                 self._is_ready = True
                 if self.state == "stopping":
                     self._interrupt()
-        elif "progress" in said:
-            progress = NOTHING | said["progress"]
+        elif "progress" in message:
+            progress = NOTHING | message["progress"]
             self._progress = progress if progress["tried"] else progress | {"note": self._note}
-        elif "note" in said:
-            self._note = str(said["note"])
-        elif "ended" in said:
+        elif "note" in message:
+            self._note = str(message["note"])
+        elif "ended" in message:
             with self._changing:
-                self.ended = str(said["ended"])
+                self.ended = str(message["ended"])
                 self._settle()  # what the process does now, a report, is not waited for
         else:
-            self.error = str(said.get("error") or said.get("warning"))
+            self.error = str(message.get("error") or message.get("warning"))
 
     def _over(self, code: int) -> None:
         """The process has ended, as it should or not."""
@@ -130,7 +129,7 @@ class Child:
         self._errors.close()
 
     def _settle(self) -> None:
-        """The last word is that of the run on disk; where there is none the name is free again."""
+        """Take the final progress from the run on disk; where there is none the name is free again."""
         on_disk = _of_run(self.folder)
         last = {**self._progress, "seconds_left": None}
         if on_disk is None:
@@ -143,22 +142,22 @@ class Child:
 
     def _reason(self, code: int) -> str:
         """Why a process may have ended that did not say so."""
-        kept = f"What it had found is kept; to go on: {resume_command(self.folder)}"
+        resume = f"What it had found is kept; to go on: {resume_command(self.folder)}"
         if code < 0:
             try:
                 name = signal.Signals(-code).name
             except ValueError:
                 name = f"signal {-code}"
             why = " Perhaps there was not enough memory: take fewer traces or channels." if name == "SIGKILL" else ""
-            return f"the process that learned was ended from outside ({name}).{why} {kept}"
+            return f"the process that learned was ended from outside ({name}).{why} {resume}"
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - 2000))
         last = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-1:]
-        return f"the process that learned failed with status {code}: {''.join(last) or 'it said nothing'}. {kept}"
+        return f"the process that learned failed with status {code}: {''.join(last) or 'it said nothing'}. {resume}"
 
 
 class Jobs:
-    """All that were begun since this server was; others are runs on disk."""
+    """The jobs started by this server; others are runs on disk."""
 
     def __init__(self, folder: Path, most: int | None = None) -> None:
         self.folder, self.most = folder, most or cores()
@@ -189,7 +188,7 @@ class Jobs:
         state, problem = "done", None
         if run.ended is None:
             try:
-                Held(run.folder).release()
+                FolderLock(run.folder).release()
                 state, problem = "failed", f"it was cut off; to go on: {resume_command(run.folder)}"
             except RunError:
                 state = "running"
@@ -216,7 +215,7 @@ class Jobs:
 
 
 def _of_run(folder: Path) -> dict[str, Any] | None:
-    """What a run on disk tells of how far it came; None where there is none."""
+    """The progress of a run on disk; None where there is no run."""
     if not (folder / SETTINGS).is_file():
         return None
     with suppress(FernnError, OSError, KeyError, TypeError):

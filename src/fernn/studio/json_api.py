@@ -54,21 +54,21 @@ def _finite(value: Any) -> Any:
 
 async def read_body(request: Request) -> dict[str, Any]:
     """The object that the request brings; {} where it brings nothing."""
-    taken = bytearray()
+    content = bytearray()
     async for part in read_within(request, LARGEST, "a JSON body"):
-        taken += part
-    if not taken.strip():
+        content += part
+    if not content.strip():
         return {}
     try:
-        found = json.loads(taken, parse_constant=_no_number)
+        body = json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         what = str(error) if isinstance(error, ValueError) else "too many brackets in brackets"
         raise Refused(f"the body is not JSON ({what[:200]}). Send an object.") from None
-    if not isinstance(found, dict):
-        raise Refused(f"the body is {_kind(found)}, wanted an object.")
-    if _depth(found) > DEEPEST:
+    if not isinstance(body, dict):
+        raise Refused(f"the body is {_kind(body)}, wanted an object.")
+    if _depth(body) > DEEPEST:
         raise Refused(f"the body has more than {DEEPEST} levels of brackets.")
-    return found
+    return body
 
 
 async def read_within(request: Request, limit: int, what: str, fix: str = "") -> Any:
@@ -101,12 +101,12 @@ def _depth(value: Any) -> int:
     return deepest
 
 
-def field(given: dict[str, Any], name: str, kind: type[Answer]) -> Answer:
+def field(body: dict[str, Any], name: str, kind: type[Answer]) -> Answer:
     """This member of the object, of this kind."""
-    value = given.get(name)
+    value = body.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
-        there = f"it is {_kind(value)}" if name in given else "it is not there"
-        raise Refused(f"the body needs {name!r}, {_KINDS[kind]}; {there}.")
+        actual = f"it is {_kind(value)}" if name in body else "it is not there"
+        raise Refused(f"the body needs {name!r}, {_KINDS[kind]}; {actual}.")
     return value
 
 
@@ -132,12 +132,12 @@ def _kind(value: Any) -> str:
 _limiter: CapacityLimiter | None = None
 
 
-async def run_in_thread(work: Callable[..., Answer], *given: Any) -> Answer:
+async def run_in_thread(work: Callable[..., Answer], *args: Any) -> Answer:
     """The result of work done in a thread, so that other requests are answered meanwhile; few at once."""
     global _limiter
     if _limiter is None:
         _limiter = CapacityLimiter(max(2, os.cpu_count() or 1))
-    return await to_thread.run_sync(work, *given, limiter=_limiter)
+    return await to_thread.run_sync(work, *args, limiter=_limiter)
 
 
 def add_error_handlers(app: FastAPI) -> None:

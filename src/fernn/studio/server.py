@@ -53,8 +53,8 @@ def limit_connections(limits: ConnectionLimits) -> type[H11Protocol]:
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self.began = self._heard = self._moved = self._head_since = self.loop.time()
-            others = [each for each in self.connections if isinstance(each, LimitedHTTP)]
-            alive = [each for each in others if not each.transport.is_closing()]
+            open_connections = [each for each in self.connections if isinstance(each, LimitedHTTP)]
+            alive = [each for each in open_connections if not each.transport.is_closing()]
             if len(alive) > limits.most:
                 idle = [each for each in alive if not each.is_busy]
                 min(idle, key=lambda each: (each.cycle is not None, each.began), default=self).transport.abort()
@@ -80,14 +80,14 @@ def limit_connections(limits: ConnectionLimits) -> type[H11Protocol]:
 
         def _watch(self) -> None:
             """Ends it where it is late; otherwise looks again soon."""
-            now = self.loop.time()
+            time = self.loop.time()
             left = self.transport.get_write_buffer_size()
             if left != self._left or not left:
-                self._left, self._moved = left, now
+                self._left, self._moved = left, time
             is_late = (
-                (self._head_since is not None and not self.is_busy and now - self._head_since > limits.head)
-                or (self._awaits_body and now - self._heard > limits.stall)
-                or now - self._moved > limits.stall
+                (self._head_since is not None and not self.is_busy and time - self._head_since > limits.head)
+                or (self._awaits_body and time - self._heard > limits.stall)
+                or time - self._moved > limits.stall
             )
             if is_late:
                 self.transport.abort()
@@ -108,14 +108,9 @@ UPLOAD_LIMIT = 60_000_000
 
 
 def serve(
-    file: str | None = None,
-    reading: Reading = PLAIN,
-    folder: Path = Path("runs"),
-    port: int = 0,
-    upload_limit: int = UPLOAD_LIMIT,
-    with_browser: bool = True,
-    say: Callable[[str], None] = print,
-) -> None:
+    file: str | None = None, reading: Reading = PLAIN, folder: Path = Path("runs"), port: int = 0,
+    upload_limit: int = UPLOAD_LIMIT, with_browser: bool = True, say: Callable[[str], None] = print,
+) -> None:  # fmt: skip
     """Serve the studio on a port, any free one for 0, until Ctrl-C; jobs under way then end with their best kept."""
     studio = create_studio(folder, file, reading, upload_limit)
     listening = bind_socket(port)

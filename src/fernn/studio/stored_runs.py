@@ -21,13 +21,7 @@ from ..learners import Front
 from ..report import view
 from ..report.page.facts import doubts
 from ..report.view.encoding import collect_warnings
-from ..report.view.rival_view import (
-    find_question,
-    gather_rivals,
-    prove_meanings,
-    rivals_to_json,
-    synthetic_lanes,
-)
+from ..report.view.rival_view import find_question, gather_rivals, prove_meanings, rivals_to_json, synthetic_lanes
 from ..runs import Job, Run, load_result, load_rules, parts, run_folders
 from ..runs.command import command
 from .data_files import CachedRead, DatasetCache, check_reading, data_id, in_order, test_mask
@@ -73,7 +67,7 @@ def equivalence(a: Formula, b: Formula, given: dict[str, Any], data: Dataset) ->
             {
                 "only": side, "samples": int(trace.shape[1]),
                 "lanes": draw_alone(
-                    synthetic_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples"
+                    synthetic_lanes, (a, b), trace, found.channels, f"a trace of {trace.shape[1]} samples", data
                 ),
             }
             for side, trace in sides

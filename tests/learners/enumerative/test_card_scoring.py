@@ -183,7 +183,7 @@ def test_the_pairs_listed_are_those_that_err_no_more_than_the_bound(kernels, op,
             errors[i, j] = int((np.array(verdicts) != data.positive).sum())
     bound = float(np.median(list(errors.values()))) - 0.5
     wanted = {pair for pair, error in errors.items() if error <= bound}
-    asked = made.search.card
+    asked = made.search.gpu
     mask = made.search.views.looked(window)
     job = asked.word_pairs(op, mode, window, mask, ids, ids, False, 1, made.ground.judge, None, 1)
     found = job.launch.find(0, len(ids), np.full(4, bound), False)

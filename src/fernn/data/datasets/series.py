@@ -24,7 +24,7 @@ def series(
     part: Literal["train", "test", "both"] = "both",
     *,
     good: object = None,
-    nonfinite: Nonfinite = "error",
+    nonfinite: Nonfinite = "missing",
     quiet: bool = False,
 ) -> Dataset:
     """A `.ts` file, or the files `NAME_TRAIN.ts` and `NAME_TEST.ts` of a folder or of an installed aeon or sktime.

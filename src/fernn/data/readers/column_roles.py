@@ -31,11 +31,13 @@ class Roles:
     group: int | None
     mark: int | None
     channels: tuple[int, ...]
+    categories: tuple[int, ...] = ()
+    """Channels of texts."""
 
     @property
     def words(self) -> tuple[int, ...]:
         """Columns that stay text."""
-        return tuple(i for i in (self.case, self.label, self.group, self.mark) if i is not None)
+        return tuple(i for i in (self.case, self.label, self.group, self.mark, *self.categories) if i is not None)
 
 
 def find_roles(header: Sequence[str], options: ReadOptions, log: ProblemLog, *, wide: bool = False) -> Roles | None:
@@ -64,7 +66,8 @@ def find_roles(header: Sequence[str], options: ReadOptions, log: ProblemLog, *, 
         if not channels and not (log.failed and not before):
             what = f"no column is left for a channel; the columns are {quote_names(header)}"
             log.add("no-channel", "error", what, "Name the measured columns with --channels.")
-    return None if log.failed and not before else Roles(case, time, label, group, mark, channels)
+    texts = tuple(i for i in channels if header[i] in (options.categories or ()))
+    return None if log.failed and not before else Roles(case, time, label, group, mark, channels, texts)
 
 
 def usual_column(header: Sequence[str], names: Sequence[str]) -> int | None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
+from ..arrays import Floats
 from ..atomic_write import atomic_write
 from ..dataset import Dataset
 from ..draft import to_dataset
@@ -64,7 +67,9 @@ def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
     note |= {"group": group} if has_group else {}
     note |= {"unit": dataset.time_unit} if dataset.time_unit else {}
     header = [case, *[time] * has_time, *dataset.channels, *[label] * has_label, *[group] * has_group]
-    texts = {*header, *dataset.cases, *dataset.classes, *(dataset.groups or ())}
+    note |= {"categories": dataset.categories} if dataset.categories else {}
+    words = (text for texts in dataset.categories.values() for text in texts)
+    texts = {*header, *dataset.cases, *dataset.classes, *(dataset.groups or ()), *words}
     note |= {ESCAPED: True} if any(escape_cell(text) != text for text in texts) else {}
     target = Path(path)
     with atomic_write(target) as part, open(part, "w", encoding="utf-8", newline="") as handle:
@@ -73,7 +78,7 @@ def write_csv(dataset: Dataset, path: str | PathLike[str]) -> Path:
         writer.writerow(map(escape_cell, header))
         for i, trace in enumerate(dataset.values):
             tail = [*_label(dataset, i), *([escape_cell(dataset.groups[i])] if dataset.groups is not None else [])]
-            writer.writerows(_rows(escape_cell(dataset.cases[i]), dataset.dt, trace.T.tolist(), tail))
+            writer.writerows(_rows(escape_cell(dataset.cases[i]), dataset.dt, _cells(dataset, i, trace), tail))
     return target
 
 
@@ -82,10 +87,23 @@ def _as_one_cell(note: str) -> str:
     return re.sub(r'"(?:[^"\\]|\\.)*"', lambda text: text[0].replace(",", "\\u002c").replace(";", "\\u003b"), note)
 
 
-def _rows(case: str, dt: float | None, samples: list[list[float]], tail: list[str]) -> Iterable[list[object]]:
+def _cells(dataset: Dataset, case: int, trace: Floats) -> Iterable[Sequence[str]]:
+    """Of each sample; categories are texts, and what is missing is empty."""
+    columns = [list(map(repr, row)) for row in trace.tolist()]
+    for name, texts in dataset.categories.items():
+        place = dataset.channels.index(name)
+        words = [*map(escape_cell, texts), ""]  # the last, of -1, is none
+        columns[place] = [words[code] for code in trace[place].astype(np.int64).tolist()]
+    if dataset.missing is not None:
+        for place, at in np.argwhere(dataset.missing[case]).tolist():
+            columns[place][at] = ""
+    return zip(*columns, strict=True)
+
+
+def _rows(case: str, dt: float | None, samples: Iterable[Sequence[str]], tail: list[str]) -> Iterable[list[object]]:
     for k, sample in enumerate(samples):
         clock = [] if dt is None else [float(f"{k * dt:.12g}")]
-        yield [case, *clock, *map(repr, sample), *tail]
+        yield [case, *clock, *sample, *tail]
 
 
 def _label(dataset: Dataset, i: int) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from ...formula.printer import format_number
 from ..arrays import Bools, Floats, Ints
-from ..draft import Draft, report_gap
+from ..draft import Draft, gap_mask, report_gap
 from ..label_parsing import parse_marks
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog
@@ -51,6 +52,8 @@ class GatheredCases:
     unit: str | None
     labels: list[str] | None
     groups: list[str] | None
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts of channels of categories; others than these may come in later rows of a stream."""
 
     @property
     def traces(self) -> list[Floats]:
@@ -64,14 +67,28 @@ def read_tidy(table: Table, roles: Roles, options: ReadOptions, name: str, log: 
     dt = None
     if found.rows.time is not None:
         dt = sampling_step(found.rows.time, found.bounds, found.names, found.rows.line, options, log)
-    return Draft(
-        found.traces, found.names, channel_names(table.header, roles), found.labels, found.groups, dt, found.unit
-    )
+    names = channel_names(table.header, roles)
+    return Draft(found.traces, found.names, names, found.labels, found.groups, dt, found.unit, found.categories)
 
 
-def gather_cases(table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog) -> GatheredCases:
-    """The same before anything is said of all cases together."""
-    rows, cases, unit = _rows(table, roles, options, name, log)
+def gather_cases(
+    table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog,
+    codes: dict[str, dict[str, int]] | None = None,
+) -> GatheredCases:  # fmt: skip
+    """The same before anything is said of all cases together.
+
+    `codes` has the numbers of categories that rows before these had, and grows; without it they are in the order of
+    their texts, or in that which the file itself tells.
+    """
+    texts = {table.header[i]: dict[str, int]() for i in roles.categories} if codes is None else codes
+    for channel in texts:
+        for text in (options.categories or {}).get(channel, ()):
+            texts[channel].setdefault(text, len(texts[channel]))
+    rows, cases, unit = _rows(table, roles, options, name, log, texts)
+    if codes is None and options.categories is None:
+        for i in roles.categories:
+            known = texts[table.header[i]]
+            texts[table.header[i]] = sort_codes(rows.values[:, roles.channels.index(i)], known)
     if rows.time is None and roles.case is not None:
         _report_scattered(rows, cases, log)
     by_time = (rows.code,) if rows.time is None else (rows.time, rows.code)
@@ -79,12 +96,21 @@ def gather_cases(table: Table, roles: Roles, options: ReadOptions, name: str, lo
     if (order[1:] < order[:-1]).any():
         rows = rows.take(order)
     rows = _distinct_times(rows, cases, options, roles.case is not None, log)
-    codes, starts = np.unique(rows.code, return_index=True)
-    names = [cases[c] for c in codes]
+    present, starts = np.unique(rows.code, return_index=True)
+    names = [cases[c] for c in present]
     bounds = np.append(starts, len(rows.code)).astype(np.int64)
     labels = _one_each(rows.label, rows, bounds, names, "label", roles.case is not None, log)
     groups = _one_each(rows.group, rows, bounds, names, "group", roles.case is not None, log)
-    return GatheredCases(rows, names, bounds, unit, labels, groups)
+    categories = {channel: tuple(known) for channel, known in texts.items()}
+    return GatheredCases(rows, names, bounds, unit, labels, groups, categories)
+
+
+def sort_codes(values: Floats, known: dict[str, int]) -> dict[str, int]:
+    """Numbers categories in the order of their texts, in these values too."""
+    order = {text: number for number, text in enumerate(sorted(known))}
+    ranks = np.array([*(order[text] for text in known), np.nan])
+    values[:] = ranks[np.where(np.isnan(values), len(known), values).astype(np.int64)]
+    return order
 
 
 def channel_names(header: Sequence[str], roles: Roles) -> list[str]:
@@ -93,7 +119,7 @@ def channel_names(header: Sequence[str], roles: Roles) -> list[str]:
 
 
 def _rows(
-    table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog
+    table: Table, roles: Roles, options: ReadOptions, name: str, log: ProblemLog, texts: dict[str, dict[str, int]]
 ) -> tuple[SampleRows, list[str], str | None]:
     n = len(table.lines)
     unusable = np.zeros(n, dtype=bool)
@@ -106,7 +132,11 @@ def _rows(
         _report_rows(at, table, roles.case or 0, "missing-case", "there is no case id", None, options, log)
     values = np.empty((n, len(roles.channels) + (roles.mark is not None)))
     for k, column in enumerate(roles.channels):
-        values[:, k], words = table.numbers(column, options, log, ids)
+        words = np.zeros(n, dtype=bool)
+        if column in roles.categories:
+            values[:, k] = table.codes(column, texts[table.header[column]])
+        else:
+            values[:, k], words = table.numbers(column, options, log, ids)
         unusable |= words
         _report_gaps(values[:, k], words, table, column, ids, options, log)
     if roles.mark is not None:
@@ -156,11 +186,16 @@ def _report_gaps(
 ) -> None:
     if np.isfinite(values).all():
         return
-    for kind, gaps in (("missing", np.isnan(values) & ~words), ("infinite", np.isinf(values))):
+    kinds: tuple[tuple[Literal["missing", "infinite"], Bools], ...]
+    kinds = ("missing", np.isnan(values) & ~words), ("infinite", np.isinf(values))
+    for kind, gaps in kinds:
+        severity = options.severity_of_gap(kind)
+        if severity is None:
+            continue
         at = np.flatnonzero(gaps)
         for i in at[:SHOWN]:
             report_gap(float(values[i]), options, log, int(table.lines[i]), table.header[column], ids[i])
-        log.count(kind, options.severity_of_gaps, at.size - SHOWN, table.header[column])
+        log.count(kind, severity, at.size - SHOWN, table.header[column])
 
 
 def _report_scattered(rows: SampleRows, cases: list[str], log: ProblemLog) -> None:
@@ -299,5 +334,5 @@ def _report_row_gaps(
     log: ProblemLog,
 ) -> None:
     for trace, line, case in zip(traces, lines, cases, strict=True):
-        for at in np.flatnonzero(~np.isfinite(trace)):
+        for at in np.flatnonzero(gap_mask(trace, options)):
             report_gap(float(trace[at]), options, log, line, table.header[roles.channels[at]], case)

@@ -2,10 +2,13 @@
 
 Arrays: `X[case, channel, time]` (or `[case, time]`), `y`, and optionally `channels`, `classes`, `dt`,
 `time_unit`, `cases`, `groups`, `name`. Unequal lengths: `X[channel, all samples]` with `lengths[case]`.
+`missing`, of the shape of X, says which values are missing (so does NaN in X); `categories` is a text, the JSON of
+{channel: texts}, of channels whose values are indices into these texts.
 """
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError, convert_errors, describe_error
+from ...formula.json_fields import as_object, as_text, read_json
 from ...formula.printer import format_number
 from ..arrays import Array, Floats
 from ..atomic_write import atomic_write
 from ..dataset import Dataset, to_floats
-from ..draft import Draft, report_gap, to_dataset
+from ..draft import Draft, gap_mask, report_gap, to_dataset
 from ..frames import default_channels, spell_labels
 from ..label_parsing import parse_marks
 from ..options import ReadOptions
@@ -48,6 +52,12 @@ def to_arrays(dataset: Dataset) -> dict[str, Array]:
         arrays: dict[str, Array] = {"X": values, "lengths": dataset.lengths}
     else:
         arrays = {"X": dataset.values}
+    if isinstance(dataset.missing, tuple):
+        arrays["missing"] = np.concatenate(dataset.missing, axis=1)
+    elif dataset.missing is not None:
+        arrays["missing"] = dataset.missing
+    if dataset.categories:
+        arrays["categories"] = np.array(json.dumps(dataset.categories))
     if dataset.labels is not None:
         arrays["y"] = dataset.labels
         arrays["classes"] = np.array(dataset.classes, dtype=np.str_)
@@ -86,7 +96,7 @@ def _arrays(path: Path) -> dict[str, Array]:
 
 
 def _read(path: Path, arrays: dict[str, Array], options: ReadOptions, log: ProblemLog) -> Dataset | None:
-    traces = _traces(arrays)
+    traces = _with_gaps(arrays, _traces(arrays))
     names = _words(arrays, "channels") or default_channels(len(traces[0]))
     if options.marks is not None:
         traces, names = _with_marks(arrays, traces, options), [*names, options.marks]
@@ -101,13 +111,14 @@ def _read(path: Path, arrays: dict[str, Array], options: ReadOptions, log: Probl
         groups=_words(arrays, "groups"),
         dt=_step(arrays),
         unit=next(iter(_words(arrays, "time_unit") or ()), None),
+        categories=_categories(arrays),
     )
     if options.dt is not None and draft.dt is not None and abs(options.dt - draft.dt) > EVEN * draft.dt:
         own, given = format_number(draft.dt), format_number(options.dt)
         what = f"the file says that samples are {own} apart, --dt says {given}, which is taken"
         log.add("other-dt", "warning", what, "Leave out --dt if the file is right.")
     for case, trace in zip(draft.cases, traces, strict=False):
-        for channel, at in np.argwhere(~np.isfinite(trace)):
+        for channel, at in np.argwhere(gap_mask(trace, options)):
             report_gap(float(trace[channel, at]), options, log, None, names[channel], case, int(at))
     dataset = to_dataset(draft, options, (_words(arrays, "name") or [path.stem])[0], log)
     if dataset is None or options.channels is None:
@@ -129,6 +140,32 @@ def _traces(arrays: Mapping[str, Array]) -> list[Floats]:
         what = f"X must be [case, channel, time], or [case, time] for one channel; it has shape {X.shape}"
         raise refusal("npz", what, "Reshape it, and give unequal lengths as X[channel, all samples] with lengths.")
     return list(_floats(X[:, None, :] if X.ndim == 2 else X))
+
+
+def _with_gaps(arrays: Mapping[str, Array], traces: list[Floats]) -> list[Floats]:
+    """With NaN where `missing` says that a value is missing."""
+    if "missing" not in arrays:
+        return traces
+    mask = arrays["missing"]
+    if mask.dtype != bool or mask.shape != arrays["X"].shape:
+        what = (
+            f"missing must be true or false for every value of X {arrays['X'].shape}, it is {mask.dtype} {mask.shape}"
+        )
+        raise refusal("npz", what, "Save numpy.isnan(X), or leave it out and save X with NaN.")
+    masks = _traces({**arrays, "X": mask})
+    return [np.where(absent > 0, np.nan, trace) for trace, absent in zip(traces, masks, strict=True)]
+
+
+def _categories(arrays: Mapping[str, Array]) -> dict[str, tuple[str, ...]]:
+    """Of each channel that has some."""
+    if "categories" not in arrays:
+        return {}
+    try:
+        found = as_object(read_json(str(arrays["categories"].item())))
+        return {name: tuple(map(as_text, texts)) for name, texts in found.items()}
+    except (TypeError, ValueError) as error:
+        what = f"categories is no JSON of texts by channel ({describe_error(error)})"
+        raise refusal("npz", what, 'Save it as a text, as in {"mode": ["HOLD", "LAND"]}.') from None
 
 
 def _floats(X: Array) -> Floats:

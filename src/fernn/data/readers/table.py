@@ -15,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from ...formula.printer import format_number
 from ..arrays import Bools, Floats, Ints
 from ..options import ReadOptions
 from ..problems import SHOWN, ProblemLog, quote_names
-from .column_roles import Roles
+from .column_roles import CASES, LABELS, TIMES, Roles
 from .dialect import END, Dialect, open_text, report_swallowed_rows, report_unclosed_quote, split_rows, unescape_cell
-from .text_cells import MISSING, is_number, is_plain, overflows, parse_number
+from .text_cells import MISSING, NO_TEXT, is_number, is_plain, overflows, parse_number
 
 BLOCK = 4_000  # rows; more of them at once are slower, for they fall out of the cache
 CELLS = 200_000  # of a block at most; each takes some sixty bytes while it is text
@@ -44,6 +45,32 @@ class Table:
         cells: list[str] = []
         for block in self.columns[column]:
             cells += block if isinstance(block, list) else [repr(x) for x in block.tolist()]
+        return cells
+
+    def codes(self, column: int, known: dict[str, int]) -> Floats:
+        """The column of texts as numbers of categories, NaN where there is none; `known` has the numbers, and grows."""
+        numbers: dict[str, float] = {}
+        for text in (cells := self._category_cells(column)):
+            if text not in numbers:
+                name = category_name(text)
+                is_missing = name not in known and name.casefold() in NO_TEXT
+                numbers[text] = np.nan if is_missing else known.setdefault(name, len(known))
+        return np.fromiter(map(numbers.__getitem__, cells), np.float64, len(cells))
+
+    def category_counts(self, column: int) -> Counter[str]:
+        """How often each category comes, were the column one of texts."""
+        counts: Counter[str] = Counter()
+        for text, count in Counter(self._category_cells(column)).items():
+            if (name := category_name(text)).casefold() not in NO_TEXT:
+                counts[name] += count
+        return counts
+
+    def _category_cells(self, column: int) -> list[str]:
+        """As `texts`; a number that stands among words is written without a needless point."""
+        cells: list[str] = []
+        for block in self.columns[column]:
+            numbers = [] if isinstance(block, list) else block.tolist()
+            cells += block if isinstance(block, list) else ["" if x != x else format_number(x) for x in numbers]
         return cells
 
     def part(self, low: int, high: int) -> Table:
@@ -277,12 +304,17 @@ def drop_unused_columns(
 ) -> Roles:
     """The parts without columns that cannot be meant as channels; each is told."""
     _report_unnamed(table, roles, log)
-    if options.channels is not None and not wide:
+    unknown = (i for i in roles.channels if i not in roles.categories)
+    words = {i: cells for i in unknown if (cells := _words_in(table, i)) is not None}
+    if not words:
         return roles
-    words = {i: cells for i in roles.channels if (cells := _words_in(table, i)) is not None}
-    if not words or len(words) == len(roles.channels):
+    few = tuple(i for i in words if not wide and is_category(table, i, options))
+    if options.channels is not None and not wide:  # texts that are no categories are told cell by cell
+        return replace(roles, categories=(*roles.categories, *few))
+    left_out = {i: found for i, found in words.items() if i not in few}
+    if len(left_out) == len(roles.channels):
         return roles
-    for i, (example, numbers, count) in words.items():
+    for i, (example, numbers, count) in left_out.items():
         fix = "Pass --label with its name if it is the label, or list the channels with --channels."
         what = f"the column holds words, such as {example[:40]!r}, so it is left out"
         if numbers:
@@ -291,7 +323,37 @@ def drop_unused_columns(
             )
             what += "so it is left out"
         log.add("text-column", "warning", what, fix, column=table.header[i])
-    return replace(roles, channels=tuple(i for i in roles.channels if i not in words))
+    channels = tuple(i for i in roles.channels if i not in left_out)
+    return replace(roles, channels=channels, categories=(*roles.categories, *few))
+
+
+MOST_CATEGORIES = 50
+FEW_CATEGORIES = 5
+NUMBERLIKE = re.compile(r"[+-]?\d[\d.,'_ ]*")
+
+
+def is_category(table: Table, column: int, options: ReadOptions) -> bool:
+    """Whether a column of words has few enough to be a channel of categories, and no name of another part.
+
+    There are at most 50, each ten times on average; up to five may come only twice. Of a column that was asked for by
+    name, it does not matter how often.
+    """
+    name = table.header[column]
+    counts = table.category_counts(column)
+    total = sum(counts.values())
+    if len(counts) > MOST_CATEGORIES or not all(text.isprintable() for text in counts):
+        return False
+    if 2 * sum(NUMBERLIKE.fullmatch(text) is not None for text in counts) > len(counts):
+        return False  # numbers that are written in another way than asked for
+    if name in (options.channels or ()):
+        return True
+    often = total >= 10 * len(counts) or (len(counts) <= FEW_CATEGORIES and total >= 2 * len(counts))
+    return often and name.casefold() not in (*CASES, *TIMES, *LABELS)
+
+
+def category_name(text: str) -> str:
+    """A text as a dataset has it, blanks inside as one."""
+    return " ".join(text.split())
 
 
 def _report_unnamed(table: Table, roles: Roles, log: ProblemLog) -> None:

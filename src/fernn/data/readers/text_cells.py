@@ -9,6 +9,8 @@ from math import isinf
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?", "."})
 """Cells that stand for a value that is missing, in small letters."""
+NO_TEXT = frozenset({"", "nan", "na", "n/a", "null", "?"})
+"""Those that do so in a column of texts, where `none` and `-` may be texts like others."""
 
 
 def parse_number(cell: str, decimal: str = ".") -> float | None:

@@ -23,7 +23,7 @@ import numpy as np
 from ...errors import DataError
 from ..arrays import Floats
 from ..dataset import Dataset
-from ..draft import Draft, report_gap, to_dataset
+from ..draft import Draft, gap_mask, report_gap, to_dataset
 from ..frames import default_channels
 from ..label_parsing import check_no_marks, match_class, order_classes
 from ..options import ReadOptions
@@ -180,7 +180,7 @@ def read_rows(file: Path, options: ReadOptions, log: ProblemLog) -> SeriesRows |
         return None
     draft.channels = names
     for case, trace, line in zip(draft.cases, draft.traces, places, strict=True):
-        for row, at in np.argwhere(~np.isfinite(trace)):
+        for row, at in np.argwhere(gap_mask(trace, options)):
             report_gap(float(trace[row, at]), options, log, line, names[row], case, int(at))
     return SeriesRows(draft, head)
 

@@ -42,7 +42,7 @@ def source_of(content: Mapping[str, Any]) -> Source:
     """A source of those files only."""
     path = Path(content["path"])
     files = tuple(path / name for name in content["files"])
-    roles = Roles(**{**content["roles"], "channels": tuple(content["roles"]["channels"])})
+    roles = Roles(**content["roles"] | {key: tuple(content["roles"][key]) for key in ("channels", "categories")})
     names = {key: as_tuple(content["options"][key]) for key in ("channels", "classes")}
     options = ReadOptions(**{**content["options"], **names})
     header, rows = tuple(content["header"]), tuple(content["rows"])

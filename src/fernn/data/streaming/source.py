@@ -200,7 +200,7 @@ def _parquet_source(path: Path, files: tuple[Path, ...], options: ReadOptions, l
         frame = pl.scan_parquet(first, glob=False).select(header).head(LOOK).collect()
         lines = np.arange(1, frame.height + 1, dtype=np.int64)
         parts = drop_unused_columns(frame_table(pl, frame, parts, lines), parts, options, log)
-    used = sorted(i for i in (*parts.words, parts.time, *parts.channels) if i is not None)
+    used = sorted({i for i in (*parts.words, parts.time, *parts.channels) if i is not None})
     kept = tuple(header[i] for i in used)
     return replace(bare, header=kept, roles=_renumber(parts, used), rows=tuple(rows for rows, _ in looked))
 
@@ -212,8 +212,8 @@ def _renumber(parts: Roles, used: list[int]) -> Roles:
     def place(column: int | None) -> int | None:
         return None if column is None else at[column]
 
-    channels = tuple(at[column] for column in parts.channels)
-    return Roles(place(parts.case), place(parts.time), place(parts.label), place(parts.group), None, channels)
+    channels, texts = (tuple(at[column] for column in columns) for columns in (parts.channels, parts.categories))
+    return Roles(place(parts.case), place(parts.time), place(parts.label), place(parts.group), None, channels, texts)
 
 
 def _parquet_columns(files: tuple[Path, ...], called: Mapping[Path, str]) -> list[tuple[int, dict[str, bool]]]:

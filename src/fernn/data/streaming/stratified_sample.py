@@ -18,6 +18,7 @@ from ..arrays import Floats
 from ..dataset import Dataset
 from ..draft import Draft, to_dataset
 from ..problems import Problem, ProblemLog, data_error, plural
+from ..readers.layouts import sort_codes
 from .source import Source
 from .trace_stream import Stream
 
@@ -80,7 +81,7 @@ def sample_stream(
     total, below, number = 0, 1.0, 0
     for batch in stream:
         labels, groups = batch.labels or [""] * len(batch), batch.groups or [""] * len(batch)
-        for case, label, group, trace in zip(batch.cases, labels, groups, batch.traces(), strict=True):
+        for case, label, group, trace in zip(batch.cases, labels, groups, batch.traces(gaps=True), strict=True):
             met[label] += 1
             draw = draws.setdefault(label, StratifiedDraws(random.spawn(1)[0])).next()
             first = label not in least or draw < least[label].draw
@@ -110,6 +111,10 @@ def _shrink(kept: list[_Candidate], size: int) -> tuple[list[_Candidate], int, f
 
 def _dataset(chosen: list[_Candidate], source: Source, stream: Stream) -> Dataset:
     log = ProblemLog(source.path.name)
+    categories = {}
+    for channel, known in stream.codes.items():
+        for one in chosen:
+            categories[channel] = tuple(sort_codes(one.trace[stream.channels.index(channel)], known))
     has_label, has_group = source.roles.label is not None, source.roles.group is not None
     draft = Draft(
         [one.trace for one in chosen],
@@ -119,6 +124,7 @@ def _dataset(chosen: list[_Candidate], source: Source, stream: Stream) -> Datase
         [one.group for one in chosen] if has_group else None,
         stream.dt,
         stream.unit,
+        categories,
     )
     found = to_dataset(draft, source.options, source.name, log)
     if found is None:

@@ -137,6 +137,9 @@ class StreamStatistics:
         self.labels: Counter[str] = Counter()
         self.range: tuple[float, float] = (inf, -inf)
         """Of labels that are no longer told apart."""
+        self.missing = np.zeros(len(channels), np.int64)
+        """Values of each channel that are missing."""
+        self.categories: dict[str, Counter[str]] = {}
         self.traces, self.groups = SpillTable(), SpillTable()
         bits = BITS if len(channels) <= FEW else 12
         self.medians = [StreamingMedian(bits) for _ in channels]
@@ -151,11 +154,16 @@ class StreamStatistics:
         columns = [batch.column(k) for k in range(len(self.low))]
         self.low = np.minimum(self.low, [column.min() for column in columns])
         self.high = np.maximum(self.high, [column.max() for column in columns])
+        self.missing += [batch.missing_count(k) for k in range(len(columns))]
+        for channel, texts in batch.categories.items():
+            numbers = columns[batch.channels.index(channel)]
+            counts = np.bincount(numbers[numbers >= 0].astype(np.int64), minlength=len(texts))
+            self.categories.setdefault(channel, Counter()).update(dict(zip(texts, counts.tolist(), strict=False)))
         labels = batch.labels or [""] * len(batch)
         self.labels.update(labels)
         self._fewer_labels()
         codes = {label: i for i, label in enumerate(self.labels)}
-        self.traces.add([_digest(trace) for trace in batch.traces()], [codes.get(label, 0) for label in labels])
+        self.traces.add(_digests(batch), [codes.get(label, 0) for label in labels])
         if batch.groups is not None:
             self.groups.add(hash_names(batch.groups), np.zeros(len(batch)))
         update_medians(self.medians, batch)
@@ -177,6 +185,9 @@ class StreamStatistics:
         for pairs in later.traces.all():
             self.traces.add(pairs[:, 0], moved[np.minimum(pairs[:, 1].astype(np.int64), len(moved) - 1)])
         self.groups.join(later.groups)
+        self.missing = self.missing + later.missing
+        for channel, counts in later.categories.items():
+            self.categories.setdefault(channel, Counter()).update(counts)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; `from_json` takes them back, but for the medians, which `Middle.join` takes."""
@@ -185,6 +196,7 @@ class StreamStatistics:
             "lengths": list(self.lengths.items()), "first": list(self.first.items()),
             "labels": list(self.labels.items()), "range": list(self.range), "traces": self.traces.to_json(),
             "groups": self.groups.to_json(), "middles": [median.to_json() for median in self.medians],
+            "missing": self.missing.tolist(), "categories": {name: dict(c) for name, c in self.categories.items()},
         }  # fmt: skip
 
     @staticmethod
@@ -199,6 +211,11 @@ class StreamStatistics:
         statistics.lengths = Counter({as_int(length): as_int(count) for length, count in content["lengths"]})
         statistics.first = {as_int(length): as_text(case) for length, case in content["first"]}
         statistics.labels = Counter({as_text(label): as_int(count) for label, count in content["labels"]})
+        statistics.missing = np.array([as_int(count) for count in content["missing"]], np.int64)
+        statistics.categories = {
+            as_text(name): Counter({as_text(text): as_int(count) for text, count in counts.items()})
+            for name, counts in content["categories"].items()
+        }
         low, high = content["range"]
         statistics.range = as_number(low), as_number(high)
         if sum(statistics.lengths.values()) > statistics.cases or statistics.first.keys() < statistics.lengths.keys():
@@ -232,6 +249,19 @@ def update_medians(medians: list[StreamingMedian], batch: TraceBatch, channels: 
     values = {k: batch.column(k) for k in set(channels or range(len(medians)))}
     for median, k in zip(medians, channels or range(len(medians)), strict=True):
         median.take(values[k])
+
+
+def _digests(batch: TraceBatch) -> list[int]:
+    """A number for each trace, whatever the numbers of its categories: NaN for what is missing, a hash for a text."""
+    traces = batch.traces(gaps=True)
+    if batch.categories:
+        traces = [trace.copy() for trace in traces]
+    for channel, texts in batch.categories.items():
+        place, names = batch.channels.index(channel), hash_names(texts).astype(np.float64)
+        for trace in traces:
+            known = ~np.isnan(trace[place])
+            trace[place, known] = names[trace[place, known].astype(np.int64)]
+    return [_digest(trace) for trace in traces]
 
 
 def _digest(trace: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
@@ -367,8 +397,10 @@ def _make_card(facts: StreamStatistics, medians: list[float], through: StreamOrM
         name=source.name,
         cases=facts.cases,
         channels=tuple(
-            ChannelRange(name, float(low), median, float(high))
-            for name, low, median, high in zip(through.channels, facts.low, medians, facts.high, strict=True)
+            ChannelRange(name, float(low), median, float(high), _category_counts(facts, name), missing)
+            for name, low, median, high, missing in zip(
+                through.channels, facts.low, medians, facts.high, facts.missing.tolist(), strict=True
+            )
         ),
         shortest=min(facts.lengths),
         longest=max(facts.lengths),
@@ -381,9 +413,14 @@ def _make_card(facts: StreamStatistics, medians: list[float], through: StreamOrM
         floor=errors / facts.cases if classes else 0.0,
         groups=None if source.roles.group is None else _distinct(facts.groups),
         fingerprint="",
+        samples=facts.samples,
     )
     _report_warnings(found, facts, through, errors if classes else 0)
     return found
+
+
+def _category_counts(facts: StreamStatistics, name: str) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(facts.categories.get(name, {}).items()))
 
 
 def _copies(

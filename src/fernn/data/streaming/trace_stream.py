@@ -10,24 +10,28 @@ Parquet files that have nothing wrong with them are brought into order without l
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ...errors import DataError, short_repr
-from ..arrays import Floats, Ints
-from ..dataset import plain_names
+from ..arrays import Array, Bools, Floats, Ints
+from ..dataset import hold_last, plain_names
 from ..draft import Draft, repair_gaps
-from ..options import ReadOptions
 from ..problems import Problem, ProblemLog, data_error
 from ..readers.layouts import channel_names, gather_cases, read_wide
 from ..readers.parquet import column_numbers, import_polars
+from ..readers.table import MOST_CATEGORIES, category_name
+from ..readers.text_cells import NO_TEXT
 from ..transform import SUFFIX
 from .row_chunks import ParquetChunk, RowChunk, cell_texts, last_case, read_chunks, read_partition, value_changes
 from .source import Source
 from .whole_cases import SamplingInterval, StreamTotals, whole_cases
+
+Codes = dict[str, dict[str, int]]
+"""The numbers of the categories of each channel that has some."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class TraceBatch:
     """Traces in the order of the file, each whole. All values are finite.
 
     `flat` has them end to end, every channel of a trace as a stretch; `bounds[i]:bounds[i+1]` are the samples of
-    case i, counted in samples of one channel. Labels and groups are texts as the file has them.
+    case i, counted in samples of one channel. Labels and groups are texts as the file has them. `missing` says which
+    values of `flat` are missing, as in a `Dataset`; `categories` are those that have come so far, and later batches
+    may have more.
     """
 
     cases: list[str]
@@ -44,6 +50,8 @@ class TraceBatch:
     channels: tuple[str, ...]
     labels: list[str] | None = None
     groups: list[str] | None = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    missing: Bools | None = None
 
     __repr__ = short_repr
 
@@ -60,27 +68,38 @@ class TraceBatch:
         lengths = np.diff(self.bounds)
         return int(lengths[0]) if (lengths == lengths[0]).all() else None
 
-    def traces(self) -> list[Floats]:
-        """`[channel, time]` each."""
+    def traces(self, gaps: bool = False) -> list[Floats]:
+        """`[channel, time]` each; with `gaps`, NaN where a value is missing."""
+        flat = self.flat if self.missing is None or not gaps else np.where(self.missing, np.nan, self.flat)
+        return self._split(flat)
+
+    def _split(self, flat: Array) -> list[Array]:
         width = len(self.channels)
-        return [part.reshape(width, -1) for part in np.split(self.flat, self.bounds[1:-1] * width)]
+        return [part.reshape(width, -1) for part in np.split(flat, self.bounds[1:-1] * width)]
 
     def column(self, k: int) -> Floats:
         """One channel of all traces, sample by sample."""
+        return self._column(self.flat, k)
+
+    def missing_count(self, k: int) -> int:
+        """How many values of a channel are missing."""
+        return 0 if self.missing is None else int(self._column(self.missing, k).sum())
+
+    def _column(self, flat: Array, k: int) -> Array:
         width, length = len(self.channels), self.length
         if width == 1:
-            return self.flat
+            return flat
         if length is not None:
-            return self.flat.reshape(len(self), width, length)[:, k].reshape(-1)
-        return np.concatenate([trace[k] for trace in self.traces()])
+            return flat.reshape(len(self), width, length)[:, k].reshape(-1)
+        return np.concatenate([trace[k] for trace in self._split(flat)])
 
 
-def pack_columns(columns: Sequence[Floats], bounds: Ints, steps: bool = False) -> Floats:
+def pack_columns(columns: Sequence[Floats], bounds: Ints, steps: Sequence[int] = ()) -> Floats:
     """Columns of all rows as `flat` has them; -0.0 becomes 0.0, as in a dataset.
 
-    With `steps` the change of each column from row to row of its case comes as another one.
+    Of each column in `steps` the change from row to row of its case comes as another one.
     """
-    columns = [*columns, *([_changes(column, bounds) for column in columns] if steps else [])]
+    columns = [*columns, *(_changes(columns[k], bounds) for k in steps)]
     width, count = len(columns), len(bounds) - 1
     if width == 1:
         return columns[0] + 0.0
@@ -97,16 +116,14 @@ def pack_columns(columns: Sequence[Floats], bounds: Ints, steps: bool = False) -
     return flat
 
 
-def channels_with_steps(channels: Sequence[str], steps: bool, name: str) -> tuple[str, ...]:
-    """The names of the channels, with those of their changes where these are asked for."""
-    if not steps:
-        return tuple(channels)
-    for channel in channels:
+def channels_with_steps(channels: Sequence[str], steps: Sequence[int], name: str) -> tuple[str, ...]:
+    """The names of the channels, with those of the changes of those that are asked for."""
+    for channel in (channels[k] for k in steps):
         if channel + SUFFIX in channels:
             raise DataError(
                 f"{name} has a channel {channel + SUFFIX!r} already. Read it without steps, or rename the channel."
             )
-    return (*channels, *(channel + SUFFIX for channel in channels))
+    return (*channels, *(channels[k] + SUFFIX for k in steps))
 
 
 def _changes(column: Floats, bounds: Ints) -> Floats:
@@ -117,7 +134,7 @@ def _changes(column: Floats, bounds: Ints) -> Floats:
 
 
 def read_clean_batch(
-    chunk: ParquetChunk, options: ReadOptions, channels: tuple[str, ...], interval: SamplingInterval
+    chunk: ParquetChunk, channels: tuple[str, ...], steps: Sequence[int], interval: SamplingInterval, codes: Codes
 ) -> TraceBatch | None:
     """The traces of whole cases, or None where some row needs to be looked at."""
     roles, runs = chunk.roles, chunk.runs
@@ -132,7 +149,9 @@ def read_clean_batch(
         words.append(found)
     columns = []
     for column in roles.channels:
-        numbers = _finite(chunk.frame.to_series(column))
+        series = chunk.frame.to_series(column)
+        is_category = column in roles.categories
+        numbers = _codes(series, codes[series.name]) if is_category else _finite(series)
         if numbers is None:
             return None
         columns.append(numbers)
@@ -144,7 +163,24 @@ def read_clean_batch(
             or not interval.take(time, bounds, runs.names, chunk.spans[0][0], chunk.where)
         ):
             return None
-    return TraceBatch(runs.names, pack_columns(columns, bounds, options.steps), bounds, channels, *words)
+    flat = pack_columns(columns, bounds, steps)
+    labels, groups = words
+    return TraceBatch(runs.names, flat, bounds, channels, labels, groups, _texts(codes))
+
+
+def _codes(column: Any, known: dict[str, int]) -> Floats | None:
+    """A column of texts as numbers of categories; None where some are missing."""
+    pl = import_polars()
+    texts = column.cast(pl.String)
+    distinct = {text: category_name(text) for text in sorted(set(texts.unique().to_list()) - {None})}
+    if column.null_count() or any(name.casefold() in NO_TEXT for name in distinct.values()):
+        return None
+    numbers = {text: float(known.setdefault(name, len(known))) for text, name in distinct.items()}
+    return np.array(texts.replace_strict(numbers, return_dtype=pl.Float64).to_numpy())
+
+
+def _texts(codes: Codes) -> dict[str, tuple[str, ...]]:
+    return {channel: tuple(known) for channel, known in codes.items()}
 
 
 def _finite(column: Any) -> Floats | None:
@@ -188,8 +224,11 @@ class Stream:
         named = (
             list((options.channels or ("x",))[:1]) if not source.tidy else channel_names(source.header, source.roles)
         )
-        self.channels = channels_with_steps(named, options.steps, source.name)
-        self._is_part = number is not None
+        texts = [source.header[i] for i in source.roles.categories] if source.tidy else []
+        self.codes: Codes = {channel: {} for channel in named if channel in texts}
+        self._steps = [k for k, channel in enumerate(named) if options.steps and channel not in texts]
+        self.channels = channels_with_steps(named, self._steps, source.name)
+        self.is_part = number is not None
         self._before = ""
         if number is None:
             self.log.take(source.notes)
@@ -211,6 +250,11 @@ class Stream:
     @property
     def unit(self) -> str | None:
         return self.totals.unit
+
+    @property
+    def categories(self) -> dict[str, tuple[str, ...]]:
+        """Of each channel that has some, those that have come so far."""
+        return _texts(self.codes)
 
     def part(self) -> dict[str, Any]:
         """What is to be said once all parts have come, as plain values."""
@@ -239,7 +283,7 @@ class Stream:
             self.is_broken = True
             if self.strict:
                 raise
-        if not self._is_part:
+        if not self.is_part:
             self.totals.report(self.log)
         self._check()
         self.is_over = True
@@ -272,21 +316,23 @@ class Stream:
     def _tidy(self, chunk: RowChunk, log: ProblemLog) -> TraceBatch | None:
         options, source, totals = self.source.options, self.source, self.totals
         batch = (
-            read_clean_batch(chunk, options, self.channels, totals.interval)
+            read_clean_batch(chunk, self.channels, self._steps, totals.interval, self.codes)
             if isinstance(chunk, ParquetChunk)
             else None
         )
         if batch is None:
-            found = gather_cases(chunk.table(), source.roles, options, chunk.name, log)
+            found = gather_cases(chunk.table(), source.roles, options, chunk.name, log, self.codes)
             if found.rows.time is not None and found.names:
                 totals.interval.take(found.rows.time, found.bounds, found.names, found.rows.line, chunk.where)
                 totals.add_unit(found.unit, chunk.where, int(found.rows.line[0]))
             if log.failed:
                 return None
             names = channel_names(source.header, source.roles)
-            batch = self._repair(Draft(found.traces, found.names, names, found.labels, found.groups), log)
+            draft = Draft(found.traces, found.names, names, found.labels, found.groups, categories=found.categories)
+            batch = self._repair(draft, log)
         elif source.roles.time is not None:
             totals.add_unit(None, chunk.where, chunk.line(0))
+        self._check_categories(log)
         runs = chunk.runs
         totals.add_cases(runs.names, self._files[chunk.files[0]], chunk.line(0) + runs.starts)
         return batch
@@ -315,9 +361,27 @@ class Stream:
             return None
         lengths = [trace.shape[1] for trace in draft.traces]
         bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        columns = [np.concatenate([trace[k] for trace in draft.traces]) for k in range(len(draft.channels))]
-        flat = pack_columns(columns, bounds, options.steps)
-        return TraceBatch(draft.cases, flat, bounds, self.channels, draft.labels, draft.groups)
+        masks = [np.isnan(trace) for trace in draft.traces]
+        missing = None
+        if any(mask.any() for mask in masks):
+            empty = np.array([[-1.0 if channel in self.codes else 0.0] for channel in draft.channels])
+            traces = [hold_last(trace, ~mask, empty) for trace, mask in zip(draft.traces, masks, strict=True)]
+            known = np.zeros((len(self._steps), int(bounds[-1])))  # changes are of the values that are held
+            missing = pack_columns([*np.concatenate(masks, axis=1).astype(np.float64), *known], bounds) > 0
+        else:
+            traces = draft.traces
+        flat = pack_columns(list(np.concatenate(traces, axis=1)), bounds, self._steps)
+        return TraceBatch(
+            draft.cases, flat, bounds, self.channels, draft.labels, draft.groups, draft.categories, missing
+        )
+
+    def _check_categories(self, log: ProblemLog) -> None:
+        """That a column of which the first rows have few texts goes on so."""
+        for channel, known in self.codes.items():
+            if len(known) > MOST_CATEGORIES:
+                what = f"the column has more than {MOST_CATEGORIES} different texts, so it is no channel of categories"
+                fix = "Name the channels with --channels, without this one."
+                log.add("many-categories", "error", what, fix, column=channel)
 
     def _check(self) -> None:
         if self.strict and self.log.failed:

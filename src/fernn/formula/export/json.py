@@ -90,13 +90,14 @@ def _weights_data(weights: Weights) -> list[list[Any]]:
 
 
 def _call_data(call: Call) -> dict[str, Any]:
-    """`{"function": "mean", "of": [{"weights": [["x", 1]], "constant": 0}], "lag": [2, "s"]}`"""
+    """`{"function": "mean", "of": [{"weights": [["x", 1]], "constant": 0}], "lag": [2, "s"]}`; `is` has "values"."""
     inside = [
         {"weights": _weights_data(part.weights), "constant": part.constant} if isinstance(part, Sum) else to_data(part)
         for part in call.arguments
     ]
     lag = {} if call.lag is None else {"lag": [call.lag.amount, call.lag.unit]}
-    return {"function": call.function, "of": inside, **lag}
+    values = {"values": list(call.values)} if call.values else {}
+    return {"function": call.function, "of": inside, **lag, **values}
 
 
 def _read_weights(data: Any) -> Weights:
@@ -111,7 +112,8 @@ def _read_call(data: dict[str, Any]) -> Call:
     ]  # fmt: skip
     lag = data.get("lag")
     made = None if lag is None else Lag(as_number(lag[0]), None if lag[1] is None else word(lag[1]))
-    return Call(word(data["function"]), tuple(inside), made)
+    values = (word(value) if isinstance(value, str) else as_number(value) for value in data.get("values", ()))
+    return Call(word(data["function"]), tuple(inside), made, tuple(values))
 
 
 def _operator_data(formula: Formula) -> dict[str, Any]:

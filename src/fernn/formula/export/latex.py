@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
-from ..expressions import PRODUCT, QUOTIENT, Sum, Term, Weights
+from ..expressions import ELAPSED, PRODUCT, QUOTIENT, Call, Sum, Term, Value, Weights
 from ..grammar import INFIX, TIGHTEST, TIMED
 from ..nodes import (
     Always,
@@ -29,7 +29,7 @@ from ..nodes import (
     WeakUntil,
     children,
 )
-from ..printer import format_number
+from ..printer import format_number, split_unit
 from ..templates import require_closed
 
 _SYMBOL: dict[type[Formula], str] = {
@@ -39,6 +39,7 @@ _SYMBOL: dict[type[Formula], str] = {
     WeakUntil: r"\mathbf{W}", Release: r"\mathbf{R}", WeakSince: r"\mathbf{B}", Trigger: r"\mathbf{T}",
 }  # fmt: skip
 _RELATION = {">=": r"\geq", ">": ">", "<=": r"\leq", "<": "<"}
+_ASKS = {True: ("=", r"\in"), False: (r"\neq", r"\notin")}
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _SPECIAL |= {c: "\\" + c for c in "_{}$&#%"}
 
@@ -52,8 +53,12 @@ def _text(formula: Formula) -> str:
     match formula:
         case Constant(value):
             return r"\top" if value else r"\bot"
-        case Atom(weights, relation, threshold):
-            return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}"
+        case Atom(_, relation, threshold):
+            if formula.predicate is not None:
+                return _predicate(formula.predicate, relation == ">=")
+            weights, unit = split_unit(formula)
+            said = rf"\,\mathrm{{{unit.strip()}}}" if unit else ""
+            return f"{_sum(weights)} {_RELATION[relation]} {_number(threshold)}{said}"
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
             return _operator(formula)
         case Since() | WeakSince() | Trigger() | Until() | WeakUntil() | Release():
@@ -62,6 +67,16 @@ def _text(formula: Formula) -> str:
             raise TypeError(f"a template has no such text: {formula}")
         case _ as never:
             assert_never(never)
+
+
+def _predicate(call: Call, holds: bool) -> str:
+    name, values = _name(call.channel), [_value(value) for value in call.values]
+    if not values:
+        word = "missing" if holds else "present"
+        return rf"{name}\ \text{{{word}}}"
+    if len(values) == 1:
+        return f"{name} {_ASKS[holds][0]} {values[0]}"
+    return rf"{name} {_ASKS[holds][1]} \{{{', '.join(values)}\}}"
 
 
 def _operator(formula: Formula) -> str:
@@ -105,8 +120,11 @@ def _term(term: Term) -> str:
         return r" \cdot ".join(rf"\left({each}\right)" for each in inside)
     if term.function == "abs":
         return rf"\left|{inside[0]}\right|"
+    if term.function == ELAPSED and term.lag is not None:
+        return rf"\mathrm{{since}}_{{\mathrm{{{term.lag.unit}}}}}\left({inside[0]}\right)"
     lag = [] if term.lag is None else [str(term.lag).replace(" ", r"\,")]
-    return rf"\mathrm{{{term.function}}}\left({', '.join([*inside, *lag])}\right)"
+    values = [_value(value) for value in term.values]
+    return rf"\mathrm{{{term.function}}}\left({', '.join([*inside, *values, *lag])}\right)"
 
 
 def _expression(part: Sum) -> str:
@@ -116,8 +134,16 @@ def _expression(part: Sum) -> str:
     return _sum(part.weights) + constant
 
 
+def _value(value: Value) -> str:
+    return rf"\text{{{_escape(value)}}}" if isinstance(value, str) else _number(value)
+
+
+def _escape(text: str) -> str:
+    return "".join(_SPECIAL.get(c, c) for c in text)
+
+
 def _name(name: str) -> str:
-    escaped = "".join(_SPECIAL.get(c, c) for c in name)
+    escaped = _escape(name)
     return (
         escaped
         if len(name) == 1 and name.isalpha()

@@ -40,14 +40,10 @@ class FernnAeonClassifier(BaseClassifier):  # type: ignore[misc]
     }
 
     def __init__(
-        self,
-        max_length: int = 6,
-        intervals: bool = False,
-        atoms: Literal["axis", "linear"] = "axis",
-        random_state: int | np.random.RandomState | None = None,
-        time_limit: float | None = None,
+        self, max_length: int = 6, intervals: bool = False, atoms: Literal["axis", "linear"] = "axis",
+        random_state: int | np.random.RandomState | None = None, time_limit: float | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.max_length = max_length
         self.intervals = intervals
         self.atoms = atoms

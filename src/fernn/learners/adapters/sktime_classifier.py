@@ -44,25 +44,16 @@ class FernnSktimeClassifier(BaseClassifier):  # type: ignore[misc]
     """
 
     _tags: ClassVar[dict[str, Any]] = {
-        "X_inner_mtype": ["df-list", "numpy3D"],
-        "capability:multivariate": True,
-        "capability:unequal_length": True,
-        "capability:categorical_in_X": False,
-        "capability:random_state": True,
-        "property:randomness": "derandomized",
-        "authors": ["fernn"],
-        "maintainers": ["fernn"],
-    }
+        "X_inner_mtype": ["df-list", "numpy3D"], "capability:multivariate": True, "capability:unequal_length": True,
+        "capability:categorical_in_X": False, "capability:random_state": True, "property:randomness": "derandomized",
+        "authors": ["fernn"], "maintainers": ["fernn"],
+    }  # fmt: skip
 
     def __init__(
-        self,
-        max_length: int = 6,
-        intervals: bool = False,
-        atoms: Literal["axis", "linear"] = "axis",
-        random_state: int | np.random.RandomState | None = None,
-        time_limit: float | None = None,
+        self, max_length: int = 6, intervals: bool = False, atoms: Literal["axis", "linear"] = "axis",
+        random_state: int | np.random.RandomState | None = None, time_limit: float | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.max_length = max_length
         self.intervals = intervals
         self.atoms = atoms

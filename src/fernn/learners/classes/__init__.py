@@ -1,4 +1,4 @@
-"""Beyond two classes: a rule for each of many, a list of rules, one class alone, and classes that are ranked."""
+"""Rules for classes: one per class, an ordered list, one-class learning, and ranked classes."""
 
 from .class_rules import Decides, Envelope, PerClass, RankRule, Rule, RuleList, Rules, Tight, confusion, read_rules
 from .multiclass import OnePerClass, Ordered, Ranked
@@ -6,19 +6,6 @@ from .multiple_fits import RulesFit
 from .one_class import Tightest
 
 __all__ = [
-    "Decides",
-    "Envelope",
-    "OnePerClass",
-    "Ordered",
-    "PerClass",
-    "RankRule",
-    "Ranked",
-    "Rule",
-    "RuleList",
-    "Rules",
-    "RulesFit",
-    "Tight",
-    "Tightest",
-    "confusion",
-    "read_rules",
-]
+    "Decides", "Envelope", "OnePerClass", "Ordered", "PerClass", "RankRule", "Ranked", "Rule", "RuleList", "Rules",
+    "RulesFit", "Tight", "Tightest", "confusion", "read_rules",
+]  # fmt: skip

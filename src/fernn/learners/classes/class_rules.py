@@ -75,7 +75,7 @@ class Rule:
 
 
 class Decides(Protocol):
-    """Whatever gives a class to each trace."""
+    """The protocol of rules that classify traces."""
 
     kind: ClassVar[str]
 
@@ -131,20 +131,20 @@ class Rules(ABC):
 
     @classmethod
     @convert_errors(FernnError, "these are no rules of fernn")
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
-        classes = tuple(str(name) for name in told["classes"])
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        classes = tuple(str(name) for name in content["classes"])
         rows = tuple(
-            Rule(str(r["class"]), front_from_strict_json(r["front"]), float(r["scale"])) for r in told["rules"]
+            Rule(str(r["class"]), front_from_strict_json(r["front"]), float(r["scale"])) for r in content["rules"]
         )
-        made = cls(classes, rows, told["otherwise"])
-        named = [rule.name for rule in rows] + ([] if made.otherwise is None else [made.otherwise])
-        if not named or not set(named) <= set(classes) or len({rule.name for rule in rows}) != len(rows):
+        rules = cls(classes, rows, content["otherwise"])
+        names = [rule.name for rule in rows] + ([] if rules.otherwise is None else [rules.otherwise])
+        if not names or not set(names) <= set(classes) or len({rule.name for rule in rows}) != len(rows):
             raise FernnError(f"these are no rules of fernn: not each class once, of {', '.join(classes)}.")
         if not all(isfinite(rule.scale) and rule.scale > 0 for rule in rows):
             raise FernnError("these are no rules of fernn: a scale is not above 0.")
-        if (made.otherwise is None) if cls.kind == "list" else not rows:
+        if (rules.otherwise is None) if cls.kind == "list" else not rows:
             raise FernnError("these are no rules of fernn: a list says what to do otherwise, others have rules.")
-        return made
+        return rules
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -180,10 +180,10 @@ class PerClass(Rules):
     def classify(self, X: Traces, channels: Sequence[str] | None = None) -> Ints:
         scores = self.scores(X, channels)
         places = np.array([self._place(rule.name) for rule in self.rules])
-        found = places[np.argmax(scores, axis=1)]
+        winners = places[np.argmax(scores, axis=1)]
         if self.otherwise is not None:
-            found = np.where((scores > 0).any(axis=1), found, self._place(self.otherwise))
-        return np.asarray(found, np.int64)
+            winners = np.where((scores > 0).any(axis=1), winners, self._place(self.otherwise))
+        return np.asarray(winners, np.int64)
 
     def __str__(self) -> str:
         lines = [f"{rule.name}: {rule.formula}" for rule in self.rules]
@@ -237,8 +237,8 @@ def signed_robustness(formula: Formula, X: Traces, channels: Sequence[str] | Non
     """The robustness, finite, and above 0 exactly where the formula holds."""
     values = np.clip(robustness(formula, X, channels), -1e300, 1e300)
     holds = satisfied(formula, X, channels)
-    made: Floats = np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, -LIMITS.tiny))
-    return made
+    signed: Floats = np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, -LIMITS.tiny))
+    return signed
 
 
 def labels_among(data: Dataset, classes: Sequence[str]) -> Ints:
@@ -352,19 +352,19 @@ class Envelope:
 
     @classmethod
     @convert_errors(FernnError, "these are no rules of fernn")
-    def from_json(cls, told: Mapping[str, Any]) -> Envelope:
+    def from_json(cls, content: Mapping[str, Any]) -> Envelope:
         rows = [
             Tight(
                 parse(r["formula"]), int(r["length"]), float(r["violated"]),
                 None if r["validation"] is None else float(r["validation"]), float(r["excluded"]),
                 {str(kind): float(share) for kind, share in r["kinds"].items()},
             )
-            for r in told["entries"]
+            for r in content["entries"]
         ]  # fmt: skip
-        pick = int(told["pick"])
+        pick = int(content["pick"])
         if not 0 <= pick < len(rows):
             raise FernnError(f"these are no rules of fernn: entry {pick} of {len(rows)} is picked.")
-        return cls(tuple(rows), pick, float(told["share"]))
+        return cls(tuple(rows), pick, float(content["share"]))
 
 
 def select_tight(entries: Sequence[Tight], from_ranges: bool) -> int:
@@ -440,9 +440,9 @@ class RankRule:
 
     @classmethod
     @convert_errors(FernnError, "these are no rules of fernn")
-    def from_json(cls, told: Mapping[str, Any]) -> RankRule:
-        classes, front = tuple(str(name) for name in told["classes"]), front_from_strict_json(told["front"])
-        cuts = tuple(tuple(float(cut) for cut in each) for each in told["cuts"])
+    def from_json(cls, content: Mapping[str, Any]) -> RankRule:
+        classes, front = tuple(str(name) for name in content["classes"]), front_from_strict_json(content["front"])
+        cuts = tuple(tuple(float(cut) for cut in each) for each in content["cuts"])
         if len(cuts) != len(front) or any(len(each) != len(classes) - 1 or sorted(each) != list(each) for each in cuts):
             raise FernnError("these are no rules of fernn: cuts that rise, one between each two classes, are missing.")
         return cls(classes, front, cuts)
@@ -460,11 +460,11 @@ def best_cuts(values: Floats, ranks: Ints, weights: Floats, count: int) -> tuple
     the widest gap of those that err least, and the cuts come out in order or equal.
     """
     order = np.argsort(values, kind="stable")
-    at, told, weight = values[order], ranks[order], weights[order]
+    at, labels, weight = values[order], ranks[order], weights[order]
     first = np.flatnonzero(np.r_[True, np.diff(at) > 0, True])  # where a cut may stand: before each distinct value
     cuts: list[float] = []
     for rank in range(1, count):
-        high = told >= rank
+        high = labels >= rank
         below = np.r_[0.0, np.cumsum(np.where(high, weight, 0.0))]  # high ones left below the cut
         above = np.r_[0.0, np.cumsum(np.where(high, 0.0, weight))]
         wrong = (below + (above[-1] - above))[first]
@@ -488,11 +488,11 @@ def _place(at: Floats, i: int) -> tuple[float, float]:
 RULE_KINDS: dict[str, Any] = {kind.kind: kind for kind in (PerClass, RuleList, Envelope, RankRule)}
 
 
-def read_rules(told: Any) -> Decides:
+def read_rules(content: Any) -> Decides:
     """From what `to_json` gave, checked."""
-    if not isinstance(told, dict) or told.get("schema") != RULES_SCHEMA or told.get("kind") not in RULE_KINDS:
+    if not isinstance(content, dict) or content.get("schema") != RULES_SCHEMA or content.get("kind") not in RULE_KINDS:
         raise FernnError(
             f"these are no rules of fernn: wanted an object of schema {RULES_SCHEMA}, kind {', '.join(RULE_KINDS)}."
         )
-    made: Decides = RULE_KINDS[told["kind"]].from_json(told)
-    return made
+    rules: Decides = RULE_KINDS[content["kind"]].from_json(content)
+    return rules

@@ -27,7 +27,7 @@ from .multiple_fits import FitsInterrupted, MultipleFits, RulesFit, balance_weig
 
 @dataclass(frozen=True)
 class OnePerClass:
-    """The settings; `fit` does the work."""
+    """A formula for each class against the rest: the settings; `fit` learns."""
 
     learner: Learner = field(default_factory=Fernn)
     """What tells a class from the rest."""
@@ -47,9 +47,9 @@ class OnePerClass:
         weights = check_weights(data, weights)
         at = classes_present(data, weights)
         data, weights = data.subset(weights > 0), weights[weights > 0]
-        about = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
+        identity = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
         clock = FitClock.of(resume, self.time_limit)
-        several = MultipleFits(self.learner, len(at), about, clock, watch, resume)
+        several = MultipleFits(self.learner, len(at), identity, clock, watch, resume)
         rules: list[Rule] = []
         left: list[int] = []
         for number in at:
@@ -61,9 +61,9 @@ class OnePerClass:
             else:
                 rules.append(Rule(name, front, typical_robustness(front.picked.formula, data)))
         often = max(left, key=lambda i: float(weights[data.labels == i].sum()), default=None)
-        found = PerClass(data.classes, tuple(rules), None if often is None else data.classes[often])
-        train = float(np.average(found.classify(data) != data.labels, weights=weights))
-        return RulesFit(found, train, clock.seconds, several.ended, several.state(), {"rules.json": found.to_json()})
+        result = PerClass(data.classes, tuple(rules), None if often is None else data.classes[often])
+        train = float(np.average(result.classify(data) != data.labels, weights=weights))
+        return RulesFit(result, train, clock.seconds, several.ended, several.state(), {"rules.json": result.to_json()})
 
     def _front(self, several: MultipleFits, pair: Dataset, weights: Floats, name: str) -> Front:
         return several.front(name, pair, balance_weights(pair, weights) if self.balanced else weights, name)
@@ -77,7 +77,7 @@ def typical_robustness(formula: Formula, data: Dataset) -> float:
 
 @dataclass(frozen=True)
 class Ordered:
-    """The settings; `fit` does the work.
+    """An ordered list of rules: the settings; `fit` learns.
 
     At each place of the list every class that has no rule yet gets one, learned against the other such classes on
     the traces that are left. The rule that errs least on traces it has not seen is taken, the shorter of equals; what
@@ -102,42 +102,42 @@ class Ordered:
         weights = check_weights(data, weights)
         k = len(classes_present(data, weights))
         data, weights = data.subset(weights > 0), weights[weights > 0]
-        about = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
+        identity = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
         clock = FitClock.of(resume, self.time_limit)
-        several = MultipleFits(self.learner, k * (k + 1) // 2 - 2, about, clock, watch, resume)
+        several = MultipleFits(self.learner, k * (k + 1) // 2 - 2, identity, clock, watch, resume)
         rules: list[Rule] = []
-        rest, counted = data, weights
+        rest, rest_weights = data, weights
         while len(names := _classes(rest, rules)) > 1:
-            rule = self._next(several, rest, counted, names, len(rules))
+            rule = self._next(several, rest, rest_weights, names, len(rules))
             if rule is None:
                 break
             rules.append(rule)
             beyond = ~satisfied(rule.formula, rest)
             if not beyond.any():
                 break
-            rest, counted = rest.subset(beyond), counted[beyond]
-        found = RuleList(data.classes, tuple(rules), _most_frequent(rest, counted, rules))
-        train = float(np.average(found.classify(data) != data.labels, weights=weights))
-        return RulesFit(found, train, clock.seconds, several.ended, several.state(), {"rules.json": found.to_json()})
+            rest, rest_weights = rest.subset(beyond), rest_weights[beyond]
+        result = RuleList(data.classes, tuple(rules), _most_frequent(rest, rest_weights, rules))
+        train = float(np.average(result.classify(data) != data.labels, weights=weights))
+        return RulesFit(result, train, clock.seconds, several.ended, several.state(), {"rules.json": result.to_json()})
 
     def _next(self, several: MultipleFits, rest: Dataset, weights: Floats, names: list[str], place: int) -> Rule | None:
         """The best rule for one of these classes, if one is better than to say that no trace is of that class."""
-        tried: list[tuple[tuple[float, int, float], Rule]] = []
-        inside = np.isin(np.asarray(rest.labels), [rest.classes.index(name) for name in names])
-        asked = rest.subset(inside)
+        candidates: list[tuple[tuple[float, int, float], Rule]] = []
+        mask = np.isin(np.asarray(rest.labels), [rest.classes.index(name) for name in names])
+        part = rest.subset(mask)
         for name in names[:1] if len(names) == 2 else names:
-            pair, counted = one_vs_rest(asked, name), weights[inside]
-            given = balance_weights(pair, counted) if self.balanced else counted
-            key = f"{place} {name} {asked.fingerprint[:16]}"
+            pair, part_weights = one_vs_rest(part, name), weights[mask]
+            fit_weights = balance_weights(pair, part_weights) if self.balanced else part_weights
+            key = f"{place} {name} {part.fingerprint[:16]}"
             try:
-                front = several.front(key, pair, given, f"rule {place + 1}: {name}")
+                front = several.front(key, pair, fit_weights, f"rule {place + 1}: {name}")
             except FitsInterrupted:
                 continue
             entry = front.picked
-            plainly = float(np.average(losses(entry.formula, pair), weights=counted))
-            if plainly < float(np.average(pair.positive, weights=counted)):
-                tried.append(((_error(entry, plainly), entry.length, -entry.margin), Rule(name, front)))
-        return min(tried, key=lambda each: each[0])[1] if tried else None
+            plainly = float(np.average(losses(entry.formula, pair), weights=part_weights))
+            if plainly < float(np.average(pair.positive, weights=part_weights)):
+                candidates.append(((_error(entry, plainly), entry.length, -entry.margin), Rule(name, front)))
+        return min(candidates, key=lambda each: each[0])[1] if candidates else None
 
 
 def _error(entry: Entry, plainly: float) -> float:
@@ -147,9 +147,9 @@ def _error(entry: Entry, plainly: float) -> float:
 
 def _classes(rest: Dataset, rules: list[Rule]) -> list[str]:
     """Those that are left and have no rule yet."""
-    done = {rule.name for rule in rules}
+    named = {rule.name for rule in rules}
     assert rest.labels is not None
-    return [rest.classes[int(i)] for i in np.unique(rest.labels) if rest.classes[int(i)] not in done]
+    return [rest.classes[int(i)] for i in np.unique(rest.labels) if rest.classes[int(i)] not in named]
 
 
 def _most_frequent(rest: Dataset, weights: Floats, rules: list[Rule]) -> str:
@@ -161,7 +161,7 @@ def _most_frequent(rest: Dataset, weights: Floats, rules: list[Rule]) -> str:
 
 @dataclass(frozen=True)
 class Ranked:
-    """The settings; `fit` does the work."""
+    """Ranked classes by regression: the settings; `fit` learns."""
 
     learner: Fernn = field(default_factory=Fernn)
     """What meets real-valued labels."""
@@ -182,10 +182,10 @@ class Ranked:
         data, weights = data.subset(weights > 0), weights[weights > 0]
         assert data.labels is not None
         ranks = data.labels.astype(np.int64)
-        about = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
+        identity = f"{data.fingerprint} {weights.tolist()} {replace(self, time_limit=None)}"
         clock = FitClock.of(resume, self.time_limit)
         steps = distances(data, ranks, weights, self.scales)
-        several = MultipleFits(self.learner, len(steps), about, clock, watch, resume)
+        several = MultipleFits(self.learner, len(steps), identity, clock, watch, resume)
         cuts: dict[str, tuple[float, ...]] = {}
         entries: list[Entry] = []
         for step in steps:
@@ -196,9 +196,9 @@ class Ranked:
                 continue
             for entry in front:
                 values = np.asarray(robustness(entry.formula, data), np.float64)
-                placed = best_cuts(values, ranks, weights, len(data.classes))
-                wrong = float(np.average(np.abs(rank_of(values, placed) - ranks), weights=weights))
-                cuts[str(entry.formula)] = placed
+                best = best_cuts(values, ranks, weights, len(data.classes))
+                wrong = float(np.average(np.abs(rank_of(values, best) - ranks), weights=weights))
+                cuts[str(entry.formula)] = best
                 entries.append(replace(entry, train=wrong, validation=nan, spread=nan))
         rule = _rule(data.classes, _select_entry(make_front(entries), len(data)), cuts)
         error = float(np.average(rule.classify(data) != ranks, weights=weights))
@@ -224,7 +224,7 @@ def distances(data: Dataset, ranks: Ints, weights: Floats, most: int) -> list[fl
     """Distances from rank to rank in the units of the channels, those that go best with the rank first."""
     centred = ranks - np.average(ranks, weights=weights)
     spread = float(np.average(centred**2, weights=weights))
-    found: list[tuple[float, float]] = []
+    pairs: list[tuple[float, float]] = []
     for k in range(data.n_channels):
         for summary in (np.min, np.mean, np.max):
             values = np.array([summary(trace[k]) for trace in data.values])
@@ -232,9 +232,9 @@ def distances(data: Dataset, ranks: Ints, weights: Floats, most: int) -> list[fl
             slope = float(np.average(values * centred, weights=weights)) / spread
             size = float(np.average(values**2, weights=weights))
             if size > 0 and slope != 0:
-                found.append((slope * slope * spread / size, abs(slope)))
-    kept: list[float] = []
-    for _, slope in sorted(found, reverse=True):
-        if len(kept) < most and all(max(slope, other) > 1.5 * min(slope, other) for other in kept):
-            kept.append(float(f"{slope:.3g}"))
-    return kept or [1.0]
+                pairs.append((slope * slope * spread / size, abs(slope)))
+    chosen: list[float] = []
+    for _, slope in sorted(pairs, reverse=True):
+        if len(chosen) < most and all(max(slope, each) > 1.5 * min(slope, each) for each in chosen):
+            chosen.append(float(f"{slope:.3g}"))
+    return chosen or [1.0]

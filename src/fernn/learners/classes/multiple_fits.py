@@ -1,4 +1,4 @@
-"""Several fits as one resumable fit, and what fitting rules for classes gives back."""
+"""Several fits as one resumable fit, and the result of fitting rules for classes."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def classes_present(data: Dataset, weights: Floats) -> list[int]:
     """The classes of which there are traces of some weight, at least two; as indices."""
     if data.labels is None or is_real(data):
         raise UnsupportedError(f"{data.name} has no classes; rules for them need labels that name one for each trace")
-    found = [int(i) for i in np.unique(data.labels[weights > 0])]
-    if len(found) < 2:
-        raise DataError(f"{data.name}: every trace is of class {data.classes[found[0]]!r}; rules need two or more.")
-    return found
+    present = [int(i) for i in np.unique(data.labels[weights > 0])]
+    if len(present) < 2:
+        raise DataError(f"{data.name}: every trace is of class {data.classes[present[0]]!r}; rules need two or more.")
+    return present
 
 
 FITS_SCHEMA = 1
 
 
 class FitsInterrupted(Exception):
-    """The whole was interrupted: no fit is begun any more."""
+    """Raised once the fits were interrupted: no other is started."""
 
 
 class MultipleFits:
@@ -82,38 +82,38 @@ class MultipleFits:
     """
 
     def __init__(
-        self, learner: Learner, total: int, about: str, clock: FitClock, watch: Watch, state: Mapping[str, Any] | None
+        self, learner: Learner, total: int, key: str, clock: FitClock, watch: Watch, state: Mapping[str, Any] | None
     ) -> None:
         self.learner, self.total, self.clock, self.watch = learner, max(total, 1), clock, watch
         self.ended: Ended = "done"
-        self._mark = blake2b(about.encode(), digest_size=8).hexdigest()
-        self._done: dict[str, Front] = {}
+        self._mark = blake2b(key.encode(), digest_size=8).hexdigest()
+        self._fronts: dict[str, Front] = {}
         self._cut: dict[str, tuple[Front, dict[str, Any]]] = {}
         """Those that were cut off, with where they stand."""
         self._last: dict[str, Progress] = {}
         self._tried = 0
         self._fitted: set[str] = set()
         if state is not None:
-            self._take_up(dict(state))
+            self._restore(dict(state))
 
     def front(self, key: str, data: Dataset, weights: Floats, what: str = "") -> Front:
         """What the learner finds; `what` says in a word what is learned.
 
         After an interruption only what is known is given, and anything else is `Stopped`.
         """
-        known = self._done.get(key)
-        if known is not None:
-            return known
+        front = self._fronts.get(key)
+        if front is not None:
+            return front
         if key in self._cut and (key in self._fitted or self.ended == "interrupted"):
             return self._cut[key][0]
         if self.ended == "interrupted":
             raise FitsInterrupted
         state = self._cut[key][1] if key in self._cut else None
-        weighed = {} if (weights == 1).all() else {"weights": weights}
+        options = {} if (weights == 1).all() else {"weights": weights}
         try:
-            fit: Fit = self._limited().fit(data, self._watching(key, what), state, **weighed)
+            fit: Fit = self._limited().fit(data, self._watching(key, what), state, **options)
         except KeyboardInterrupt:
-            if key not in self._last and not self._done and not self._cut:
+            if key not in self._last and not self._fronts and not self._cut:
                 raise
             self.ended = "interrupted"
             if key not in self._last:
@@ -123,7 +123,7 @@ class MultipleFits:
         self._fitted.add(key)
         if fit.ended == "done":
             self._cut.pop(key, None)
-            self._done[key] = fit.front
+            self._fronts[key] = fit.front
         else:
             self._cut[key] = fit.front, fit.state
             self.ended = fit.ended
@@ -134,14 +134,14 @@ class MultipleFits:
         cut = {k: {"front": front_to_strict_json(front), "state": state} for k, (front, state) in self._cut.items()}
         if key is not None and under is not None:
             cut[key] = {"front": front_to_strict_json(under.front), "state": under.state}
-        done = {k: front_to_strict_json(front) for k, front in self._done.items()}
-        return {"schema": FITS_SCHEMA, "seconds": self.clock.seconds, "about": self._mark, "done": done, "cut": cut}
+        fronts = {k: front_to_strict_json(front) for k, front in self._fronts.items()}
+        return {"schema": FITS_SCHEMA, "seconds": self.clock.seconds, "about": self._mark, "done": fronts, "cut": cut}
 
-    def _take_up(self, state: dict[str, Any]) -> None:
+    def _restore(self, state: dict[str, Any]) -> None:
         check_schema(state, FITS_SCHEMA)
         if state.get("about") != self._mark:
             raise FernnError("this state is of another fit: other data or other settings. Begin anew.")
-        self._done = {key: front_from_strict_json(front) for key, front in state["done"].items()}
+        self._fronts = {key: front_from_strict_json(front) for key, front in state["done"].items()}
         self._cut = {key: (front_from_strict_json(each["front"]), each["state"]) for key, each in state["cut"].items()}
 
     def _limited(self) -> Any:
@@ -149,22 +149,22 @@ class MultipleFits:
         learner: Any = self.learner
         if self.clock.limit == inf:
             return learner
-        left = max(self.clock.limit * (1 - self.clock.share), 1e-3) / max(self.total - len(self._done), 1)
+        left = max(self.clock.limit * (1 - self.clock.share), 1e-3) / max(self.total - len(self._fronts), 1)
         own = learner.time_limit
         return replace(learner, time_limit=left if own is None else min(left, own))
 
     def _watching(self, key: str, what: str) -> Watch:
-        before, tried = len(self._done | self._cut) - (key in self._cut), self._tried
+        before, tried = len(self._fronts | self._cut) - (key in self._cut), self._tried
 
-        def told(progress: Progress) -> None:
+        def watch(progress: Progress) -> None:
             self._last = {key: progress}
             self._tried = tried + progress.restarts
             share = min((before + progress.share) / self.total, 1.0)
             state = self.state(key, progress)
-            whole = replace(progress, share=share, restarts=self._tried, state=state, what=what)
-            self.watch(replace(whole, seconds=self.clock.seconds))
+            combined = replace(progress, share=share, restarts=self._tried, state=state, what=what)
+            self.watch(replace(combined, seconds=self.clock.seconds))
 
-        return told
+        return watch
 
 
 def balance_weights(data: Dataset, weights: Floats) -> Floats:

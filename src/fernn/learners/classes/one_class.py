@@ -53,17 +53,17 @@ def background(data: Dataset, count: int, seed: int) -> tuple[list[Floats], tupl
     random = np.random.default_rng([seed, 11])
     kinds = [kind for kind in BACKGROUND_KINDS if kind != "mixed" or (data.n_channels > 1 and len(data) > 1)]
     ends = np.array(list(data.ranges.values()))
-    made: list[Floats] = []
+    traces: list[Floats] = []
     names: list[str] = []
     for i in range(max(count // len(kinds), 1) * len(kinds)):
         kind = kinds[i % len(kinds)]
         trace = data.values[int(random.integers(len(data)))]
         if kind == "mixed":
-            made.append(_mix_channels(trace, data, random))
+            traces.append(_mix_channels(trace, data, random))
         else:
-            made.append(BACKGROUND_KINDS[kind](trace.copy(), ends, random))
+            traces.append(BACKGROUND_KINDS[kind](trace.copy(), ends, random))
         names.append(kind)
-    return made, tuple(names)
+    return traces, tuple(names)
 
 
 def _draw_samples(trace: Floats, ends: Floats, random: Random) -> Floats:
@@ -113,12 +113,12 @@ def _shuffle_pieces(trace: Floats, ends: Floats, random: Random) -> Floats:
 
 def _mix_channels(trace: Floats, data: Dataset, random: Random) -> Floats:
     """Some channels of this trace, the others of another, brought to its length."""
-    other = data.values[int(random.integers(len(data)))]
+    partner = data.values[int(random.integers(len(data)))]
     samples = trace.shape[1]
-    at = np.minimum(np.arange(samples), other.shape[1] - 1)
-    taken = random.random(len(trace)) < 0.5
-    taken[int(random.integers(len(trace)))] = True
-    return np.where(taken[:, None], other[:, at], trace)
+    at = np.minimum(np.arange(samples), partner.shape[1] - 1)
+    swapped = random.random(len(trace)) < 0.5
+    swapped[int(random.integers(len(trace)))] = True
+    return np.where(swapped[:, None], partner[:, at], trace)
 
 
 BACKGROUND_KINDS: dict[str, Callable[[Floats, Floats, Random], Floats]] = {
@@ -159,11 +159,11 @@ def tighten(
     for _ in range(TURNS * len(thresholds(formula))):
         if clock.is_over:
             return formula
-        moved = [_tighter(formula, k, good, allowed) for k in range(len(thresholds(formula)))]
-        ways = [way for way in moved if way is not None]
-        if not ways:
+        candidates = [_tighter(formula, k, good, allowed) for k in range(len(thresholds(formula)))]
+        tighter = [each for each in candidates if each is not None]
+        if not tighter:
             break
-        formula = max(ways, key=lambda way: (excluded(way), str(way)))
+        formula = max(tighter, key=lambda each: (excluded(each), str(each)))
     return loosen_digits(formula, good, allowed)
 
 
@@ -173,11 +173,11 @@ def count_violations(formula: Formula, data: Dataset) -> int:
 
 def _tighter(formula: Formula, k: int, good: Dataset, allowed: int) -> Formula | None:
     """With threshold number k as tight as can be; None where it is already, or where it does not matter."""
-    found = critical_values(formula, k, good)
-    order = np.sort(found.at)
-    best = float(order[allowed] if found.falls else order[len(order) - 1 - allowed])
+    critical = critical_values(formula, k, good)
+    order = np.sort(critical.at)
+    best = float(order[allowed] if critical.falls else order[len(order) - 1 - allowed])
     values = list(thresholds(formula))
-    if abs(best) >= FAR or (best <= values[k] if found.falls else best >= values[k]):
+    if abs(best) >= FAR or (best <= values[k] if critical.falls else best >= values[k]):
         return None
     values[k] = best
     moved = with_thresholds(formula, values)
@@ -213,7 +213,7 @@ MOST_MADE = 100_000
 
 @dataclass(frozen=True)
 class Tightest:
-    """The settings; `fit` does the work."""
+    """The tightest formula of one class: the settings; `fit` learns."""
 
     max_length: int = 4
     """Of what is found beyond the ranges, which have four parts a channel."""
@@ -245,44 +245,44 @@ class Tightest:
         """
         good = self.good(data)
         traces, kinds = background(good, self.made, self.seed)
-        others = Dataset(tuple(traces), channels=good.channels, dt=good.dt, time_unit=good.time_unit)
+        negatives = Dataset(tuple(traces), channels=good.channels, dt=good.dt, time_unit=good.time_unit)
         base = self._base(good)
-        inside, left = good, others if base is None else None
+        covered, left = good, negatives if base is None else None
         if base is not None:
-            inside, within = good.subset(satisfied(base, good)), channel_ranges(good, 0, 0.0, self.direction)
-            spared = satisfied(within, others)
-            left = others.subset(spared) if spared.any() else None
+            covered, within = good.subset(satisfied(base, good)), channel_ranges(good, 0, 0.0, self.direction)
+            spared = satisfied(within, negatives)
+            left = negatives.subset(spared) if spared.any() else None
 
-        def told(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             watch(replace(progress, what="one class"))
 
         clock = FitClock.of(None, self.time_limit)
-        fit = None if left is None else self._searched(inside, left, self._left(good, base), told, resume)
+        fit = None if left is None else self._run_search(covered, left, self._left(good, base), report, resume)
         more: list[Formula] = [] if fit is None else [entry.formula for entry in fit.front]
         parts = [*([None] if base is not None else []), *more]
-        found: list[Tight] = []
+        tightened: list[Tight] = []
         was_interrupted = False
         for part in parts:
             try:
-                found.append(self._tight(part, good, others, left, kinds, clock))
+                tightened.append(self._tight_entry(part, good, negatives, left, kinds, clock))
             except KeyboardInterrupt:  # the rest stays as loose as it is
                 if was_interrupted:
                     raise
                 was_interrupted, clock.deadline = True, -inf
-                found.append(self._tight(part, good, others, left, kinds, clock))
+                tightened.append(self._tight_entry(part, good, negatives, left, kinds, clock))
         entries: list[Tight] = []
-        for each in sorted(found, key=lambda each: (each.length, -each.excluded)):
+        for each in sorted(tightened, key=lambda each: (each.length, -each.excluded)):
             if not entries or each.excluded > entries[-1].excluded:
                 entries.append(each)
         rules = Envelope(tuple(entries), select_tight(entries, self.ranges), self.share)
         train = entries[rules.pick].violated
-        kept = {"rules.json": rules.to_json()}
+        artifacts = {"rules.json": rules.to_json()}
         ended: Ended = "done" if fit is None else fit.ended
         if ended == "done" and clock.is_over:
             ended = "interrupted" if was_interrupted else "time limit"
         if fit is None:
-            return RulesFit(rules, train, 0.0, ended, {}, kept)
-        return RulesFit(rules, train, fit.seconds, ended, fit.state, kept)
+            return RulesFit(rules, train, 0.0, ended, {}, artifacts)
+        return RulesFit(rules, train, fit.seconds, ended, fit.state, artifacts)
 
     def good(self, data: Dataset) -> Dataset:
         """The traces to learn from; an error where there are none, or where a setting cannot be."""
@@ -317,19 +317,15 @@ class Tightest:
         """How many more of the good traces may violate what is added to the ranges."""
         return self._allowed(good) - (0 if base is None else count_violations(base, good))
 
-    def _searched(
-        self, inside: Dataset, left: Dataset, allowed: int, watch: Watch, resume: dict[str, Any] | None
+    def _run_search(
+        self, covered: Dataset, left: Dataset, allowed: int, watch: Watch, resume: dict[str, Any] | None
     ) -> Fit:
         """Formulas that exclude most of what is left."""
         pair = Dataset(
-            (*inside.values, *left.values),
-            np.repeat([1, 0], [len(inside), len(left)]),
-            ("made", "recorded"),
-            inside.channels,
-            inside.dt,
-            inside.time_unit,
-        )
-        return self._search(len(inside), allowed).fit(pair, watch, resume)
+            (*covered.values, *left.values), np.repeat([1, 0], [len(covered), len(left)]), ("made", "recorded"),
+            covered.channels, covered.dt, covered.time_unit,
+        )  # fmt: skip
+        return self._search(len(covered), allowed).fit(pair, watch, resume)
 
     def _search(self, count: int, allowed: int) -> Enumerative:
         """All false alarms together cost less than to let one made trace pass."""
@@ -342,21 +338,21 @@ class Tightest:
             memory=self.memory, seed=self.seed, time_limit=self.time_limit,
         )  # fmt: skip
 
-    def _tight(
-        self, more: Formula | None, good: Dataset, others: Dataset, left: Dataset | None, kinds: tuple[str, ...],
+    def _tight_entry(
+        self, more: Formula | None, good: Dataset, negatives: Dataset, left: Dataset | None, kinds: tuple[str, ...],
         clock: FitClock,
     ) -> Tight:  # fmt: skip
-        def excluded(way: Formula) -> float:
-            return 0.0 if left is None else 1 - float(satisfied(way, left).mean())
+        def excluded(rule: Formula) -> float:
+            return 0.0 if left is None else 1 - float(satisfied(rule, left).mean())
 
-        formula = self._fitted(more, good, excluded, clock)
-        out = ~satisfied(formula, others)
+        formula = self._fit_good(more, good, excluded, clock)
+        out = ~satisfied(formula, negatives)
         by_kind = {kind: float(out[[k == kind for k in kinds]].mean()) for kind in dict.fromkeys(kinds)}
         violated = count_violations(formula, good) / len(good)
-        validation = None if clock.is_over else self._validated(more, good, excluded, clock)
+        validation = None if clock.is_over else self._validate(more, good, excluded, clock)
         return Tight(formula, length(formula), violated, validation, float(out.mean()), by_kind)
 
-    def _fitted(
+    def _fit_good(
         self, more: Formula | None, good: Dataset, excluded: Callable[[Formula], float], clock: FitClock
     ) -> Formula:
         """The ranges, and more, as tight as these traces allow, while there is time."""
@@ -365,11 +361,11 @@ class Tightest:
             assert base is not None
             return base
         if not clock.is_over:
-            inside = good if base is None else good.subset(satisfied(base, good))
-            more = tighten(more, inside, self._left(good, base), excluded, clock)
+            covered = good if base is None else good.subset(satisfied(base, good))
+            more = tighten(more, covered, self._left(good, base), excluded, clock)
         return more if base is None else And(base, more)
 
-    def _validated(
+    def _validate(
         self, more: Formula | None, good: Dataset, excluded: Callable[[Formula], float], clock: FitClock
     ) -> float | None:
         """The share that violates the formula of traces which its thresholds were not fitted to; None where there is no
@@ -377,8 +373,8 @@ class Tightest:
         if self.folds < 2 or len(np.unique(blocks(good))) < self.folds:
             return None
         wrong = 0
-        for part, held in folds(replace(good, labels=None, classes=()), self.folds, self.seed):
-            wrong += count_violations(self._fitted(more, part, excluded, clock), held)
+        for part, rest in folds(replace(good, labels=None, classes=()), self.folds, self.seed):
+            wrong += count_violations(self._fit_good(more, part, excluded, clock), rest)
             if clock.is_over:
                 return None
         return wrong / len(good)
@@ -396,9 +392,9 @@ def channel_ranges(
     """
     lows = np.array([trace.min(axis=1) for trace in good.values])
     highs = np.array([trace.max(axis=1) for trace in good.values])
-    kept = np.argsort(_strangeness(np.hstack([-lows, highs])), kind="stable")[: len(good) - allowed]
+    order = np.argsort(_strangeness(np.hstack([-lows, highs])), kind="stable")[: len(good) - allowed]
     bounds: list[Formula] = []
-    for name, low, high in zip(good.channels, lows[kept].min(axis=0), highs[kept].max(axis=0), strict=True):
+    for name, low, high in zip(good.channels, lows[order].min(axis=0), highs[order].max(axis=0), strict=True):
         span = float(high - low)
         fine = max(FINE, margin / 5) * span
         bounds.append(atom(name, ">=", 0.0 - _short(-float(low) + margin * span, fine)))
@@ -412,8 +408,8 @@ def _strangeness(ends: Floats) -> Floats:
     low, middle, high = np.quantile(ends, [0.25, 0.5, 0.75], axis=0)
     beyond, spread = ends - middle, high - low
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(beyond > 0, beyond / spread, 0.0).max(axis=1)
-    return found
+        distance: Floats = np.where(beyond > 0, beyond / spread, 0.0).max(axis=1)
+    return distance
 
 
 def _short(value: float, fine: float) -> float:

@@ -25,7 +25,7 @@ compiled = njit_on_disk(lanes, operators)
 
 
 class BehaviourRows(NamedTuple):
-    """The arrays of a shelf, as compiled code takes them."""
+    """The arrays of a behaviour table, as compiled code takes them."""
 
     content: Any
     """`[row, 64-bit word]`, the words of the row whatever their size."""
@@ -40,7 +40,7 @@ class BehaviourRows(NamedTuple):
 
 
 class WordFrame(NamedTuple):
-    """What of a layout compiled code needs."""
+    """The part of a layout that compiled code needs."""
 
     words: int
     places: int
@@ -64,44 +64,44 @@ def _hash_row(content: Any, row: int, scope: int) -> Any:
 
 
 @njit(nogil=True)
-def _equal_rows(content: Any, row: int, other: int) -> bool:
+def _equal_rows(content: Any, row: int, second: int) -> bool:
     for k in range(content.shape[1]):  # noqa: SIM110
-        if content[row, k] != content[other, k]:
+        if content[row, k] != content[second, k]:
             return False
     return True
 
 
 @njit(nogil=True)
-def _insert_row(rows: Any, count: int, scope: int, length: int, gap: float, made: Any) -> int:
+def _insert_row(rows: Any, count: int, scope: int, length: int, gap: float, origin: Any) -> int:
     """Keeps the row that was written behind the last one, if it is new; gives the number of rows after that."""
     content, hashes, slots = rows.content, rows.hashes, rows.slots
     code = _hash_row(content, count, scope)
-    room = np.uint64(len(slots) - 1)
-    at = code & room
+    mask = np.uint64(len(slots) - 1)
+    at = code & mask
     while slots[at] >= 0:
-        known = slots[at]
-        if hashes[known] == code and _equal_rows(content, known, count):
-            if length < rows.lengths[known] or (length == rows.lengths[known] and gap > rows.gaps[known]):
-                rows.lengths[known], rows.gaps[known] = length, gap
-                rows.made[known] = made
+        row = slots[at]
+        if hashes[row] == code and _equal_rows(content, row, count):
+            if length < rows.lengths[row] or (length == rows.lengths[row] and gap > rows.gaps[row]):
+                rows.lengths[row], rows.gaps[row] = length, gap
+                rows.made[row] = origin
             return count
-        at = (at + np.uint64(1)) & room
+        at = (at + np.uint64(1)) & mask
     slots[at] = count
     hashes[count] = code
-    rows.made[count] = made
+    rows.made[count] = origin
     rows.lengths[count], rows.gaps[count] = length, gap
     return count + 1
 
 
 @compiled
 def insert_atom(rows: Any, count: int, scope: int, length: int, gap: float, number: int) -> int:
-    made = np.array([ATOM, number, -1, 0])
-    return _insert_row(rows, count, scope, length, gap, made)
+    origin = np.array([ATOM, number, -1, 0])
+    return _insert_row(rows, count, scope, length, gap, origin)
 
 
 @compiled
 def insert_combinations(
-    rows: Any, count: int, op: int, lefts: Any, rights: Any, paired: bool, window: int, spans: Any, frame: Any,
+    rows: Any, count: int, op: int, lefts: Any, rights: Any, symmetric: bool, window: int, spans: Any, frame: Any,
     scope: int, first: int, last: int, most: int, like: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Writes and files `left op right` for pairs `first` to `last`, or `op left` where there are no rights.
@@ -110,13 +110,13 @@ def insert_combinations(
     with `most` rows. Gives (rows, the pair to go on with).
     """
     base, size = rows.content.ctypes.data, rows.content.shape[1] * 8
-    made = np.empty(4, np.int64)
+    origin = np.empty(4, np.int64)
     for k in range(first, last):
         if count >= most:
             return count, k
         if len(rights):
             i, j = k // len(rights), k % len(rights)
-            if paired and j < i:
+            if symmetric and j < i:
                 continue
             left, right = lefts[i], rights[j]
             write_binary(
@@ -132,23 +132,23 @@ def insert_combinations(
                 frame.words, frame.places, frame.bits, like,
             )  # fmt: skip
             length, gap = 1 + rows.lengths[left], rows.gaps[left]
-        made[0], made[1], made[2], made[3] = op, left, right, window
-        count = _insert_row(rows, count, scope, length, gap, made)
+        origin[0], origin[1], origin[2], origin[3] = op, left, right, window
+        count = _insert_row(rows, count, scope, length, gap, origin)
     return count, last
 
 
 @compiled
 def rebuild_index(rows: Any, count: int) -> None:
-    room = np.uint64(len(rows.slots) - 1)
+    mask = np.uint64(len(rows.slots) - 1)
     for row in range(count):
-        at = rows.hashes[row] & room
+        at = rows.hashes[row] & mask
         while rows.slots[at] >= 0:
-            at = (at + np.uint64(1)) & room
+            at = (at + np.uint64(1)) & mask
         rows.slots[at] = row
 
 
 _FIRST = 1024
-"""Rows of a new shelf."""
+"""Rows of a new behaviour table."""
 
 
 class BehaviourTable:
@@ -165,19 +165,16 @@ class BehaviourTable:
         self.frame = WordFrame(
             layout.words, layout.places, layout.bits, self._valid.ctypes.data, self._spare.ctypes.data
         )
-        self.rows = self._room(min(_FIRST, self.most + 1))
+        self.rows = self._allocate(min(_FIRST, self.most + 1))
 
-    def _room(self, capacity: int) -> BehaviourRows:
+    def _allocate(self, capacity: int) -> BehaviourRows:
         """Empty arrays for so many rows; one is kept for the row that is being made."""
         slots = 1 << (2 * capacity - 1).bit_length()
         return BehaviourRows(
-            np.empty((capacity, self.bytes // 8), np.uint64),
-            np.empty(capacity, np.uint64),
-            np.full(slots, -1, np.int32),
-            np.empty((capacity, 4), np.int32),
-            np.empty(capacity, np.int16),
+            np.empty((capacity, self.bytes // 8), np.uint64), np.empty(capacity, np.uint64),
+            np.full(slots, -1, np.int32), np.empty((capacity, 4), np.int32), np.empty(capacity, np.int16),
             np.empty(capacity, np.float64),
-        )
+        )  # fmt: skip
 
     @property
     def is_full(self) -> bool:
@@ -190,7 +187,7 @@ class BehaviourTable:
 
     def _widen(self) -> None:
         old = self.rows
-        wider = self._room(min(4 * len(old.content), self.most + 1))
+        wider = self._allocate(min(4 * len(old.content), self.most + 1))
         for name in ("content", "hashes", "made", "lengths", "gaps"):
             getattr(wider, name)[: self.count] = getattr(old, name)[: self.count]
         rebuild_index(wider, self.count)
@@ -209,7 +206,7 @@ class BehaviourTable:
         chunk: int,
     ) -> int:  # fmt: skip
         """Files some of `left op right`, or `op left`, from pair `start` on; gives the pair to go on with."""
-        paired = rights is not None and rights is lefts and op in SYMMETRIC
+        symmetric = rights is not None and rights is lefts and op in SYMMETRIC
         total = len(lefts) * (1 if rights is None else len(rights))
         none = np.empty(0, np.int64)
         last = min(total, start + chunk)
@@ -217,7 +214,7 @@ class BehaviourTable:
             if self.count >= self._fits:
                 self._widen()
             self.count, start = insert_combinations(
-                self.rows, self.count, op, lefts, none if rights is None else rights, paired, window, spans_of(over),
+                self.rows, self.count, op, lefts, none if rights is None else rights, symmetric, window, spans_of(over),
                 self.frame, scope, start, last, self._fits, self.like,
             )  # fmt: skip
         return start

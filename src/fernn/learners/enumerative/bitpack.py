@@ -29,7 +29,7 @@ Bits = Words
 
 @dataclass(frozen=True, eq=False)
 class BitLayout:
-    """Where each trace and each sample is."""
+    """The layout of a packed data set: where each trace and each sample is."""
 
     lengths: Ints
     future: bool
@@ -87,8 +87,8 @@ class BitLayout:
         """`[word, place]` of `[place, sample]`, which is False after the end of a trace."""
         filled = np.zeros((self.places, self.words * self.bits), bool)
         filled[: bits.shape[0], : bits.shape[1]] = bits
-        made = np.packbits(filled, axis=1, bitorder="little").view(self.dtype)
-        return np.ascontiguousarray(made.T)
+        words = np.packbits(filled, axis=1, bitorder="little").view(self.dtype)
+        return np.ascontiguousarray(words.T)
 
     def packed(self, signals: Sequence[Bools]) -> Packed:
         """`[word, place]` of the signals, one for each trace, in the order of the data."""
@@ -101,34 +101,34 @@ class BitLayout:
 
     def unpacked(self, words: Packed) -> list[Bools]:
         """The signals of `[word, place]`, in the order of the data."""
-        found: list[Bools] = [np.empty(0, bool)] * len(self.lengths)
+        rows: list[Bools] = [np.empty(0, bool)] * len(self.lengths)
         for place, trace in enumerate(self.order.tolist()):
             raw = np.ascontiguousarray(words[:, place]).view(np.uint8)
             bits = np.unpackbits(raw, bitorder="little")[: self.lengths[trace]].astype(bool)
-            found[trace] = bits[::-1] if self.future else bits
-        return found
+            rows[trace] = bits[::-1] if self.future else bits
+        return rows
 
     def window(self, over: Interval) -> Packed:
         """`[word, place]` of the samples that an operator looks at from the last one."""
         ago = self.ago
-        shown = np.zeros(ago.shape, bool)
+        mask = np.zeros(ago.shape, bool)
         for a, b in over:
-            shown |= (ago >= a) if b == inf else (ago >= a) & (ago <= b)
-        return self.words_of(shown)
+            mask |= (ago >= a) if b == inf else (ago >= a) & (ago <= b)
+        return self.words_of(mask)
 
     def flags(self, values: Bools) -> Bits:
         """One bit a trace, given in the order of the data."""
-        placed = np.zeros(self.places, bool)
-        placed[: len(self.order)] = values[self.order]
-        return np.packbits(placed, bitorder="little").view(np.uint64)
+        bits = np.zeros(self.places, bool)
+        bits[: len(self.order)] = values[self.order]
+        return np.packbits(bits, bitorder="little").view(np.uint64)
 
     def unflagged(self, bits: Bits) -> Bools:
         """One value a trace in the order of the data, `[..., trace]`."""
         raw = np.ascontiguousarray(bits).view(np.uint8)
-        placed = np.unpackbits(raw, axis=-1, bitorder="little")[..., : len(self.order)].astype(bool)
-        found = np.empty((*placed.shape[:-1], len(self.lengths)), bool)
-        found[..., self.order] = placed
-        return found
+        flat = np.unpackbits(raw, axis=-1, bitorder="little")[..., : len(self.order)].astype(bool)
+        flags = np.empty((*flat.shape[:-1], len(self.lengths)), bool)
+        flags[..., self.order] = flat
+        return flags
 
 
 def bit_layout(lengths: Iterable[int], future: bool, order: Ints | None = None) -> BitLayout:
@@ -164,8 +164,8 @@ def pack_data(
     each[: len(weights)] = weights[places.order]
     cost = np.empty(places.lines)
     for line in range(places.lines):
-        here = each[line * LANES : (line + 1) * LANES][: len(weights) - line * LANES]
-        cost[line] = here[0] if (here == here[0]).all() else -1.0
+        lane = each[line * LANES : (line + 1) * LANES][: len(weights) - line * LANES]
+        cost[line] = lane[0] if (lane == lane[0]).all() else -1.0
     spare = 1e-9 * max(1.0, float(weights.sum()))  # a share of a sum is rounded
     judge = Objective(
         places.flags(data.positive), places.flags(np.ones(len(data), bool)), cost, each, most_missed + spare,

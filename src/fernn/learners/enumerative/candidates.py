@@ -103,23 +103,23 @@ def gaps(column: Column, most: int | None, every: bool) -> Ints:
     if most is None or len(turning) <= most:
         return np.array([-1, *turning.tolist(), len(column.values) - 1])
     extremes = [extreme.reduceat(column.flat, column.starts) for extreme in (np.maximum, np.minimum)]
-    found: set[int] = set()
+    chosen: set[int] = set()
     for k, values in enumerate((None, *extremes)):
-        here = turning if values is None else _widest_gaps_between(column, np.unique(values), turning)
-        found |= set(_spread_evenly(column, here, (most - len(found)) // (3 - k)))
-    return np.array([-1, *sorted(found), len(column.values) - 1])
+        places = turning if values is None else _widest_gaps_between(column, np.unique(values), turning)
+        chosen |= set(_spread_evenly(column, places, (most - len(chosen)) // (3 - k)))
+    return np.array([-1, *sorted(chosen), len(column.values) - 1])
 
 
 def _widest_gaps_between(column: Column, values: Floats, allowed: Ints) -> Ints:
     """One of the allowed gaps, the widest, between every two neighbours of these values."""
     places = np.searchsorted(column.values, values)
     width = np.diff(column.values)
-    found = []
+    widest = []
     for a, b in pairwise(places.tolist()):
-        inside = allowed[np.searchsorted(allowed, a) : np.searchsorted(allowed, b)]
-        if len(inside):
-            found.append(int(inside[width[inside].argmax()]))
-    return np.array(found, np.int64)
+        between = allowed[np.searchsorted(allowed, a) : np.searchsorted(allowed, b)]
+        if len(between):
+            widest.append(int(between[width[between].argmax()]))
+    return np.array(widest, np.int64)
 
 
 def _spread_evenly(column: Column, at: Ints, most: int) -> list[int]:
@@ -161,24 +161,24 @@ def candidate_windows(samples: int, pieces: int = 1) -> tuple[Interval, ...]:
     if pieces not in ENDS:
         raise UnsupportedError(f"windows of the exact search have 1 or 2 pieces, got {pieces!r}")
     edges = np.unique(np.linspace(0, samples, min(samples, ENDS[pieces]) + 1).round().astype(int)).tolist()
-    found = [interval(a, b - 1) for a, b in combinations(edges, 2)]
+    windows = [interval(a, b - 1) for a, b in combinations(edges, 2)]
     if pieces == 2:
-        found += [Interval(((a, b - 1), (c, d - 1))) for a, b, c, d in combinations(edges, 4)]
-    return tuple(over for over in found if over.spans not in (((0, samples - 1),), ((0, 0),)))
+        windows += [Interval(((a, b - 1), (c, d - 1))) for a, b, c, d in combinations(edges, 4)]
+    return tuple(over for over in windows if over.spans not in (((0, samples - 1),), ((0, 0),)))
 
 
 def windows_to_try(samples: int, intervals: bool, pieces: int, next: bool) -> tuple[Interval, ...]:
     """Those that a search without template tries besides all time: all windows, the next sample, both or none."""
-    found = candidate_windows(samples, pieces) if intervals else ()
-    return tuple(dict.fromkeys((interval(1, 1), *found))) if next else found
+    windows = candidate_windows(samples, pieces) if intervals else ()
+    return tuple(dict.fromkeys((interval(1, 1), *windows))) if next else windows
 
 
 def windows_within(hole: OpenInterval, samples: int) -> tuple[Interval, ...]:
     """Those that fill an open window; and all time, where that does."""
     if hole.pieces > max(ENDS):
         raise UnsupportedError(f"windows of the exact search have 1 or 2 pieces, {hole} may have {hole.pieces}")
-    tried = (interval(0, samples - 1), interval(0, 0), *candidate_windows(samples, hole.pieces))
-    found = [over for over in tried if hole.covers(over)]
-    if not found:
+    candidates = (interval(0, samples - 1), interval(0, 0), *candidate_windows(samples, hole.pieces))
+    allowed = [over for over in candidates if hole.covers(over)]
+    if not allowed:
         raise UnsupportedError(f"no window tried fits into {hole}; traces have {samples} samples")
-    return tuple(found)
+    return tuple(allowed)

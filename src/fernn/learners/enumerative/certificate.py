@@ -7,7 +7,7 @@ search and the check make these by the functions here, so that what a file says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import inf
@@ -22,6 +22,7 @@ from ...errors import DataError, convert_errors, short_repr
 from ...formula import Formula, length, mirror
 from ...formula.json_fields import as_bool, as_fields, as_finite, as_int, as_object, as_objects, as_text
 from ...semantics import satisfied
+from ..signals import parse_expression
 from .exploration import MAX_LENGTH, MAX_TEMPLATE_LENGTH, Exploration
 
 SCHEMA = 2
@@ -46,7 +47,7 @@ _TOP = (
     "best",
     "front",
 )
-_ORIGIN = ("split", "reading", "fernn", "prior")
+_ORIGIN = ("split", "reading", "fernn", "prior", "signals")
 _DATA = ("name", "fingerprint", "cases", "weight", "weights")
 _SPACE = (
     "direction", "max_length", "template", "since", "negation", "intervals", "pieces", "next", "windows", "thresholds",
@@ -109,6 +110,11 @@ class Certificate:
     def with_prior(self, prior: Mapping[str, Any]) -> Certificate:
         """The same of data as a prior shows them."""
         content = {**self.content, "prior": dict(prior)}
+        return Certificate({**content, "statement": compose_statement(content)})
+
+    def with_signals(self, signals: Iterable[str]) -> Certificate:
+        """The same of data with these expressions as further channels, each of which counts as one condition."""
+        content = {**self.content, "signals": list(signals)}
         return Certificate({**content, "statement": compose_statement(content)})
 
 
@@ -188,6 +194,8 @@ def _check_origin(content: Any) -> None:
     validate_options(content.get("reading", {}))
     as_text(content.get("fernn", ""))
     as_object(content.get("prior", {}))
+    for text in _list(content.get("signals", [])):
+        parse_expression(as_text(text))
     if "split" in content:
         split = as_fields(content["split"], ("test", "seed"))
         as_finite(split["test"], 0, 1), _from_to(split["seed"], 0, MOST)
@@ -276,6 +284,8 @@ def _remarks(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"Traces count with weights from {min(positive):g} to {max(positive):g}{without}."
         if min(positive) < LIGHT:
             yield f"Weighted errors that differ by less than {LIGHT:g} count as equal."
+    if content.get("signals"):
+        yield f"Each of these signals counts as a channel: {', '.join(content['signals'])}."
     if "prior" in content:
         yield "The data are as the prior shows them."
 

@@ -20,6 +20,7 @@ from ...semantics import satisfied
 from ..base import Entry, Front, Watch, losses, make_front, trim_to_traces
 from ..cross_validation import Validation
 from ..resumable_search import ResumableSearch
+from ..signals import rule_length
 from ..time_limit import FitClock, TimeLimitReached
 from .certificate import Certificate, make_certificate
 from .enumerator import SearchCounts
@@ -72,11 +73,11 @@ class Rivals:
         """How many there are, in words."""
         near = "as good as the best" if not self.tolerance else f"within {self.tolerance:g} of the best"
         least = "" if self.complete else "at least "
-        ways = f"{len(self)} ways" if len(self) != 1 else "1 way"
+        behaviours = f"{len(self)} ways" if len(self) != 1 else "1 way"
         count = sum(rival.count for rival in self)
-        said = f"{count:,} formulas" if count != 1 else "1 formula"
-        told = f"{least}{ways} to judge the training traces {near}, said by {least}{said}"
-        return told if self.complete else f"{told}; the search did not go through all of the space"
+        formulas = f"{count:,} formulas" if count != 1 else "1 formula"
+        sentence = f"{least}{behaviours} to judge the training traces {near}, said by {least}{formulas}"
+        return sentence if self.complete else f"{sentence}; the search did not go through all of the space"
 
     def to_json(self) -> dict[str, Any]:
         rows = [
@@ -91,18 +92,18 @@ def collect_rivals(explored: Exploration, tolerance: float, most: int, complete:
     total = explored.ground.total
     least = min(explored.best.values())
     bounds = np.full(explored.space.longest + 1, least + tolerance * total + EPS)
-    found = explored.collect(bounds, explored.empty_hits(most))
+    hits = explored.collect(bounds, explored.empty_hits(most))
     entries = [
         Rival(
-            tuple(explored.formulas(found, k)),
-            int(found.lengths[k]),
-            round(float(found.errors[k]), 9) / total,
-            int(found.times[k]),
+            tuple(explored.formulas(hits, k)),
+            int(hits.lengths[k]),
+            round(float(hits.errors[k]), 9) / total,
+            int(hits.times[k]),
         )
-        for k in range(int(found.state[0]))
+        for k in range(int(hits.state[0]))
     ]
     entries.sort(key=lambda r: (r.error, r.length, str(r.formula)))
-    return Rivals(tuple(entries), tolerance, complete and not bool(found.state[1]))
+    return Rivals(tuple(entries), tolerance, complete and not bool(hits.state[1]))
 
 
 MOVED = 200
@@ -143,16 +144,11 @@ class Enumeration(ResumableSearch):
     """
 
     def __init__(
-        self,
-        settings: EnumerationSettings,
-        explored: Exploration,
-        floor: float,
-        whole: tuple[Dataset, Floats],
-        clock: FitClock,
-        watch: Watch,
-    ) -> None:
+        self, settings: EnumerationSettings, explored: Exploration, floor: float, full: tuple[Dataset, Floats],
+        clock: FitClock, watch: Watch,
+    ) -> None:  # fmt: skip
         super().__init__(clock, watch)
-        self.settings, self.explored, self.floor, self.whole = settings, explored, floor, whole
+        self.settings, self.explored, self.floor, self.whole = settings, explored, floor, full
         self.reached = 0
         """The last stage that is done."""
         self.entries: dict[int, Entry] = {}
@@ -193,11 +189,11 @@ class Enumeration(ResumableSearch):
     def restore(self, state: dict[str, Any]) -> None:
         """What was proved of shorter formulas need not be proved again."""
         self.patient = True
-        self.explored.dropped.update({int(n): int(lost) for n, lost in state["dropped"].items()})
+        self.explored.dropped.update({int(n): int(dropped) for n, dropped in state["dropped"].items()})
         for stage in self.explored.stages:
             if stage <= state["reached"]:
-                known = {name: as_int(count) for name, count in state["counts"][str(stage)].items()}
-                self.explored.counts[stage] = SearchCounts(**known)
+                counts = {name: as_int(count) for name, count in state["counts"][str(stage)].items()}
+                self.explored.counts[stage] = SearchCounts(**counts)
                 self.explored.prepare(stage)
         for n, least in state["best"].items():
             self._lower(int(n), as_number(least))
@@ -246,17 +242,17 @@ class Enumeration(ResumableSearch):
         ground = self.explored.ground
         for n, entry in other.entries.items():
             fixed = self.staying.of(entry.formula)
-            moved = center_thresholds(optimize_thresholds(entry.formula, ground, fixed), ground.data, fixed)
-            if excess_and_error(moved, ground)[0] <= 1e-9:
-                made = self._judged(moved)
-                if n not in self.entries or made.train < self.entries[n].train:
-                    self.entries[n] = made
+            centered = center_thresholds(optimize_thresholds(entry.formula, ground, fixed), ground.data, fixed)
+            if excess_and_error(centered, ground)[0] <= 1e-9:
+                judged = self._evaluate(centered)
+                if n not in self.entries or judged.train < self.entries[n].train:
+                    self.entries[n] = judged
 
     def combine(self) -> None:
         """Adds a formula without error, put together from short ones, if there is one that is not too long."""
         together = cover(self.explored)
-        if together is not None and length(said := simplify(together)) <= self.explored.space.longest:
-            entry = self._judged(said)
+        if together is not None and length(simpler := simplify(together)) <= self.explored.space.longest:
+            entry = self._evaluate(simpler)
             self.entries[entry.length] = entry
 
     def rivals(self, tolerance: float, most: int) -> Rivals:
@@ -272,35 +268,35 @@ class Enumeration(ResumableSearch):
         near = (
             collect_rivals(self.explored, tolerance + searched - least, most, False).entries if searched < inf else ()
         )
-        moved = dict.fromkeys(entry.formula for entry in self.entries.values())
+        formulas = dict.fromkeys(entry.formula for entry in self.entries.values())
         for rival in near[:MOVED]:
             self.pulse()
             fixed = self.staying.of(rival.formula)
-            moved[center_thresholds(optimize_thresholds(rival.formula, ground, fixed), ground.data, fixed)] = None
-        judged = [self._judged(formula) for formula in moved if excess_and_error(formula, ground)[0] <= 1e-9]
-        for entry in judged:  # another place to start from may lead to a better one
+            formulas[center_thresholds(optimize_thresholds(rival.formula, ground, fixed), ground.data, fixed)] = None
+        evaluated = [self._evaluate(formula) for formula in formulas if excess_and_error(formula, ground)[0] <= 1e-9]
+        for entry in evaluated:  # another place to start from may lead to a better one
             if entry.length not in self.entries or entry.train < self.entries[entry.length].train - 1e-9:
                 self.entries[entry.length] = entry
         least = min(entry.train for entry in self.entries.values())
         alike: dict[bytes, list[Entry]] = {}
-        for entry in judged:
+        for entry in evaluated:
             if entry.train <= least + tolerance + 1e-9:
                 alike.setdefault(satisfied(entry.formula, ground.data).tobytes(), []).append(entry)
-        made = []
+        rivals = []
         for entries in alike.values():
             entries.sort(key=lambda entry: (entry.length, -entry.margin, str(entry.formula)))
             short = [entry.formula for entry in entries if entry.length == entries[0].length]
-            made.append(Rival(tuple(short), entries[0].length, entries[0].train, len(short)))
-        made.sort(key=lambda rival: (rival.error, rival.length, str(rival.formula)))
-        return Rivals(tuple(made), tolerance, complete=False)
+            rivals.append(Rival(tuple(short), entries[0].length, entries[0].train, len(short)))
+        rivals.sort(key=lambda rival: (rival.error, rival.length, str(rival.formula)))
+        return Rivals(tuple(rivals), tolerance, complete=False)
 
     def _advance(self, stage: int) -> None:
         """Guesses the share of the work that is done from how fast the lengths have been growing."""
         sizes = [self.explored.counts[n].generated for n in self.explored.stages if n <= stage]
         growth = min(max(4.0, sizes[-1] / max(sizes[-2], 1)), 1000.0) if len(sizes) > 1 else 20.0
         left = sum(sizes[-1] * growth**k for k in range(1, self.explored.stages[-1] - stage + 1))
-        whole = sum(sizes) + left
-        self.share = max(self.share, sum(sizes) / whole / (1 + self.settings.folds))
+        total = sum(sizes) + left
+        self.share = max(self.share, sum(sizes) / total / (1 + self.settings.folds))
 
     def _entry(self, n: int, resumes: bool) -> Entry:
         """The best of a length: of equals the one whose verdicts have the widest margin.
@@ -308,24 +304,24 @@ class Enumeration(ResumableSearch):
         Where time is over, of those met so far; but what a resumed search finds is what it had found.
         """
         explored, ground = self.explored, self.explored.ground
-        found = explored.empty_hits(BEST)
-        self.gathered = None if resumes else found
+        hits = explored.empty_hits(BEST)
+        self.gathered = None if resumes else hits
         with suppress(TimeLimitReached):
-            explored.collect_best(n, found)
+            explored.collect_best(n, hits)
         self.gathered = None
-        order = np.argsort(-found.gaps[: int(found.state[0]), 0], kind="stable")[:TRIED]
-        ways = [formula for hit in order.tolist() for formula in explored.formulas(found, hit)]
+        order = np.argsort(-hits.gaps[: int(hits.state[0]), 0], kind="stable")[:TRIED]
+        formulas = [formula for hit in order.tolist() for formula in explored.formulas(hits, hit)]
         if explored.space.thresholds == "grid":
-            ways = [optimize_thresholds(formula, ground, self.staying.of(formula)) for formula in ways]
-        made = [self._judged(center_thresholds(formula, ground.data, self.staying.of(formula))) for formula in ways]
-        return min(made, key=_rank)
+            formulas = [optimize_thresholds(formula, ground, self.staying.of(formula)) for formula in formulas]
+        centered = (center_thresholds(formula, ground.data, self.staying.of(formula)) for formula in formulas)
+        return min(map(self._evaluate, centered), key=_rank)
 
-    def _judged(self, formula: Formula) -> Entry:
+    def _evaluate(self, formula: Formula) -> Entry:
         ground = self.explored.ground
         formula = trim_to_traces(formula, ground.data, self.fixed)
         train = float(np.average(losses(formula, ground.data), weights=ground.weights))
-        room = margin(formula, ground.data, self.explored.columns)
-        return Entry(formula, length(formula), train, nan, nan, room)
+        gap = margin(formula, ground.data, self.explored.columns)
+        return Entry(formula, rule_length(formula, ground.data), train, nan, nan, gap)
 
     def front(self, validation: Validation | None = None) -> Front:
         """Longer formulas only where they do better than all shorter ones."""

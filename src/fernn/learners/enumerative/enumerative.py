@@ -11,7 +11,7 @@ at random from a seed instead of by their solver.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf, nan
@@ -61,6 +61,7 @@ from ..base import (
 from ..cross_validation import Validation, check_folds, check_whole_number, cross_validate, remote_folds
 from ..fernn.search_space import looking_back
 from ..learner_registry import ENGINE_FIELD
+from ..signals import SignalChoice, reads_signals, spell_signals
 from ..time_limit import FitClock
 from .bitpack import pack_data
 from .candidates import ENDS, columns, windows_to_try
@@ -256,6 +257,20 @@ class ExactFit(Fit):
 
     __repr__ = short_repr
 
+    def spell(self, signals: Mapping[str, Any]) -> ExactFit:
+        """With expressions in the place of the channels that held their values; the certificate names them."""
+        proof = None if self.certificate is None else self.certificate.with_signals(signals)
+        rivals = None
+        if self.rivals is not None:
+            entries = [
+                replace(each, formulas=tuple(spell_signals(formula, signals) for formula in each.formulas))
+                for each in self.rivals
+            ]
+            rivals = replace(self.rivals, entries=tuple(entries))
+        made = {} if proof is None else {"certificate.json": proof.to_json()}
+        made |= {} if rivals is None else {"rivals.json": rivals.to_json()}
+        return replace(self, certificate=proof, rivals=rivals, artifacts={**self.artifacts, **made})
+
     @property
     def notes(self) -> tuple[str, ...]:
         said = [*self.caveats]
@@ -279,6 +294,7 @@ class Enumerative:
     """Whether `!(a U b)` is tried; all other negations say what conditions and the dual operators can say."""
     intervals: bool = False
     pieces: int = 1
+    signals: SignalChoice = "raw"
     next: bool | None = None
     """Whether the window [1,1], the next sample, is tried; by default where all values are 0 or 1."""
     atoms: Literal["axis", "differences"] = "axis"
@@ -312,12 +328,9 @@ class Enumerative:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
-        self,
-        data: Dataset,
-        watch: Watch = silent,
-        resume: dict[str, Any] | None = None,
-        weights: Floats | None = None,
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> ExactFit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
 

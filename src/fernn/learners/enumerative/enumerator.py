@@ -50,7 +50,7 @@ CHUNK = 1 << 31
 
 @dataclass
 class SearchCounts:
-    """Of formulas: how many there were, and what became of them."""
+    """Counts of formulas generated, and of how they were dealt with."""
 
     generated: int = 0
     merged: int = 0
@@ -81,7 +81,7 @@ class Enumerator:
     _known_lengths: dict[int, tuple[Ints, tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.card: GpuScorer | None = open_scorer(self.device, self.shelf)
+        self.gpu: GpuScorer | None = open_scorer(self.device, self.shelf)
         self.views = VerdictViews(self.layout, self.shelf, self.judge, self.windows)
         self._scopes = 0
         self.lead = empty_candidates(1, self.layout.lines)
@@ -119,11 +119,11 @@ class Enumerator:
             parts += [((op, NOW), families[i], families[j]) for i, j in length_splits(n, op)]
         return self.grown(parts)
 
-    def run(self, job: Job, bounds: Floats, found: BestCandidates | None) -> SearchCounts:
+    def run(self, job: Job, bounds: Floats, hits: BestCandidates | None) -> SearchCounts:
         """Scores a job. `bounds` are errors of interest by length: without `found` they sink to below the best met,
         with it all that are met are kept there."""
         if isinstance(job, Singles):
-            return self._singles(job, bounds, found)
+            return self._singles(job, bounds, hits)
         if not len(job.left) or not len(job.right):
             return SearchCounts()
         (least, most), (more, still) = self._lengths(job.left), self._lengths(job.right)
@@ -137,22 +137,22 @@ class Enumerator:
         if op == SINCE and job.around == (ONCE, EVER) and job.closed:  # O (a S b) is O b
             return SearchCounts(total, merged=total)
         if job.around == NONE and op in (AND, OR, IMPLIES):
-            return self._bit_pairs(job, (ANY, NOW), (ANY, NOW), bound, bounds, found)
+            return self._bit_pairs(job, (ANY, NOW), (ANY, NOW), bound, bounds, hits)
         if (op, mode) in ((AND, ALL), (OR, ANY)):
-            return self._bit_pairs(job, (mode, window), (mode, window), bound, bounds, found)
+            return self._bit_pairs(job, (mode, window), (mode, window), bound, bounds, hits)
         if (op, mode) == (IMPLIES, ANY):
-            return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, found)
-        return self._word_pairs(job, mode, window, bound, bounds, found)
+            return self._bit_pairs(job, (ALL, window), (ANY, window), bound, bounds, hits)
+        return self._word_pairs(job, mode, window, bound, bounds, hits)
 
     def _lengths(self, family: Ints) -> tuple[int, int]:
         """Of its shortest and its longest formula."""
-        known = self._known_lengths.get(id(family))
-        if known is None or known[0] is not family:
+        cached = self._known_lengths.get(id(family))
+        if cached is None or cached[0] is not family:
             lengths = self.shelf.rows.lengths[family]
-            known = self._known_lengths[id(family)] = family, (int(lengths.min()), int(lengths.max()))
-        return known[1]
+            cached = self._known_lengths[id(family)] = family, (int(lengths.min()), int(lengths.max()))
+        return cached[1]
 
-    def _singles(self, job: Singles, bounds: Floats, found: BestCandidates | None) -> SearchCounts:
+    def _singles(self, job: Singles, bounds: Floats, hits: BestCandidates | None) -> SearchCounts:
         """One behaviour, with up to two operators around it."""
         rows, each = self.shelf.rows, len(job.arounds) * len(job.inners)
         arounds = np.array([(op, number, self.views.mask(number)) for op, number in job.arounds])
@@ -165,54 +165,49 @@ class Enumerator:
                 rows.gaps, job.longer, self.judge, bounds, tighten, into, spare.ctypes.data, self.shelf.like,
             )  # fmt: skip
 
-        self._score(len(job.left), work, bounds, found, 2 * each * self.shelf.bytes)
+        self._score(len(job.left), work, bounds, hits, 2 * each * self.shelf.bytes)
         return SearchCounts(len(job.left) * each, scored=len(job.left) * each)
 
     def _spans(self, unaries: tuple[Unary, ...]) -> Ints:
         """`[unary, span, (start, end)]`; ends below -1 where a window has fewer spans than another."""
         spans = [spans_of(self.windows[number]) for _, number in unaries]
-        made = np.full((len(spans), max(len(each) for each in spans), 2), -2)
-        for row, each in zip(made, spans, strict=True):
+        padded = np.full((len(spans), max(len(each) for each in spans), 2), -2)
+        for row, each in zip(padded, spans, strict=True):
             row[: len(each)] = each
-        return made
+        return padded
 
     def _bit_pairs(
-        self,
-        job: Pairs,
-        left: tuple[int, int],
-        right: tuple[int, int],
-        bound: float,
-        bounds: Floats,
-        found: BestCandidates | None,
-    ) -> SearchCounts:
+        self, job: Pairs, left: tuple[int, int], right: tuple[int, int], bound: float, bounds: Floats,
+        hits: BestCandidates | None,
+    ) -> SearchCounts:  # fmt: skip
         """Pairs whose verdicts follow from those of the two sides."""
-        paired = job.paired
-        total = _pair_count(len(job.left), len(job.right), paired)
-        seen = self.views.all_seen if total < FEW else self.views.seen
-        a = seen(job.left, job.names[0], *left)
-        b = a if paired else seen(job.right, job.names[1], *right)
-        kept = _pair_count(len(a.ids), len(b.ids), paired)
+        symmetric = job.paired
+        total = _pair_count(len(job.left), len(job.right), symmetric)
+        view = self.views.all_seen if total < FEW else self.views.seen
+        a = view(job.left, job.names[0], *left)
+        b = a if symmetric else view(job.right, job.names[1], *right)
+        count = _pair_count(len(a.ids), len(b.ids), symmetric)
         op, rows = job.op, self.shelf.rows
-        if self.prune and kept >= FEW:
+        if self.prune and count >= FEW:
             a, b = self._possible(op, a, b, bound)
-        scored = _pair_count(len(a.ids), len(b.ids), paired)
+        scored = _pair_count(len(a.ids), len(b.ids), symmetric)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_bit_pairs(
-                op, a.bits, a.ids, b.bits, b.ids, paired, low, high, rows.lengths, rows.gaps, _derivation(job),
+                op, a.bits, a.ids, b.bits, b.ids, symmetric, low, high, rows.lengths, rows.gaps, _derivation(job),
                 job.longer, self.judge, bounds, tighten, into,
             )  # fmt: skip
 
-        def again(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
+        def rescore(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_listed_bits(
                 lefts, rights, op, a.bits, a.ids, b.bits, b.ids, rows.lengths, rows.gaps, _derivation(job), job.longer,
                 self.judge, bounds, tighten, into,
             )  # fmt: skip
 
         cost = len(a.ids) * 8 * a.bits.shape[1]
-        scout = self.card.bit_pairs(op, a, b, paired, job.longer, self.judge, again, cost) if self.card else None
-        self._score(len(b.ids), work, bounds, found, cost, scout)
-        return SearchCounts(total, total - kept, kept - scored, scored)
+        scout = self.gpu.bit_pairs(op, a, b, symmetric, job.longer, self.judge, rescore, cost) if self.gpu else None
+        self._score(len(b.ids), work, bounds, hits, cost, scout)
+        return SearchCounts(total, total - count, count - scored, scored)
 
     def _possible(self, op: int, a: VerdictSide, b: VerdictSide, bound: float) -> tuple[VerdictSide, VerdictSide]:
         """What is left of the sides of `&`, `|` or `->` when pairs that exceed the bound are left out."""
@@ -225,24 +220,24 @@ class Enumerator:
         return a, b.within(b.passed <= most_passed)
 
     def _word_pairs(
-        self, job: Pairs, mode: int, window: int, bound: float, bounds: Floats, found: BestCandidates | None
+        self, job: Pairs, mode: int, window: int, bound: float, bounds: Floats, hits: BestCandidates | None
     ) -> SearchCounts:
         """Pairs that have to be looked at sample by sample."""
-        op, rows, paired = job.op, self.shelf.rows, job.paired
+        op, rows, symmetric = job.op, self.shelf.rows, job.paired
         left, right = job.left, job.right
-        total = _pair_count(len(left), len(right), paired)
+        total = _pair_count(len(left), len(right), symmetric)
         if self.prune and total >= FEW:
             left, right = self._likely(job, mode, window, bound)
-        scored = _pair_count(len(left), len(right), paired)
+        scored = _pair_count(len(left), len(right), symmetric)
         mask = self.views.mask(window)
 
         def work(low: int, high: int, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_word_pairs(
-                op, mode, mask, rows.content, left, right, paired, low, high, self.shelf.frame, rows.lengths,
+                op, mode, mask, rows.content, left, right, symmetric, low, high, self.shelf.frame, rows.lengths,
                 rows.gaps, _derivation(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
             )  # fmt: skip
 
-        def again(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
+        def rescore(lefts: Ints, rights: Ints, bounds: Floats, tighten: bool, into: BestCandidates) -> None:
             score_listed_words(
                 lefts, rights, op, mode, mask, rows.content, left, right, self.shelf.frame, rows.lengths, rows.gaps,
                 _derivation(job), job.longer, self.judge, bounds, tighten, into, self.shelf.like,
@@ -250,12 +245,12 @@ class Enumerator:
 
         cost = len(left) * self.shelf.bytes
         scout = None
-        if self.card is not None and op not in (WEAK_SINCE, TRIGGER):  # its kernels know Since
+        if self.gpu is not None and op not in (WEAK_SINCE, TRIGGER):  # its kernels know Since
             looked = self.views.looked(window)
-            scout = self.card.word_pairs(
-                op, mode, window, looked, left, right, paired, job.longer, self.judge, again, cost
+            scout = self.gpu.word_pairs(
+                op, mode, window, looked, left, right, symmetric, job.longer, self.judge, rescore, cost
             )  # fmt: skip
-        self._score(len(right), work, bounds, found, cost, scout)
+        self._score(len(right), work, bounds, hits, cost, scout)
         return SearchCounts(total, 0, total - scored, scored)
 
     def _likely(self, job: Pairs, mode: int, window: int, bound: float) -> tuple[Ints, Ints]:
@@ -290,41 +285,36 @@ class Enumerator:
         return left[keep[0]], right[keep[1]]
 
     def _score(
-        self,
-        count: int,
-        work: Work,
-        bounds: Floats,
-        found: BestCandidates | None,
-        cost: int = 64,
+        self, count: int, work: Work, bounds: Floats, hits: BestCandidates | None, cost: int = 64,
         scout: Prefilter | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Calls `work(low, high, bounds, tighten, into)` for all of `count` on all cores, a chunk at a time; with a
         scout, only for what it leaves."""
         chunk = max(1, min(count, CHUNK // max(cost, 1)))
         for start in range(0, count, chunk):
             size = min(chunk, count - start)
             parts: list[tuple[Floats, BestCandidates]] = []
-            todo = work if scout is None else scout.work(start, start + size, bounds, found is None, work)
+            todo = work if scout is None else scout.work(start, start + size, bounds, hits is None, work)
             if todo is None:
                 self.pulse()
                 continue
 
             def stretch(low: int, high: int, start: int = start, parts: Any = parts, todo: Work = todo) -> int:
-                own = bounds.copy(), empty_candidates(1 if found is None else len(found.errors), self.layout.lines)
+                own = bounds.copy(), empty_candidates(1 if hits is None else len(hits.errors), self.layout.lines)
                 parts.append(own)
-                todo(start + low, start + high, own[0], found is None, own[1])
+                todo(start + low, start + high, own[0], hits is None, own[1])
                 return 0
 
             if size * cost < SHORT:
-                todo(start, start + size, bounds, found is None, self.lead if found is None else found)
+                todo(start, start + size, bounds, hits is None, self.lead if hits is None else hits)
             else:
                 parallel_for(stretch, size, PARALLEL_WORK)
-            for own, kept in parts:
+            for own, partial in parts:
                 np.minimum(bounds, own, out=bounds)
-                if found is not None:
-                    merge_candidates(found, kept)
-                elif kept.state[0] and (not self.lead.state[0] or kept.errors[0] < self.lead.errors[0]):
-                    self.lead = kept
+                if hits is not None:
+                    merge_candidates(hits, partial)
+                elif partial.state[0] and (not self.lead.state[0] or partial.errors[0] < self.lead.errors[0]):
+                    self.lead = partial
             self.pulse()
 
 
@@ -333,5 +323,5 @@ def _derivation(job: Pairs) -> Ints:
     return np.array([job.around[0], job.around[1], job.op, -1, -1, NOW])
 
 
-def _pair_count(left: int, right: int, paired: bool) -> int:
-    return left * (left + 1) // 2 if paired else left * right
+def _pair_count(left: int, right: int, symmetric: bool) -> int:
+    return left * (left + 1) // 2 if symmetric else left * right

@@ -59,8 +59,8 @@ TILES = {MEETS: Tile(), LOOK: Tile(registers=168), LATER: Tile(), BITS: Tile(chu
 
 def tile_sizes(*kinds: int) -> tuple[int, int, int]:
     """Lefts, rights and traces that tiles of all these kinds divide."""
-    found = [TILES[kind] for kind in kinds]
-    return max(t.left for t in found), max(t.right for t in found), max(t.chunk for t in found)
+    sizes = [TILES[kind] for kind in kinds]
+    return max(t.left for t in sizes), max(t.right for t in sizes), max(t.chunk for t in sizes)
 
 
 TOP = 1 << 29
@@ -115,13 +115,13 @@ TRANSFER_BYTES = 1 << 28
 
 
 class DeviceRows:
-    """Grows with the shelf: each row goes to the card once. Good and bad traces take turns, as far as they go."""
+    """The behaviour table on the GPU: each row is copied once. Good and bad traces take turns, as far as they go."""
 
-    def __init__(self, shelf: BehaviourTable, device: Any, good: Bools, multiple: int) -> None:
+    def __init__(self, table: BehaviourTable, device: Any, good: Bools, multiple: int) -> None:
         import torch
 
-        self.shelf, self.device = shelf, device
-        layout = shelf.layout
+        self.shelf, self.device = table, device
+        layout = table.layout
         self.traces = len(layout.order)
         self.padded = -(-self.traces // multiple) * multiple
         self.words, self.wide = layout.words, layout.bits == 64
@@ -132,27 +132,27 @@ class DeviceRows:
         self._shape = layout.words, layout.places
         self._rows = torch.empty((0, *self._shape), dtype=self._plain, device=device)
         self._have = 0
-        self._block = max(1, TRANSFER_BYTES // shelf.bytes)
+        self._block = max(1, TRANSFER_BYTES // table.bytes)
         self.valid = self.of_words(layout.valid)
 
     def of_words(self, words: Packed) -> Any:
         """`[trace, word, 1]` of `[word, place]`."""
-        return self._turned(self._given(words[None]))
+        return self._transpose(self._to_device(words[None]))
 
-    def _given(self, words: Packed) -> Any:
-        """`[row, word, place]` on the card."""
+    def _to_device(self, words: Packed) -> Any:
+        """`[row, word, place]` on the GPU."""
         import torch
 
         signed = words.view(f"i{words.itemsize}") if words.itemsize > 1 else words
         return torch.from_numpy(np.ascontiguousarray(signed)).to(self.device)
 
-    def _turned(self, rows: Any) -> Any:
+    def _transpose(self, rows: Any) -> Any:
         """`[trace, word, row]`, every word of 32 or 64 bits, of `[row, word, place]`."""
-        made = rows.index_select(2, self._order).permute(2, 1, 0).to(self.dtype)
-        return made & 0xFFFF if self.shelf.layout.bits == 16 else made
+        rows = rows.index_select(2, self._order).permute(2, 1, 0).to(self.dtype)
+        return rows & 0xFFFF if self.shelf.layout.bits == 16 else rows
 
     def _take(self) -> None:
-        """Brings new rows of the shelf to the card."""
+        """Copy new rows of the behaviour table to the GPU."""
         import torch
 
         count = self.shelf.count
@@ -162,7 +162,7 @@ class DeviceRows:
             self._rows = wider
         for start in range(self._have, count, self._block):
             new = self.shelf.rows.content[start : min(start + self._block, count)].view(self.shelf.layout.dtype)
-            self._rows[start : start + len(new)] = self._given(new.reshape(len(new), *self._shape))
+            self._rows[start : start + len(new)] = self._to_device(new.reshape(len(new), *self._shape))
         self._have = max(self._have, count)
 
     def side(self, ids: Ints, multiple: int) -> Any:
@@ -175,7 +175,7 @@ class DeviceRows:
         at = torch.from_numpy(ids).to(self.device)
         for start in range(0, len(ids), self._block):
             part = at[start : start + self._block]
-            out[: self.traces, :, start : start + len(part)] = self._turned(self._rows.index_select(0, part))
+            out[: self.traces, :, start : start + len(part)] = self._transpose(self._rows.index_select(0, part))
         return out
 
 
@@ -208,7 +208,7 @@ MOST_PLANES = 30
 
 @dataclass(frozen=True, eq=False)
 class PairQuery:
-    """`left` and `right` are sides; the rest as in `kernels.scout`."""
+    """A query about pairs: `left` and `right` are sides; the rest as in `gpu_kernels.prefilter_pairs`."""
 
     kind: int
     left: Any
@@ -225,7 +225,7 @@ class PairQuery:
 
 
 class QueryBuilder:
-    """The questions of one search."""
+    """Builds the queries of one search."""
 
     def __init__(self, content: DeviceRows, units: IntegerWeights, judge: Objective) -> None:
         self.content, self.units = content, units
@@ -273,9 +273,9 @@ class QueryBuilder:
     def _padded(self, looked: Any) -> Any:
         import torch
 
-        whole = torch.zeros((self.content.padded, self.content.words), dtype=looked.dtype, device=looked.device)
-        whole[: self.content.traces] = looked[:, :, 0]
-        return whole
+        padded = torch.zeros((self.content.padded, self.content.words), dtype=looked.dtype, device=looked.device)
+        padded[: self.content.traces] = looked[:, :, 0]
+        return padded
 
     def _yes(self, flip: bool, step: int) -> tuple[Ints32, Ints32, Ints32, Ints32]:
         """What a yes adds to errors and to bad traces judged good, and what both have without; `flip`: yes is no."""
@@ -321,12 +321,12 @@ class QueryBuilder:
 
         device = self.content.device
         rows = torch.from_numpy(np.ascontiguousarray(bits).view(np.int32)).to(device)
-        made = rows.t().index_select(0, torch.from_numpy(at).to(device))
-        made = ~made if inverted else made
+        columns = rows.t().index_select(0, torch.from_numpy(at).to(device))
+        columns = ~columns if inverted else columns
         width = -(-len(bits) // multiple) * multiple
-        whole = torch.zeros((len(at) + spare, 1, width), dtype=torch.int32, device=device)
-        whole[: len(at), 0, : len(bits)] = made
-        return whole
+        padded = torch.zeros((len(at) + spare, 1, width), dtype=torch.int32, device=device)
+        padded[: len(at), 0, : len(bits)] = columns
+        return padded
 
 
 def _cumulative_sums(values: Any, rounds: int, step: int) -> Ints32:
@@ -343,12 +343,12 @@ def _planes(each: Any, care: Any) -> tuple[Any, Any, Any]:
     for word, weights in enumerate(each):
         if not care[word]:
             continue
-        here = weights[: int(care[word]).bit_count()]
-        if (here == here[0]).all():
-            rows = [(int(care[word]), int(here[0]))]
+        used = weights[: int(care[word]).bit_count()]
+        if (used == used[0]).all():
+            rows = [(int(care[word]), int(used[0]))]
         else:
-            bits = ((here[:, None] >> np.arange(MOST_PLANES)) & 1).astype(np.uint64)
-            planes = (bits << np.arange(len(here), dtype=np.uint64)[:, None]).sum(axis=0)
+            bits = ((used[:, None] >> np.arange(MOST_PLANES)) & 1).astype(np.uint64)
+            planes = (bits << np.arange(len(used), dtype=np.uint64)[:, None]).sum(axis=0)
             rows = [(int(plane), 1 << digit) for digit, plane in enumerate(planes.tolist()) if plane]
         at += [word] * len(rows)
         masks += [mask for mask, _ in rows]
@@ -365,17 +365,12 @@ WRITERS = 1024
 
 
 class Launch:
-    """A question with all that stays the same while stretches of the rights are asked about."""
+    """A query with all that stays the same while stretches of the rights are launched."""
 
     def __init__(
-        self,
-        question: PairQuery,
-        units: IntegerWeights,
-        judge: Objective,
-        lengths: tuple[Any, Any],
-        longer: int,
+        self, question: PairQuery, units: IntegerWeights, judge: Objective, lengths: tuple[Any, Any], longer: int,
         paired: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         import torch
 
         self.question, self.units, self.judge = question, units, judge
@@ -385,17 +380,17 @@ class Launch:
         self.lefts, self.rights = (len(each) for each in lengths)
         self.shortest = longer + int(lengths[0].min()) + int(lengths[1].min())
         self.longest = longer + int(lengths[0].max()) + int(lengths[1].max())
-        self._left = self._here(_pad_lengths(lengths[0], question.left.shape[2]))
-        self._right = self._here(_pad_lengths(lengths[1], question.right.shape[2]))
+        self._left = self._to_device(_pad_lengths(lengths[0], question.left.shape[2]))
+        self._right = self._to_device(_pad_lengths(lengths[1], question.right.shape[2]))
         self._none = torch.zeros(1, dtype=torch.int32, device=self.device)
         q = question
         self._tables = [
-            self._none if each is None else self._here(each)
+            self._none if each is None else self._to_device(each)
             for each in (q.weight, q.passing, q.should, q.counts, q.base, q.base_passing)
         ]
-        self._found = torch.empty(MAX_PAIRS, dtype=torch.int64, device=self.device)
+        self._codes = torch.empty(MAX_PAIRS, dtype=torch.int64, device=self.device)
 
-    def _here(self, values: Any) -> Any:
+    def _to_device(self, values: Any) -> Any:
         import torch
 
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
@@ -411,7 +406,7 @@ class Launch:
         grid = -(-self.lefts // tile.left) * -(-(last - first) // tile.right)
         table = np.full(1 << (len(bounds) - 1).bit_length(), -1, np.int32)
         table[: len(bounds)] = units.bounds(bounds)
-        known = self._here(table)
+        limit_table = self._to_device(table)
         tiles = torch.empty(grid, dtype=torch.int32, device=self.device)
         state = torch.zeros(2, dtype=torch.int64, device=self.device)
         limits = (
@@ -419,12 +414,14 @@ class Launch:
             units.sure(judge.most_passed),
         )  # fmt: skip
         for write in (False, True):
-            self._go(min(grid, WRITERS) if write else grid, write, tighten, first, last, known, tiles, state, limits)
+            self._go(
+                min(grid, WRITERS) if write else grid, write, tighten, first, last, limit_table, tiles, state, limits
+            )
         count = int(state[1])
-        if count > len(self._found):
+        if count > len(self._codes):
             return None
-        found: Codes = self._found[:count].sort().values.cpu().numpy()
-        return found
+        codes: Codes = self._codes[:count].sort().values.cpu().numpy()
+        return codes
 
     def _go(
         self, grid: int, write: bool, tighten: bool, first: int, last: int, bounds: Any, tiles: Any, state: Any,
@@ -438,8 +435,8 @@ class Launch:
         within = limits[0] < self.units.most(np.inf) or limits[1] < self.units.most(np.inf)
         prefilter_pairs[(grid,)](
             q.left, q.right[:, :, first:], self._none if q.looked is None else q.looked, *self._tables, bounds,
-            self._left, self._right[first:], tiles, self._found, state, self.lefts, first, last, q.left.shape[2],
-            q.right.shape[2], len(q.base) - 1, self.longer, self.shortest, self.longest, len(self._found),
+            self._left, self._right[first:], tiles, self._codes, state, self.lefts, first, last, q.left.shape[2],
+            q.right.shape[2], len(q.base) - 1, self.longer, self.shortest, self.longest, len(self._codes),
             self.units.slack, *limits,
             KIND=q.kind, WORDS=q.words, WIDE=q.left.element_size() == 8, TURNED=q.turned, LIMITS=within,
             TIGHTEN=tighten, PAIRED=self.paired, MIXED=self.shortest < self.longest, WRITE=write,
@@ -457,14 +454,14 @@ Work = Callable[[int, int, Any, bool, Any], None]
 
 
 class Prefilter:
-    """`again(lefts, rights, bounds, tighten, into)` judges listed pairs; `block` rights are taken together."""
+    """`rescore(lefts, rights, bounds, tighten, into)` judges the pairs left, `block` rights at once."""
 
-    def __init__(self, launch: Launch, again: Callable[..., None], block: int) -> None:
-        self.launch, self.again, self.block = launch, again, block
+    def __init__(self, launch: Launch, rescore: Callable[..., None], block: int) -> None:
+        self.launch, self.again, self.block = launch, rescore, block
         self.found: Codes | None = np.empty(0, np.int64)
         self.low = self.high = 0
         self.crowded = False
-        """Whether so many are within the bounds that the card is of no help."""
+        """Whether so many are within the bounds that the GPU is of no help."""
 
     def work(self, low: int, high: int, bounds: Any, tighten: bool, every: Work) -> Work | None:
         """What to do about rights `low` to `high`, a chunk of the processor: None for nothing, `every` for all."""
@@ -484,12 +481,12 @@ class Prefilter:
         while True:
             end = min(low + count * chunk, launch.rights)
             first = low // step * step
-            found = launch.find(first, end, bounds, tighten)
-            if found is not None or count == 1:
+            codes = launch.find(first, end, bounds, tighten)
+            if codes is not None or count == 1:
                 break
             count = -(-min(count, -(-(launch.rights - low) // chunk)) // 8)
-        self.found, self.low, self.high = found, low, end
-        self.crowded = found is None
+        self.found, self.low, self.high = codes, low, end
+        self.crowded = codes is None
 
     def _listed(self, low: int, high: int, bounds: Any, tighten: bool, into: Any) -> None:
         """The pairs that are left of rights `low` to `high`, in the order of the processor."""
@@ -504,63 +501,56 @@ class Prefilter:
 
 
 MIN_BYTES = 1 << 25
-"""Bytes of words from which on a job is asked about; less is done before the card has begun."""
+"""Bytes of words from which on a job is prefiltered; less is done before the GPU has started."""
 
 
 class GpuScorer:
-    """Words go to the card when a job first needs them."""
+    """Prefilters of jobs on the GPU, to which words are copied when a job first needs them."""
 
-    def __init__(self, device: Any, shelf: BehaviourTable) -> None:
-        self.device, self.shelf = device, shelf
-        self._known: QueryBuilder | None = None
+    def __init__(self, device: Any, table: BehaviourTable) -> None:
+        self.device, self.shelf = device, table
+        self._builder: QueryBuilder | None = None
 
-    def _asking(self, judge: Objective) -> QueryBuilder:
+    def _query_builder(self, judge: Objective) -> QueryBuilder:
         """Limits apart, a search has one judge."""
-        if self._known is None:
+        if self._builder is None:
             good = np.unpackbits(np.ascontiguousarray(judge.good).view(np.uint8), bitorder="little").astype(bool)
             content = DeviceRows(self.shelf, self.device, good, tile_sizes(MEETS, LOOK, LATER)[2])
-            self._known = QueryBuilder(content, integer_weights(judge, content.traces), judge)
-        return self._known
+            self._builder = QueryBuilder(content, integer_weights(judge, content.traces), judge)
+        return self._builder
 
     def bit_pairs(
-        self,
-        op: int,
-        a: VerdictSide,
-        b: VerdictSide,
-        paired: bool,
-        longer: int,
-        judge: Objective,
-        again: Callable[..., None],
-        cost: int,
-    ) -> Prefilter | None:
+        self, op: int, a: VerdictSide, b: VerdictSide, paired: bool, longer: int, judge: Objective,
+        rescore: Callable[..., None], cost: int,
+    ) -> Prefilter | None:  # fmt: skip
         """Scouts `a op b`; None where the job is too small. `cost` is the bytes that a right takes."""
         if cost * len(b.ids) < MIN_BYTES:
             return None
-        question = self._asking(judge).of_bits(op, a.bits, b.bits)
-        return self._scout(question, judge, (a.ids, b.ids), longer, paired, again, BLOCK)
+        question = self._query_builder(judge).of_bits(op, a.bits, b.bits)
+        return self._start(question, judge, (a.ids, b.ids), longer, paired, rescore, BLOCK)
 
     def word_pairs(
         self, op: int, mode: int, window: int, mask: Packed, left: Ints, right: Ints, paired: bool, longer: int,
-        judge: Objective, again: Callable[..., None], cost: int,
+        judge: Objective, score: Callable[..., None], cost: int,
     ) -> Prefilter | None:  # fmt: skip
         """Scouts `left op right` in a window; None where the job is too small, or needs no words."""
         if cost * len(right) < MIN_BYTES:
             return None
-        question = self._asking(judge).of_words(op, mode, window, mask, left, right)
-        return self._scout(question, judge, (left, right), longer, paired, again, max(1, NEAR // self.shelf.bytes))
+        question = self._query_builder(judge).of_words(op, mode, window, mask, left, right)
+        return self._start(question, judge, (left, right), longer, paired, score, max(1, NEAR // self.shelf.bytes))
 
-    def _scout(
+    def _start(
         self, question: PairQuery | None, judge: Objective, sides: tuple[Ints, Ints], longer: int, paired: bool,
-        again: Callable[..., None], block: int,
+        rescore: Callable[..., None], block: int,
     ) -> Prefilter | None:  # fmt: skip
         if question is None:
             return None
         lengths = self.shelf.rows.lengths
         of = lengths[sides[0]], lengths[sides[1]]
-        return Prefilter(Launch(question, self._asking(judge).units, judge, of, longer, paired), again, block)
+        return Prefilter(Launch(question, self._query_builder(judge).units, judge, of, longer, paired), rescore, block)
 
 
-def open_scorer(device: str, shelf: BehaviourTable) -> GpuScorer | None:
+def open_scorer(device: str, table: BehaviourTable) -> GpuScorer | None:
     """None for the processor."""
     place = torch_device(device)
-    return None if place is None else GpuScorer(place, shelf)
+    return None if place is None else GpuScorer(place, table)

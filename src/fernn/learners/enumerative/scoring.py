@@ -54,37 +54,32 @@ class BestCandidates(NamedTuple):
 def empty_candidates(capacity: int, lines: int) -> BestCandidates:
     slots = 1 << (2 * capacity - 1).bit_length()
     return BestCandidates(
-        np.empty((capacity, lines), np.uint64),
-        np.empty(capacity),
-        np.empty(capacity, np.int64),
-        np.full((capacity, TEXTS), -1.0),
-        np.empty((capacity, TEXTS, 6), np.int64),
-        np.zeros(capacity, np.int64),
-        np.full(slots, -1, np.int32),
-        np.zeros(2, np.int64),
-    )
+        np.empty((capacity, lines), np.uint64), np.empty(capacity), np.empty(capacity, np.int64),
+        np.full((capacity, TEXTS), -1.0), np.empty((capacity, TEXTS, 6), np.int64), np.zeros(capacity, np.int64),
+        np.full(slots, -1, np.int32), np.zeros(2, np.int64),
+    )  # fmt: skip
 
 
 @njit(nogil=True)
-def add_candidate(hits: Any, verdict: Any, error: float, length: int, gap: float, made: Any, times: int) -> None:
-    """Files a formula under its verdicts."""
+def add_candidate(hits: Any, verdict: Any, error: float, length: int, gap: float, origin: Any, times: int) -> None:
+    """Insert a formula into the table of candidates, by its verdicts."""
     code = np.uint64(0)
     for word in verdict:
         code = (code ^ word) * np.uint64(0xFF51AFD7ED558CCD)
         code ^= code >> np.uint64(32)
-    room = np.uint64(len(hits.slots) - 1)
-    at = code & room
+    mask = np.uint64(len(hits.slots) - 1)
+    at = code & mask
     while hits.slots[at] >= 0:
-        known = hits.slots[at]
-        if _same(hits.verdicts[known], verdict):
-            if length < hits.lengths[known]:
-                hits.lengths[known], hits.times[known] = length, 0
-                hits.gaps[known] = -1.0
-            if length == hits.lengths[known]:
-                hits.times[known] += times
-                _sort_in(hits.gaps[known], hits.made[known], gap, made)
+        row = hits.slots[at]
+        if _same(hits.verdicts[row], verdict):
+            if length < hits.lengths[row]:
+                hits.lengths[row], hits.times[row] = length, 0
+                hits.gaps[row] = -1.0
+            if length == hits.lengths[row]:
+                hits.times[row] += times
+                _sort_in(hits.gaps[row], hits.made[row], gap, origin)
             return
-        at = (at + np.uint64(1)) & room
+        at = (at + np.uint64(1)) & mask
     count = hits.state[0]
     if count >= len(hits.errors):
         hits.state[1] = 1
@@ -92,49 +87,49 @@ def add_candidate(hits: Any, verdict: Any, error: float, length: int, gap: float
     hits.slots[at] = count
     hits.verdicts[count] = verdict
     hits.errors[count], hits.lengths[count], hits.times[count] = error, length, times
-    _sort_in(hits.gaps[count], hits.made[count], gap, made)
+    _sort_in(hits.gaps[count], hits.made[count], gap, origin)
     hits.state[0] = count + 1
 
 
 @njit(nogil=True)
-def _same(verdict: Any, other: Any) -> bool:
+def _same(verdict: Any, second: Any) -> bool:
     for k in range(len(verdict)):  # noqa: SIM110
-        if verdict[k] != other[k]:
+        if verdict[k] != second[k]:
             return False
     return True
 
 
 @njit(nogil=True)
-def _sort_in(gaps: Any, ways: Any, gap: float, made: Any) -> None:
-    """Wider first, then what comes first, so that the order of work does not matter."""
+def _sort_in(gaps: Any, origins: Any, gap: float, origin: Any) -> None:
+    """Insert by gap, the widest first, then by origin, so that the order of work does not matter."""
     for place in range(len(gaps)):
-        if _before(gap, made, gaps[place], ways[place]):
+        if _before(gap, origin, gaps[place], origins[place]):
             for k in range(len(gaps) - 1, place, -1):
                 gaps[k] = gaps[k - 1]
-                ways[k] = ways[k - 1]
+                origins[k] = origins[k - 1]
             gaps[place] = gap
-            ways[place] = made
+            origins[place] = origin
             return
 
 
 @njit(nogil=True)
-def _before(gap: float, made: Any, other_gap: float, other: Any) -> bool:
+def _before(gap: float, origin: Any, other_gap: float, other: Any) -> bool:
     if gap != other_gap:
         return gap > other_gap
-    for k in range(len(made)):
-        if made[k] != other[k]:
-            return bool(made[k] < other[k])
+    for k in range(len(origin)):
+        if origin[k] != other[k]:
+            return bool(origin[k] < other[k])
     return False
 
 
 @compiled
 def merge_candidates(hits: Any, other: Any) -> None:
-    """Keeps what another table holds."""
+    """Add the candidates of another table."""
     for k in range(other.state[0]):
         times = other.times[k]
-        for way in range(other.gaps.shape[1]):
-            if other.gaps[k, way] >= 0:
-                args = other.errors[k], other.lengths[k], other.gaps[k, way], other.made[k, way]
+        for text in range(other.gaps.shape[1]):
+            if other.gaps[k, text] >= 0:
+                args = other.errors[k], other.lengths[k], other.gaps[k, text], other.made[k, text]
                 add_candidate(hits, other.verdicts[k], args[0], args[1], args[2], args[3], times)
                 times = 0
     hits.state[1] |= other.state[1]
@@ -175,7 +170,7 @@ def _cost(wrong: Any, line: int, judge: Any) -> float:
 
 @njit(nogil=True)
 def _accept(
-    verdict: Any, error: float, length: int, gap: float, made: Any, bounds: Any, tighten: bool, hits: Any
+    verdict: Any, error: float, length: int, gap: float, origin: Any, bounds: Any, tighten: bool, hits: Any
 ) -> None:
     """A candidate within its bound: in a race it leads, and only better ones count from now on; else it is kept."""
     if tighten:
@@ -183,20 +178,20 @@ def _accept(
             bounds[longer] = min(bounds[longer], error - EPS)
         hits.verdicts[0] = verdict
         hits.errors[0], hits.lengths[0], hits.gaps[0, 0], hits.state[0] = error, length, gap, 1
-        hits.made[0, 0] = made
+        hits.made[0, 0] = origin
     else:
-        add_candidate(hits, verdict, error, length, gap, made, 1)
+        add_candidate(hits, verdict, error, length, gap, origin, 1)
 
 
 @njit(nogil=True)
 def _accept_pair(
-    verdict: Any, missed: float, passed: float, length: int, gaps: Any, made: Any, judge: Any, bounds: Any,
+    verdict: Any, missed: float, passed: float, length: int, gaps: Any, origin: Any, judge: Any, bounds: Any,
     tighten: bool, hits: Any,
 ) -> None:  # fmt: skip
     """A pair within its bound: it counts if it keeps to the limits too."""
     if missed <= judge.most_missed and passed <= judge.most_passed:
-        gap = min(gaps[made[3]], gaps[made[4]])
-        _accept(verdict, missed + passed, length, gap, made, bounds, tighten, hits)
+        gap = min(gaps[origin[3]], gaps[origin[4]])
+        _accept(verdict, missed + passed, length, gap, origin, bounds, tighten, hits)
 
 
 @njit(nogil=True)
@@ -213,8 +208,8 @@ def _error(verdict: Any, judge: Any, bound: float) -> float:
 
 @compiled
 def score_bit_pairs(
-    op: int, left: Any, left_ids: Any, right: Any, right_ids: Any, paired: bool, first: int, last: int, lengths: Any,
-    gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
+    op: int, left: Any, left_ids: Any, right: Any, right_ids: Any, symmetric: bool, first: int, last: int, lengths: Any,
+    gaps: Any, origin: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
 ) -> None:  # fmt: skip
     """Scores `left op right` for AND, OR and IMPLIES, from the verdicts of all lefts and of rights `first` to `last`.
 
@@ -224,7 +219,7 @@ def score_bit_pairs(
     verdict = np.empty(lines, np.uint64)
     for start in range(first, last, BLOCK):
         for i in range(len(left)):
-            for j in range(max(i, start) if paired else start, min(start + BLOCK, last)):
+            for j in range(max(i, start) if symmetric else start, min(start + BLOCK, last)):
                 length = lengths[left_ids[i]] + lengths[right_ids[j]] + longer
                 bound = bounds[length]
                 missed = passed = 0.0
@@ -241,14 +236,14 @@ def score_bit_pairs(
                     if missed + passed > bound:
                         break
                 if missed + passed <= bound:
-                    made[3], made[4] = left_ids[i], right_ids[j]
-                    _accept_pair(verdict, missed, passed, length, gaps, made, judge, bounds, tighten, hits)
+                    origin[3], origin[4] = left_ids[i], right_ids[j]
+                    _accept_pair(verdict, missed, passed, length, gaps, origin, judge, bounds, tighten, hits)
 
 
 @compiled
 def score_word_pairs(
-    op: int, mode: int, window: int, content: Any, lefts: Any, rights: Any, paired: bool, first: int, last: int,
-    frame: Any, lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
+    op: int, mode: int, window: int, content: Any, lefts: Any, rights: Any, symmetric: bool, first: int, last: int,
+    frame: Any, lengths: Any, gaps: Any, origin: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
     like: Any,
 ) -> None:  # fmt: skip
     """Scores `left op right` seen through a window, somewhere or everywhere: all lefts, rights `first` to `last`.
@@ -263,35 +258,35 @@ def score_word_pairs(
     for start in range(first, last, block):
         for i in range(len(lefts)):
             left = base + lefts[i] * row
-            for j in range(max(i, start) if paired else start, min(start + block, last)):
+            for j in range(max(i, start) if symmetric else start, min(start + block, last)):
                 right = base + rights[j] * row
                 length = lengths[lefts[i]] + lengths[rights[j]] + longer
                 bound = bounds[length]
                 missed = passed = 0.0
                 for line in range(lines):
-                    met, carry = l.nothing(like), l.nothing(like)
+                    seen, carry = l.nothing(like), l.nothing(like)
                     for word in range(frame.words):
                         at = word * frame.places + line * l.LANES
                         if op in (WEAK_SINCE, TRIGGER):
-                            there = l.load(frame.valid, at, like)
-                            x = apply_weak(op, l.load(left, at, like), l.load(right, at, like), there, carry)
+                            valid = l.load(frame.valid, at, like)
+                            x = apply_weak(op, l.load(left, at, like), l.load(right, at, like), valid, carry)
                         else:
                             x = apply_binary(op, l.load(left, at, like), l.load(right, at, like), carry)
                         carry = l.earlier(x, top)
-                        looked = l.load(window, at, like)
+                        in_window = l.load(window, at, like)
                         if (mode == ANY) == (op not in NEGATED):
-                            met = l.either(met, l.both(x, looked))
+                            seen = l.either(seen, l.both(x, in_window))
                         else:
-                            met = l.either(met, l.but_not(looked, x))
-                    held = (l.somewhere(met) ^ flip) & judge.care[line]
-                    verdict[line] = held
-                    missed += _cost(judge.good[line] & ~held, line, judge)
-                    passed += _cost(held & ~judge.good[line], line, judge)
+                            seen = l.either(seen, l.but_not(in_window, x))
+                    holds = (l.somewhere(seen) ^ flip) & judge.care[line]
+                    verdict[line] = holds
+                    missed += _cost(judge.good[line] & ~holds, line, judge)
+                    passed += _cost(holds & ~judge.good[line], line, judge)
                     if missed + passed > bound:
                         break
                 if missed + passed <= bound:
-                    made[3], made[4] = lefts[i], rights[j]
-                    _accept_pair(verdict, missed, passed, length, gaps, made, judge, bounds, tighten, hits)
+                    origin[3], origin[4] = lefts[i], rights[j]
+                    _accept_pair(verdict, missed, passed, length, gaps, origin, judge, bounds, tighten, hits)
 
 
 @compiled
@@ -315,13 +310,13 @@ def view_rows(mode: int, window: int, content: Any, ids: Any, frame: Any, care: 
 @njit(nogil=True)
 def _view_row(mode: int, window: int, inner: int, frame: Any, care: Any, out: Any, like: Any) -> None:
     for line in range(len(care)):
-        met = l.nothing(like)
+        seen = l.nothing(like)
         for word in range(frame.words):
             at = word * frame.places + line * l.LANES
-            x, looked = l.load(inner, at, like), l.load(window, at, like)
-            met = l.either(met, l.both(x, looked) if mode == ANY else l.but_not(looked, x))
-        held = l.somewhere(met)
-        out[line] = (~held if mode == ALL else held) & care[line]
+            x, in_window = l.load(inner, at, like), l.load(window, at, like)
+            seen = l.either(seen, l.both(x, in_window) if mode == ANY else l.but_not(in_window, x))
+        holds = l.somewhere(seen)
+        out[line] = (~holds if mode == ALL else holds) & care[line]
 
 
 @compiled
@@ -336,8 +331,8 @@ def score_singles(
     `work` is the address of three rows. (An array made here would be given back while its address is in use.)
     """
     base, row = content.ctypes.data, content.shape[1] * 8
-    verdict, made = np.empty(len(judge.good), np.uint64), np.empty(6, np.int64)
-    made[4] = -1
+    verdict, origin = np.empty(len(judge.good), np.uint64), np.empty(6, np.int64)
+    origin[4] = -1
     for k in range(first, last):
         length = lengths[ids[k]] + longer
         for i in range(len(inners)):
@@ -356,34 +351,34 @@ def score_singles(
                 _view_row(mode, arounds[j, 2], inner, frame, judge.care, verdict, like)
                 error = _error(verdict, judge, bounds[length])
                 if error <= bounds[length]:
-                    made[0], made[1], made[2] = arounds[j, 0], arounds[j, 1], op
-                    made[3], made[5] = ids[k], inners[i, 1]
-                    _accept(verdict, error, length, gaps[ids[k]], made, bounds, tighten, hits)
+                    origin[0], origin[1], origin[2] = arounds[j, 0], arounds[j, 1], op
+                    origin[3], origin[5] = ids[k], inners[i, 1]
+                    _accept(verdict, error, length, gaps[ids[k]], origin, bounds, tighten, hits)
 
 
 @compiled
 def score_listed_bits(
     lefts: Any, rights: Any, op: int, left: Any, left_ids: Any, right: Any, right_ids: Any, lengths: Any, gaps: Any,
-    made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
+    origin: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any,
 ) -> None:  # fmt: skip
     """Pairs of verdicts; `lefts` and `rights` are their numbers on either side."""
     for k in range(len(lefts)):
         i, j = lefts[k], rights[k]
         score_bit_pairs(
             op, left[i : i + 1], left_ids[i : i + 1], right[j : j + 1], right_ids[j : j + 1], False, 0, 1, lengths,
-            gaps, made, longer, judge, bounds, tighten, hits,
+            gaps, origin, longer, judge, bounds, tighten, hits,
         )  # fmt: skip
 
 
 @compiled
 def score_listed_words(
     lefts: Any, rights: Any, op: int, mode: int, window: int, content: Any, left_ids: Any, right_ids: Any, frame: Any,
-    lengths: Any, gaps: Any, made: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any, like: Any,
+    lengths: Any, gaps: Any, origin: Any, longer: int, judge: Any, bounds: Any, tighten: bool, hits: Any, like: Any,
 ) -> None:  # fmt: skip
     """Pairs that have to be looked at sample by sample."""
     for k in range(len(lefts)):
         i, j = lefts[k], rights[k]
         score_word_pairs(
             op, mode, window, content, left_ids[i : i + 1], right_ids[j : j + 1], False, 0, 1, frame, lengths, gaps,
-            made, longer, judge, bounds, tighten, hits, like,
+            origin, longer, judge, bounds, tighten, hits, like,
         )  # fmt: skip

@@ -41,13 +41,13 @@ def cover(explored: Exploration) -> Formula | None:
     good = explored.ground.data.positive
     never_bad = _collect_pool(explored, most_passed=0.0)
     always_good = _collect_pool(explored, most_missed=0.0)
-    found = [
+    rows = [
         _join_greedily(Or, never_bad, never_bad.held[:, good]),
         _join_greedily(And, always_good, ~always_good.held[:, ~good]),
     ]
     every = _merge_pools([_collect_pool(explored), never_bad, always_good])
-    found.append(_divide(every, np.flatnonzero(good), np.flatnonzero(~good)))
-    return min((formula for formula in found if formula is not None), key=length, default=None)
+    rows.append(_divide(every, np.flatnonzero(good), np.flatnonzero(~good)))
+    return min((formula for formula in rows if formula is not None), key=length, default=None)
 
 
 def _collect_pool(explored: Exploration, most_missed: float = inf, most_passed: float = inf) -> Pool:
@@ -56,12 +56,12 @@ def _collect_pool(explored: Exploration, most_missed: float = inf, most_passed: 
     bounds = np.full(explored.space.longest + 1, explored.ground.total)
     search.judge = judge._replace(most_missed=most_missed, most_passed=most_passed)
     try:
-        found = explored.collect(bounds, explored.empty_hits(MAX_POOL))
+        hits = explored.collect(bounds, explored.empty_hits(MAX_POOL))
     finally:
         search.judge = judge
-    count = int(found.state[0])
-    formulas = [explored.formulas(found, k)[0] for k in range(count)]
-    return Pool(formulas, explored.ground.layout.unflagged(found.verdicts[:count]), found.lengths[:count])
+    count = int(hits.state[0])
+    formulas = [explored.formulas(hits, k)[0] for k in range(count)]
+    return Pool(formulas, explored.ground.layout.unflagged(hits.verdicts[:count]), hits.lengths[:count])
 
 
 def _merge_pools(pools: list[Pool]) -> Pool:
@@ -86,9 +86,9 @@ def greedy_cover(sets: Bools, costs: Ints) -> list[int] | None:
         chosen.append(int(gain.argmax()))
         left &= ~sets[chosen[-1]]
     for row in sorted(chosen, key=lambda k: -costs[k]):  # what came first may have become superfluous
-        others = [k for k in chosen if k != row]
-        if others and sets[others].any(axis=0).all():
-            chosen = others
+        rest = [k for k in chosen if k != row]
+        if rest and sets[rest].any(axis=0).all():
+            chosen = rest
     return chosen
 
 
@@ -157,7 +157,7 @@ def smallest(
             raise _OutOfTime
 
     explored.search.pulse = pulse
-    found: Formula | None = None
+    best: Formula | None = None
     reached = 0
     try:
         for stage in explored.stages:
@@ -166,13 +166,13 @@ def smallest(
                 break
             reached = stage
             if explored.best.get(stage) == 0:
-                found = explored.formulas(explored.search.lead, 0)[0]
+                best = explored.formulas(explored.search.lead, 0)[0]
                 break
     except _OutOfTime:
         pass
     explored.search.pulse = lambda: None
-    sure = found is not None
-    if found is None and reached:
-        found = cover(explored)
+    sure = best is not None
+    if best is None and reached:
+        best = cover(explored)
     generated = sum(counts.generated for counts in explored.counts.values())
-    return Smallest(found, sure, perf_counter() - start, generated)
+    return Smallest(best, sure, perf_counter() - start, generated)

@@ -20,6 +20,8 @@ from ...data import Dataset
 from ...data.arrays import Bools, Floats
 from ...errors import short_repr
 from ...formula import Atom, Formula, Implies, Not, atom, thresholds, with_thresholds
+from ...formula.expressions import Sum as ExpressionSum
+from ...formula.expressions import Weights
 from ...formula.measures import map_nodes
 from ...formula.nodes import (
     Always,
@@ -41,6 +43,7 @@ from ...formula.nodes import (
     walk,
 )
 from ...semantics import robustness, satisfied
+from ...semantics.signal_values import expression_values
 from .bitpack import PackedData
 from .candidates import Column, Sum, between
 from .scoring import EPS
@@ -55,7 +58,7 @@ class FrozenAtoms:
     __repr__ = short_repr
 
     @cached_property
-    def _said(self) -> frozenset[Atom]:
+    def _fixed_atoms(self) -> frozenset[Atom]:
         return frozenset(node for template in self.templates for node in walk(template) if isinstance(node, Atom))
 
     @cached_property
@@ -66,7 +69,7 @@ class FrozenAtoms:
 
     def of(self, formula: Formula) -> frozenset[Atom]:
         """In a formula that is of one of the templates, or made of several that are."""
-        return self._said | _repeat_atoms(formula) if self._is_shared else self._said
+        return self._fixed_atoms | _repeat_atoms(formula) if self._is_shared else self._fixed_atoms
 
 
 def _repeat_atoms(formula: Formula) -> frozenset[Atom]:
@@ -92,7 +95,7 @@ class CriticalValues:
 def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = False) -> CriticalValues:
     """Of atom number k, left to right; with `samples`, for every sample of all traces one behind the other."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    sums = [_values(node.plain, data) for node in atoms]
+    sums = [_values(node.weights, data) for node in atoms]
     rows = []
     for j, node in enumerate(atoms):
         if j == k:
@@ -103,8 +106,8 @@ def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = Fal
     names = [f"a{j}" for j in range(len(atoms))]
     numbered = iter(names)
     bare = map_nodes(formula, lambda node: atom(next(numbered), ">=", 0.0) if isinstance(node, Atom) else node)
-    judged = robustness(bare, traces, names, at="all" if samples else "verdict")
-    measured = np.asarray(np.concatenate(list(judged)) if samples else judged, np.float64)
+    values = robustness(bare, traces, names, at="all" if samples else "verdict")
+    measured = np.asarray(np.concatenate(list(values)) if samples else values, np.float64)
     measured = np.clip(measured, -FAR, FAR)  # an empty window is infinite
     falls = _is_negated(formula, k) == atoms[k].is_upper_bound
     return CriticalValues(measured if falls else -measured, falls)
@@ -112,12 +115,12 @@ def critical_values(formula: Formula, k: int, data: Dataset, samples: bool = Fal
 
 def _is_negated(formula: Formula, k: int) -> bool:
     """Whether atom k stands under an odd number of negations."""
-    found: list[bool] = []
+    flags: list[bool] = []
 
     def visit(node: Formula, odd: bool) -> None:
         match node:
             case Atom():
-                found.append(odd)
+                flags.append(odd)
             case Not(inner):
                 visit(inner, not odd)
             case Implies(left, right):
@@ -146,11 +149,14 @@ def _is_negated(formula: Formula, k: int) -> bool:
                 assert_never(never)
 
     visit(formula, False)
-    return found[k]
+    return flags[k]
 
 
-def _values(total: Sum, data: Dataset) -> list[Floats]:
-    at = [(data.channels.index(name), weight) for name, weight in total]
+def _values(total: Weights, data: Dataset) -> list[Floats]:
+    if any(not isinstance(term, str) for term, _ in total):
+        (values,) = expression_values([ExpressionSum(total)], data)
+        return np.split(values, np.cumsum(data.lengths)[:-1])
+    at = [(data.channels.index(str(name)), weight) for name, weight in total]
     return [sum(weight * trace[row] for row, weight in at) for trace in data.values]
 
 
@@ -180,23 +186,23 @@ def center_thresholds(
     return formula
 
 
-def optimize_thresholds(formula: Formula, ground: PackedData, fixed: frozenset[Atom] = frozenset()) -> Formula:
+def optimize_thresholds(formula: Formula, packed: PackedData, fixed: frozenset[Atom] = frozenset()) -> Formula:
     """The formula with each threshold where it errs least, until none of them can be moved alone to err less.
 
     Where limits are passed, first until they are passed as little as possible. Atoms in `fixed` stay.
     """
-    best, improving = excess_and_error(formula, ground), True
+    best, improving = excess_and_error(formula, packed), True
     while improving:
         improving = False
         for k, _ in movable_atoms(formula, fixed):
-            limits = ground.judge.most_missed, ground.judge.most_passed
+            limits = packed.judge.most_missed, packed.judge.most_passed
             value = least_error_threshold(
-                critical_values(formula, k, ground.data), ground.data.positive, ground.weights, *limits
+                critical_values(formula, k, packed.data), packed.data.positive, packed.weights, *limits
             )
             if value is None:
                 continue
             moved = with_threshold(formula, k, value)
-            error = excess_and_error(moved, ground)
+            error = excess_and_error(moved, packed)
             if is_better(error, best):
                 formula, best, improving = moved, error, True
     return formula
@@ -235,11 +241,11 @@ def least_error_threshold(
     return between(float(values[gap]), float(values[gap + 1]))
 
 
-def excess_and_error(formula: Formula, ground: PackedData) -> tuple[float, float]:
+def excess_and_error(formula: Formula, packed: PackedData) -> tuple[float, float]:
     """By how much limits are passed, and the error; both weighted."""
-    held, good, weights = satisfied(formula, ground.data), ground.data.positive, ground.weights
-    missed, passed = float(weights[good & ~held].sum()), float(weights[held & ~good].sum())
-    excess = max(missed - ground.judge.most_missed, 0.0) + max(passed - ground.judge.most_passed, 0.0)
+    holds, good, weights = satisfied(formula, packed.data), packed.data.positive, packed.weights
+    missed, passed = float(weights[good & ~holds].sum()), float(weights[holds & ~good].sum())
+    excess = max(missed - packed.judge.most_missed, 0.0) + max(passed - packed.judge.most_passed, 0.0)
     return excess, missed + passed
 
 
@@ -250,8 +256,8 @@ def is_better(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def verdicts(formula: Formula, data: Dataset, samples: bool = False) -> Bools:
     """Of each trace; with `samples`, of every sample of all traces one behind the other."""
-    held = satisfied(formula, data, at="all" if samples else "verdict")
-    return np.concatenate(list(held)) if samples else np.asarray(held)
+    holds = satisfied(formula, data, at="all" if samples else "verdict")
+    return np.concatenate(list(holds)) if samples else np.asarray(holds)
 
 
 def with_threshold(formula: Formula, k: int, value: float) -> Formula:

@@ -73,13 +73,13 @@ def write_binary(
             at = word * places + first
             one, two = l.load(left, at, like), l.load(right, at, like)
             if op in (WEAK_SINCE, TRIGGER):
-                made = apply_weak(op, one, two, l.load(valid, at, like), carry)
+                result = apply_weak(op, one, two, l.load(valid, at, like), carry)
             else:
-                made = apply_binary(op, one, two, carry)
-            carry = l.earlier(made, bits - 1)
+                result = apply_binary(op, one, two, carry)
+            carry = l.earlier(result, bits - 1)
             if op in NEGATED:
-                made = l.invert(made)
-            l.store(out, at, l.both(made, l.load(valid, at, like)))
+                result = l.invert(result)
+            l.store(out, at, l.both(result, l.load(valid, at, like)))
 
 
 @njit(nogil=True)
@@ -140,11 +140,11 @@ def _window(
 @njit(nogil=True)
 def _shift(row: int, word: int, by: int, first: int, places: int, bits: int, like: Any) -> Any:
     """The word of the signal as it was `by` samples ago."""
-    whole, part = by // bits, by % bits
-    made = l.nothing(like)
-    if word - whole >= 0:
-        made = l.later(l.load(row, (word - whole) * places + first, like), part)
-    if part > 0 and word - whole - 1 >= 0:
-        rest = l.earlier(l.load(row, (word - whole - 1) * places + first, like), bits - part)
-        made = l.either(made, rest)
-    return made
+    words, part = by // bits, by % bits
+    shifted = l.nothing(like)
+    if word - words >= 0:
+        shifted = l.later(l.load(row, (word - words) * places + first, like), part)
+    if part > 0 and word - words - 1 >= 0:
+        rest = l.earlier(l.load(row, (word - words - 1) * places + first, like), bits - part)
+        shifted = l.either(shifted, rest)
+    return shifted

@@ -1,4 +1,4 @@
-"""The compiled network as Python calls it: traces in tiles, and one function, kept on disk, for all that is done."""
+"""The compiled network as Python calls it: traces in tiles, and one compiled function, cached on disk, for all."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Tiles:
 
     def spread(self, per_trace: npt.ArrayLike, empty: float = 0.0) -> Floats32:
         """Numbers per trace at the traces' places, `[tile, lane]`."""
-        given = np.asarray(per_trace, np.float32)
+        values = np.asarray(per_trace, np.float32)
         flat = np.full(self.ends.size, empty, np.float32)
-        flat[self.order] = given
+        flat[self.order] = values
         return flat.reshape(self.ends.shape)
 
-    def gathered(self, placed: Floats32) -> Floats32:
+    def gathered(self, tiled: Floats32) -> Floats32:
         """From `[..., tile, lane]` back to `[..., trace]`."""
-        return placed.reshape(*placed.shape[:-2], -1)[..., self.order]
+        return tiled.reshape(*tiled.shape[:-2], -1)[..., self.order]
 
 
 def tile_traces(traces: Floats | tuple[Floats, ...], reverse: bool, order: Ints | None = None) -> Tiles:
@@ -85,43 +85,31 @@ def _engine() -> Any:
     """Compiled at its first call and kept on disk under the text of all that it calls."""
 
     def run(
-        task: int, plan: Plan, net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, desk: Workspace,
+        task: int, plan: Plan, net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, work: Workspace,
         value: Any, grad: Any, learn: Any, out: Any, verdicts: Any, movable: Any, stop: Any,
     ) -> float:  # fmt: skip
         if task == GRADIENT:
             return float(
                 quantised_kernels.gradient(
-                    net, at, batch, plan.first, plan.last, plan.loss, plan.margin, plan.alternatives, desk, grad, out
+                    net, at, batch, plan.first, plan.last, plan.loss, plan.margin, plan.alternatives, work, grad, out
                 )
             )
         if task == EXPLORE:
             return float(
                 explore(
                     net, at, learn, batch, plan.per_step, plan.steps, plan.rate, plan.heat, plan.loss, plan.margin,
-                    plan.seed, desk, grad, out, stop,
+                    plan.seed, work, grad, out, stop,
                 )
             )  # fmt: skip
         if task == POLISH:
             return float(
                 polish_kernels.polish(
-                    net,
-                    at,
-                    batch,
-                    levels,
-                    value,
-                    movable,
-                    plan.seed,
-                    plan.sweeps,
-                    plan.free,
-                    desk,
-                    out,
-                    verdicts,
-                    stop,
+                    net, at, batch, levels, value, movable, plan.seed, plan.sweeps, plan.free, work, out, verdicts, stop
                 )
             )
         if task == JUDGE:
-            return float(quantised_kernels.judge(net, at, batch, desk, verdicts))
-        return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, desk, stop))
+            return float(quantised_kernels.judge(net, at, batch, work, verdicts))
+        return float(polish_kernels.regress(net, at, batch, plan.reach, movable, plan.sweeps, plan.free, work, stop))
 
     return njit_on_disk(lanes, quantised_kernels, polish_kernels, error_model="numpy")(run)
 
@@ -137,37 +125,24 @@ Flag = Ints
 """One number. What is being trained or polished ends soon after a thread sets it to anything but 0."""
 
 
-def _desk(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
+def _make_workspace(wiring: TemplateNetwork, batch: TileBatch) -> Workspace:
     """Working memory for one tile."""
     nodes, row = len(wiring.nodes), batch.tiles.shape[2] * LANES
     return Workspace(
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.int64),
-        np.empty((nodes + 1) * row, np.float32),
-    )
+        np.empty(nodes, np.int64), np.empty(nodes, np.float32), np.empty(nodes, np.float32),
+        np.empty(nodes, np.int64), np.empty((nodes + 1) * row, np.float32),
+    )  # fmt: skip
 
 
-def _go(
-    task: int,
-    plan: Plan,
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels = _NO_LEVELS,
-    value: Floats = _NONE,
-    grad: Floats = _NONE,
-    learn: Floats = _NONE,
-    out: Floats32 = _NO_OUT,
-    verdicts: npt.NDArray[np.int8] = _NO_VERDICTS,
-    movable: Ints = _NO_WINDOWS,
-    stop: Flag = _NEVER,
-) -> float:
-    whole = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
-    desk = _desk(wiring, batch)
+def _run_compiled(
+    task: int, plan: Plan, wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, levels: Levels = _NO_LEVELS,
+    value: Floats = _NONE, grad: Floats = _NONE, learn: Floats = _NONE, out: Floats32 = _NO_OUT,
+    verdicts: npt.NDArray[np.int8] = _NO_VERDICTS, movable: Ints = _NO_WINDOWS, stop: Flag = _NEVER,
+) -> float:  # fmt: skip
+    seeded = plan._replace(seed=np.uint64(plan.seed))  # type: ignore[arg-type]
+    work = _make_workspace(wiring, batch)
     return float(
-        run_network(task, whole, wiring.net, at, batch, levels, desk, value, grad, learn, out, verdicts, movable, stop)
+        run_network(task, seeded, wiring.net, at, batch, levels, work, value, grad, learn, out, verdicts, movable, stop)
     )
 
 
@@ -184,25 +159,20 @@ def warm_up() -> None:
 
 
 def loss_and_gradient(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    loss: int,
-    margin: float = 0.0,
-    first: int = 0,
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, loss: int, margin: float = 0.0, first: int = 0,
     last: int | None = None,
-) -> tuple[float, Floats]:
+) -> tuple[float, Floats]:  # fmt: skip
     """Mean loss over the tiles `first` to `last` - 1, and its derivative by every weight."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
     end = len(batch.tiles) if last is None else last
     plan = Plan(loss=loss, margin=margin, first=first, last=end, alternatives=True)
-    return _go(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
+    return _run_compiled(GRADIENT, plan, wiring, at, batch, grad=grad, out=out), grad
 
 
 def outputs(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> Floats32:
     """The network's output for every trace, `[tile, lane]`."""
     out = np.zeros(batch.ends.shape, np.float32)
-    _go(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
+    _run_compiled(GRADIENT, Plan(last=len(batch.tiles)), wiring, at, batch, grad=np.zeros(wiring.size), out=out)
     return out
 
 
@@ -211,38 +181,29 @@ def explore_weights(
 ) -> None:
     """Trains `at` in place: see `explore`."""
     grad, out = np.zeros(wiring.size), np.zeros(batch.ends.shape, np.float32)
-    _go(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
+    _run_compiled(EXPLORE, plan, wiring, at, batch, grad=grad, learn=learn, out=out, stop=stop)
 
 
 def polish_weights(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels,
-    value: Floats,
-    movable: Ints,
-    plan: Plan,
-    stop: Flag = _NEVER,
-) -> float:
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, levels: Levels, value: Floats, movable: Ints,
+    plan: Plan, stop: Flag = _NEVER,
+) -> float:  # fmt: skip
     """Settles `at` and the thresholds `value` in place: see `polish`; the weight misjudged then."""
     z, verdicts = np.zeros(batch.ends.shape, np.float32), np.zeros(batch.ends.shape, np.int8)
-    return _go(POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop)
+    return _run_compiled(
+        POLISH, plan, wiring, at, batch, levels, value, out=z, verdicts=verdicts, movable=movable, stop=stop
+    )
 
 
 def regress_weights(
-    wiring: TemplateNetwork,
-    at: RestartWeights,
-    batch: TileBatch,
-    movable: Ints,
-    plan: Plan,
-    stop: Flag = _NEVER,
+    wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch, movable: Ints, plan: Plan, stop: Flag = _NEVER
 ) -> float:
     """Settles `at` in place for real-valued labels: see `regress`; the weighted sum of deviations then."""
-    return _go(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
+    return _run_compiled(REGRESS, plan, wiring, at, batch, movable=movable, stop=stop)
 
 
 def judge_traces(wiring: TemplateNetwork, at: RestartWeights, batch: TileBatch) -> npt.NDArray[np.int8]:
     """1 where a trace satisfies what the network says, `[tile, lane]`."""
     verdicts = np.zeros(batch.ends.shape, np.int8)
-    _go(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)
+    _run_compiled(JUDGE, Plan(), wiring, at, batch, verdicts=verdicts)
     return verdicts

@@ -18,7 +18,7 @@ from ...data.arrays import Floats
 from ...data.splits import blocks
 from ...engines import Local, Where
 from ...errors import EngineError, FernnError, UnsupportedError
-from ...formula import Atom, Formula, direction, length, simplify, walk
+from ...formula import Atom, Formula, direction, simplify, walk
 from ...formula.json_fields import as_int, as_number, as_objects, as_text
 from ...formula.measures import orient
 from ...formula.simplify import windows_of_template
@@ -43,6 +43,7 @@ from ..base import (
     unavoidable_error,
 )
 from ..learner_registry import ENGINE_FIELD, engine_for
+from ..signals import SignalChoice, parse_expression, reads_signals, rule_length
 from ..time_limit import FitClock, TimeLimitReached, stop_flag
 from .archive import Archive, Specimen
 from .compiled_network import Flag, warm_up
@@ -55,8 +56,6 @@ from .subsampling import HALVES, Refits, classes_overlap, fill_window_gaps, rand
 from .template_network import NetworkState
 
 SCHEMA = 2
-PIECES = 2
-"""Spans of a window, where windows are learned."""
 SHORT = 6
 """The length up to which all formulas are prepared in a fraction of a second."""
 PREPARING = 0.25
@@ -78,6 +77,10 @@ class Fernn:
     since: bool = True
     intervals: bool = False
     atoms: Literal["axis", "linear"] = "axis"
+    signals: SignalChoice = "raw"
+    pieces: int = 2
+    max_complexity: int | None = None
+    """With signals="auto": the most that a rule may have in length, finite window ends, further pieces and terms."""
     restarts: int = 64
     """How many networks are trained in each round."""
     rounds: int = 60
@@ -96,12 +99,9 @@ class Fernn:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
-        self,
-        data: Dataset,
-        watch: Watch = silent,
-        resume: dict[str, Any] | None = None,
-        weights: Floats | None = None,
+        self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> Fit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
 
@@ -156,6 +156,19 @@ class Fernn:
             report_last(watch, replace(self._progress(search, clock), front=front, share=1.0))
         return fit
 
+    def join_screened(self, fit: Fit, data: Dataset, weights: Floats | None) -> Fit:
+        """With the best rules of the screening on the front, and that one picked which explains the labels shortest."""
+        from ..screened_front import join_screened_rules
+
+        given = sample_weights(
+            data, check_weights(data, weights), self.class_weight, self.miss_cost, self.false_alarm_cost
+        )
+        chosen = [parse_expression(text) for text in fit.state["signals"]]
+        front = join_screened_rules(
+            fit.front, data, given, self.intervals, not self._future(), self.max_length, chosen, self.max_complexity
+        )
+        return replace(fit, front=front)
+
     def _search(
         self, data: Dataset, given: Floats | None, state: dict[str, Any] | None = None, clock: FitClock | None = None
     ) -> RestartSearch:
@@ -192,7 +205,7 @@ class Fernn:
         if self.template is not None:
             return options_of(self.template)
         way: Literal["future", "past"] = "future" if self._future() else "past"
-        return default_options(longest, way, self.since, self.intervals, PIECES, pulse)
+        return default_options(longest, way, self.since, self.intervals, self.pieces, pulse)
 
     def _options_in_time(self, clock: FitClock, least: int) -> Options:
         """Those up to `max_length`; where preparing them takes too much of the time limit, up to a lesser length.
@@ -343,7 +356,7 @@ class Fernn:
         margin = task.judged(_place(search, formula)[1]).margin
         said = orient(search.simplified(formula), task.ground.future)
         train = float(np.average(losses(said, data), weights=task.ground.weights))
-        return Entry(said, length(said), train, refit.validation, refit.spread, margin)
+        return Entry(said, rule_length(said, data), train, refit.validation, refit.spread, margin)
 
     def _is_steady(self, task: ClassificationObjective, state: NetworkState) -> bool:
         if self.thresholds not in ("auto", "steady", "exact"):
@@ -362,7 +375,7 @@ def _entry(search: RestartSearch, specimen: Specimen) -> Entry:
     """While the search runs: nothing is known about unseen traces."""
     ground = search.task.ground
     said = orient(specimen.formula, ground.future)
-    return Entry(said, length(said), specimen.loss / ground.total, nan, nan, specimen.margin)
+    return Entry(said, rule_length(said, ground), specimen.loss / ground.total, nan, nan, specimen.margin)
 
 
 def _remarks(search: RestartSearch) -> tuple[str, ...]:

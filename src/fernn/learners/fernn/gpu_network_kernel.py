@@ -101,7 +101,7 @@ def block_size(cases: int) -> int:
 def kernel_losses(
     wiring: TemplateNetwork, weights: Any, x: Any, labels: Any, counts: Any, loss: int
 ) -> tuple[Any, Any, Any]:
-    """As `loops.losses`, on a card. The number of cases is a multiple of 32."""
+    """As `gpu_training.tensor_losses`, on a GPU. The number of cases is a multiple of 32."""
     code, run = compile_kernel(wiring)
     _, samples, lanes = x.shape
     size = block_size(lanes)

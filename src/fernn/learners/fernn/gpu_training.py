@@ -282,11 +282,9 @@ def _sample_functions(wiring: TemplateNetwork) -> tuple[SampleCode, Samples, Sam
     y, b, h = (_names(letter, code.along) for letter in "ybh")
     s, d = _names("s", code.along), _names("d", range(code.weights))
     lines = [
-        "def forward(w, x, y):",
-        *_unpack((weights, "w"), (channels, "x"), (y, "y")),
-        *code.forward,
+        "def forward(w, x, y):", *_unpack((weights, "w"), (channels, "x"), (y, "y")), *code.forward,
         f"return s{code.root}, ({y})",
-    ]
+    ]  # fmt: skip
     back = [
         f"def back(w, x, s, b, h, d, g{code.root}):",
         *_unpack((weights, "w"), (channels, "x"), (s, "s"), (b, "b"), (h, "h"), (d, "d")),

@@ -288,10 +288,10 @@ def to_atom(net: Net, theta: Any, n: int, g: int, tile: int, channels: int, coun
         grad[base + channels] += plain
         return
     for k in range(options):
-        weighed = float(dot(g, tile + net.channel_of[off + k] * count * 4, count))
+        gradient = float(dot(g, tile + net.channel_of[off + k] * count * 4, count))
         q, f, b = theta[base + k], theta[base + options + k], theta[base + 2 * options + k]
-        grad[base + k] += f * weighed + b * plain
-        grad[base + options + k] += q * weighed
+        grad[base + k] += f * gradient + b * plain
+        grad[base + options + k] += q * gradient
         grad[base + 2 * options + k] += q * plain
 
 

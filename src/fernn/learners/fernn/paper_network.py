@@ -45,8 +45,8 @@ class ChannelScales:
     def inward(self, formula: Formula) -> Formula:
         """From a formula, or template, over the data to the same over what the network is given."""
         lows = {name: -self.lows[name] / self.ranges[name] for name in self.lows}
-        moved = in_units(formula, lows, {name: 1 / size for name, size in self.ranges.items()})
-        return multiply_robustness(moved, 1 / self.label)
+        scaled = in_units(formula, lows, {name: 1 / size for name, size in self.ranges.items()})
+        return multiply_robustness(scaled, 1 / self.label)
 
     def outward(self, formula: Formula) -> Formula:
         """Back: its robustness on the data is that on what the network is given, times `label`."""
@@ -76,7 +76,7 @@ class TorchBackend:
 
     def __init__(
         self, template: Formula, channels: tuple[str, ...], traces: Sequence[Floats], labels: Floats, weights: Floats,
-        deal: BatchPlan, loss: int, by_size: bool = True, **settings: Any,
+        plan: BatchPlan, loss: int, by_size: bool = True, **settings: Any,
     ) -> None:  # fmt: skip
         from .torch_cells import Choice, Network
 
@@ -84,7 +84,7 @@ class TorchBackend:
         for part in self.network.modules():
             if isinstance(part, Choice):
                 part.by_size = by_size
-        self.deal, self.loss = deal, loss
+        self.deal, self.loss = plan, loss
         lengths = np.array([trace.shape[1] for trace in traces])
         values = np.zeros((len(traces), len(channels), lengths.max()), np.float32)
         for i, trace in enumerate(traces):
@@ -129,8 +129,8 @@ class TorchBackend:
 
         set_flat_parameters(self.network, theta)
         with torch.no_grad():
-            found: Floats32 = self._output(torch.arange(len(self._X))).numpy()
-        return found
+            values: Floats32 = self._output(torch.arange(len(self._X))).numpy()
+        return values
 
     def formula(self, theta: Floats) -> Formula:
         """Its robustness is what the quantised network computes."""
@@ -184,7 +184,7 @@ class PaperNetwork:
         settings, template = self.settings, self.template
         loss = ABSOLUTE if self.real else TANH
         traces, scaled = self.scales.scaled(list(data.values)), labels / self.scales.label
-        deal = plan_batches(scaled, weights, not self.real, settings.seed)
+        plan = plan_batches(scaled, weights, not self.real, settings.seed)
         longest = max(trace.shape[1] for trace in traces)
         if windows_open(template) and longest > self.samples:
             raise UnsupportedError(
@@ -192,7 +192,7 @@ class PaperNetwork:
             )
         if settings.backend == "torch":
             return TorchBackend(
-                template, data.channels, traces, scaled, weights, deal, loss, settings.winner == "size",
+                template, data.channels, traces, scaled, weights, plan, loss, settings.winner == "size",
                 atoms=settings.atoms, since="paper", quantised=settings.quantised, width=self.samples,
                 direction="future" if self.future else "past",
             )  # fmt: skip
@@ -204,7 +204,7 @@ class PaperNetwork:
         )  # fmt: skip
         network = QuantisedNetwork(wiring, self.samples, settings.winner == "size")
         laid = TraceBatches(traces, scaled, weights, self.future)
-        return (QuantisedBackend if settings.quantised else MixingBackend)(network, laid, deal, loss)
+        return (QuantisedBackend if settings.quantised else MixingBackend)(network, laid, plan, loss)
 
     def again(self) -> FormulaBackend:
         """Another network over the training data, for another thread."""
@@ -234,8 +234,8 @@ class PaperNetwork:
 
         Thresholds that the template fixes are as it has them.
         """
-        found = self.scales.outward(self.engine.formula(theta))
-        simple = map_nodes(self.simplified(found if self.real else normalize_weights(found)), self.as_fixed)
+        formula = self.scales.outward(self.engine.formula(theta))
+        simple = map_nodes(self.simplified(formula if self.real else normalize_weights(formula)), self.as_fixed)
         if isinstance(simple, Constant):
             return simple if self.real else Constant(float(self.labels @ self.weights) >= 0)
         return simple if self.future else orient(simple, future=False)
@@ -257,6 +257,6 @@ class PaperNetwork:
         """The least |robustness| of a rightly judged trace, every channel divided by its range."""
         if not right.any():
             return 0.0
-        inside = normalize_weights(self.scales.inward(formula))
+        inner = normalize_weights(self.scales.inward(formula))
         scaled = self.scales.scaled(list(self.data.values))
-        return float(np.abs(robustness(inside, scaled, self.data.channels))[right].min())
+        return float(np.abs(robustness(inner, scaled, self.data.channels))[right].min())

@@ -63,39 +63,39 @@ def saturate(x: int, scale: Any, bias: Any, y: int, count: int) -> None:
 
 
 @compiled
-def critical_thresholds(net: Net, at: RestartWeights, batch: TileBatch, hole: int, desk: Workspace, z: Any) -> None:
+def critical_thresholds(net: Net, at: RestartWeights, batch: TileBatch, hole: int, work: Workspace, z: Any) -> None:
     """The critical threshold of an open atom for every trace, signed as its side: satisfied up to z."""
     ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     count = samples * LANES
     row = count * 4
-    mark_needed(net, at.winners, np.bool_(False), desk.need)
+    mark_needed(net, at.winners, np.bool_(False), work.need)
     like, root = np.float32(0), net.nodes.shape[0] - 1
-    start = desk.store.ctypes.data
+    start = work.store.ctypes.data
     for i in range(batch.tiles.shape[0]):
         tile = batch.tiles.ctypes.data + i * channels * row
-        operands(net, at, tile, row, desk)
+        operands(net, at, tile, row, work)
         for n in range(net.nodes.shape[0]):
             kind, a = net.nodes[n, 0], net.nodes[n, 1]
-            if desk.need[n] == 0:
+            if work.need[n] == 0:
                 continue
             if kind == ATOM:
                 if net.nodes[n, 3] == hole:
-                    desk.bias[n] = np.float32(0)
+                    work.bias[n] = np.float32(0)
                 else:
                     y = start + n * row
-                    saturate(desk.place[n], desk.scale[n], desk.bias[n], y, count)
-                    desk.place[n], desk.scale[n], desk.bias[n] = y, np.float32(1), np.float32(0)
+                    saturate(work.place[n], work.scale[n], work.bias[n], y, count)
+                    work.place[n], work.scale[n], work.bias[n] = y, np.float32(1), np.float32(0)
             elif kind == CHOICE:
                 child = net.options[a + at.winners[net.nodes[n, 3]]]
-                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[child], desk.scale[child], desk.bias[child]
+                work.place[n], work.scale[n], work.bias[n] = work.place[child], work.scale[child], work.bias[child]
             elif kind == NEG:
-                desk.place[n], desk.scale[n], desk.bias[n] = desk.place[a], -desk.scale[a], -desk.bias[a]
-        signals(net, at, tile, channels, samples, desk)
+                work.place[n], work.scale[n], work.bias[n] = work.place[a], -work.scale[a], -work.bias[a]
+        signals(net, at, tile, channels, samples, work)
         for lane in range(LANES):
             t = batch.ends[i, lane]
             if t >= 0:
-                z[i, lane] = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+                z[i, lane] = ln.sample(work.place[root], t * LANES + lane, like) * work.scale[root] + work.bias[root]
 
 
 @compiled
@@ -175,19 +175,9 @@ def threshold_at_rank(value: Any, side: Any, channel: int, levels: Levels) -> An
 
 @compiled
 def settle_atom(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    levels: Levels,
-    value: Any,
-    hole: int,
-    under: int,
-    free: Any,
-    now: Any,
-    desk: Workspace,
-    z: Any,
-    stop: Any,
-) -> Any:
+    net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, value: Any, hole: int, under: int, free: Any,
+    now: Any, work: Workspace, z: Any, stop: Any,
+) -> Any:  # fmt: skip
     """The best channel, side (when `free`) and threshold of an open atom; the error then."""
     ln.never_inline()
     base, count, off = net.blocks[hole, 0], net.blocks[hole, 1], net.blocks[hole, 2]
@@ -201,16 +191,16 @@ def settle_atom(
             break
         at.winners[hole] = k
         channel, side = net.channel_of[off + k], at.theta[base + count + k]
-        critical_thresholds(net, at, batch, hole, desk, z)
+        critical_thresholds(net, at, batch, hole, work, z)
         if under == ODD:
             for i in range(z.shape[0]):
                 for lane in range(LANES):
                     z[i, lane] = -z[i, lane]
-        found = best_threshold(z, batch, side, channel, levels, under == ODD)
-        better = found.error < best_error - 1e-9
-        same = found.error < best_error + 1e-9
-        if better or (same and best_option in (-1, before) and k == before) or (same and found.gap > best_gap * 1.5):
-            best_error, best_gap, best_option, best_value = found.error, found.gap, k, found.value
+        best = best_threshold(z, batch, side, channel, levels, under == ODD)
+        better = best.error < best_error - 1e-9
+        same = best.error < best_error + 1e-9
+        if better or (same and best_option in (-1, before) and k == before) or (same and best.gap > best_gap * 1.5):
+            best_error, best_gap, best_option, best_value = best.error, best.gap, k, best.value
     if best_option < 0:
         at.winners[hole] = before
         return now
@@ -245,18 +235,9 @@ def clip_spans(spans: Any, samples: int) -> None:
 
 @compiled
 def settle_end(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    window: int,
-    piece: int,
-    end: int,
-    low: int,
-    high: int,
-    state: Any,
-    desk: Workspace,
-    stop: Any,
-) -> Any:
+    net: Net, at: RestartWeights, batch: TileBatch, window: int, piece: int, end: int, low: int, high: int,
+    state: Any, work: Workspace, stop: Any,
+) -> Any:  # fmt: skip
     """The best value from `low` to `high` of one end of a window; the error then.
 
     Of values that do equally well, where it stands if it is among them, otherwise any of the longest stretch
@@ -267,18 +248,18 @@ def settle_end(
     count, stood = high - low + 1, at.spans[window, piece, end] - low
     errors = np.full(count, np.inf)
     tiles = batch.ends.shape[0]
-    held = np.zeros((count, tiles, LANES), np.int8)
+    holds = np.zeros((count, tiles, LANES), np.int8)
     at.spans[window, piece, end] = low
-    errors[0] = judge(net, at, batch, desk, held[0])
+    errors[0] = judge(net, at, batch, work, holds[0])
     at.spans[window, piece, end] = high
-    errors[count - 1] = judge(net, at, batch, desk, held[count - 1])
+    errors[count - 1] = judge(net, at, batch, work, holds[count - 1])
     best = min(errors[0], errors[count - 1])
     stack = np.empty((2 * count + 2, 2), np.int64)
     stack[0, 0], stack[0, 1], depth = 0, count - 1, 1
     while depth > 0:
         if stop[0] != 0 and 0 <= stood < count:
             at.spans[window, piece, end] = low + stood
-            return judge(net, at, batch, desk, held[stood])
+            return judge(net, at, batch, work, holds[stood])
         depth -= 1
         a, b = stack[depth, 0], stack[depth, 1]
         if b - a < 2:
@@ -287,8 +268,8 @@ def settle_end(
         for i in range(tiles):
             for lane in range(LANES):
                 if batch.ends[i, lane] >= 0:
-                    if held[a, i, lane] == held[b, i, lane]:
-                        if (held[a, i, lane] == 1) != (batch.labels[i, lane] > 0):
+                    if holds[a, i, lane] == holds[b, i, lane]:
+                        if (holds[a, i, lane] == 1) != (batch.labels[i, lane] > 0):
                             sure += batch.weights[i, lane]
                     elif batch.weights[i, lane] > 0:
                         alike = False
@@ -300,7 +281,7 @@ def settle_end(
             continue
         middle = (a + b) // 2
         at.spans[window, piece, end] = low + middle
-        errors[middle] = judge(net, at, batch, desk, held[middle])
+        errors[middle] = judge(net, at, batch, work, holds[middle])
         best = min(best, errors[middle])
         stack[depth, 0], stack[depth, 1] = a, middle
         stack[depth + 1, 0], stack[depth + 1, 1] = middle, b
@@ -328,7 +309,7 @@ def settle_end(
 
 @compiled
 def part_window(
-    net: Net, at: RestartWeights, batch: TileBatch, window: int, most: int, now: Any, desk: Workspace, verdicts: Any,
+    net: Net, at: RestartWeights, batch: TileBatch, window: int, most: int, now: Any, work: Workspace, verdicts: Any,
     stop: Any,
 ) -> Any:  # fmt: skip
     """One sample taken out of a window, or added apart from it, where that rights a hundredth of the traces or more.
@@ -347,36 +328,36 @@ def part_window(
         for lane in range(LANES):
             if batch.ends[i, lane] >= 0:
                 total += batch.weights[i, lane]
-    kept = at.spans[window].copy()
+    before = at.spans[window].copy()
     best, best_at = now - max(0.01 * total, 1e-9), -1
     step = max(1, samples // 64)
     for s in range(0, samples, step):
         if stop[0] != 0:
             break
-        if not _split_window(kept, pieces, s, at.spans[window]):
+        if not _split_window(before, pieces, s, at.spans[window]):
             continue
-        error = judge(net, at, batch, desk, verdicts)
+        error = judge(net, at, batch, work, verdicts)
         if error <= best:
             best, best_at = error, s
     for j in range(PIECES):
-        at.spans[window, j, 0], at.spans[window, j, 1] = kept[j, 0], kept[j, 1]
+        at.spans[window, j, 0], at.spans[window, j, 1] = before[j, 0], before[j, 1]
     if best_at < 0:
         return now
-    _split_window(kept, pieces, best_at, at.spans[window])
+    _split_window(before, pieces, best_at, at.spans[window])
     return best
 
 
 @compiled
-def _split_window(kept: Any, pieces: int, s: int, spans: Any) -> Any:
+def _split_window(before: Any, pieces: int, s: int, spans: Any) -> Any:
     """Writes to `spans` the window without sample s, if it is inside a piece, or with it, if it is apart from all."""
     for j in range(PIECES):
-        spans[j, 0], spans[j, 1] = kept[j, 0], kept[j, 1]
+        spans[j, 0], spans[j, 1] = before[j, 0], before[j, 1]
     place = 0
     for j in range(pieces):
-        first, last = kept[j, 0], kept[j, 1]
+        first, last = before[j, 0], before[j, 1]
         if first < s < last:
             for m in range(pieces, j + 1, -1):
-                spans[m, 0], spans[m, 1] = kept[m - 1, 0], kept[m - 1, 1]
+                spans[m, 0], spans[m, 1] = before[m - 1, 0], before[m - 1, 1]
             spans[j, 1] = s - 1
             spans[j + 1, 0], spans[j + 1, 1] = s + 1, last
             return True
@@ -385,7 +366,7 @@ def _split_window(kept: Any, pieces: int, s: int, spans: Any) -> Any:
         if last < s:
             place = j + 1
     for m in range(pieces, place, -1):
-        spans[m, 0], spans[m, 1] = kept[m - 1, 0], kept[m - 1, 1]
+        spans[m, 0], spans[m, 1] = before[m - 1, 0], before[m - 1, 1]
     spans[place, 0], spans[place, 1] = s, s
     return True
 
@@ -393,7 +374,7 @@ def _split_window(kept: Any, pieces: int, s: int, spans: Any) -> Any:
 @compiled
 def polish(
     net: Net, at: RestartWeights, batch: TileBatch, levels: Levels, value: Any, movable: Any, seed: Any, sweeps: int,
-    free: Any, desk: Workspace, z: Any, verdicts: Any, stop: Any,
+    free: Any, work: Workspace, z: Any, verdicts: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """Settles every open part in turn, in random order, until a whole sweep changes nothing; the error then.
 
@@ -404,16 +385,16 @@ def polish(
     samples = batch.tiles.shape[2]
     state = np.array([seed], np.uint64)
     chance = state if free else state[:0]
-    error = judge(net, at, batch, desk, verdicts)
+    error = judge(net, at, batch, work, verdicts)
     count, windows = net.nodes.shape[0], net.masks.shape[0]
     todo = np.empty(count, np.int64)
     for _ in range(sweeps):
-        before, moved = error, False
-        mark_needed(net, at.winners, np.bool_(False), desk.need)
+        before, improved = error, False
+        mark_needed(net, at.winners, np.bool_(False), work.need)
         length = 0
         for n in range(count):
             kind = net.nodes[n, 0]
-            if desk.need[n] == 2 and (
+            if work.need[n] == 2 and (
                 (kind == ATOM and movable[windows + net.nodes[n, 3]] > 0)
                 or (kind == CHOICE and free)
                 or (kind in (WIN_MIN, WIN_MAX) and movable[net.nodes[n, 3]] > 0)
@@ -428,20 +409,20 @@ def polish(
                 break
             n = todo[i]
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
-            mark_needed(net, at.winners, np.bool_(False), desk.need)
-            if desk.need[n] != 2:
+            mark_needed(net, at.winners, np.bool_(False), work.need)
+            if work.need[n] != 2:
                 continue
             if kind == ATOM:
                 error = settle_atom(
-                    net, at, batch, levels, value, block, movable[windows + block], free, error, desk, z, stop
+                    net, at, batch, levels, value, block, movable[windows + block], free, error, work, z, stop
                 )
             elif kind == CHOICE:
-                won = at.winners[block]
-                best = won
+                winner = at.winners[block]
+                best = winner
                 for k in range(net.nodes[n, 2]):
-                    if k != won:
+                    if k != winner:
                         at.winners[block] = k
-                        wrong = judge(net, at, batch, desk, verdicts)
+                        wrong = judge(net, at, batch, work, verdicts)
                         if wrong < error - 1e-9:
                             error, best = wrong, k
                 at.winners[block] = best
@@ -460,16 +441,16 @@ def polish(
                         stood = at.spans[block, piece, end]
                         if low > high:
                             continue
-                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, desk, stop)
-                        moved = moved or at.spans[block, piece, end] != stood
+                        error = settle_end(net, at, batch, block, piece, end, low, high, chance, work, stop)
+                        improved = improved or at.spans[block, piece, end] != stood
         if stop[0] != 0:
             break
-        if error > before - 1e-9 and not moved:
+        if error > before - 1e-9 and not improved:
             parted = error
             for n in range(count):
-                if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and desk.need[n] == 2:
+                if free and net.nodes[n, 0] in (WIN_MIN, WIN_MAX) and work.need[n] == 2:
                     parted = part_window(
-                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, desk, verdicts, stop
+                        net, at, batch, net.nodes[n, 3], movable[net.nodes[n, 3]], parted, work, verdicts, stop
                     )
             if parted > error - 1e-9:
                 break
@@ -483,16 +464,9 @@ POINTS, LEVELS = 12, 6
 
 @compiled
 def narrow_threshold(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    place: int,
-    low: Any,
-    high: Any,
-    now: Any,
-    desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, place: int, low: Any, high: Any, now: Any, work: Workspace,
     stop: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Sets weight `place` to the best value found from `low` to `high`, if better than it is; the deviation then."""
     ln.never_inline()
     best, value = now, at.theta[place]
@@ -500,86 +474,79 @@ def narrow_threshold(
     for _ in range(LEVELS):
         if stop[0] != 0:
             break
-        found, there = np.inf, center
+        least, at_least = np.inf, center
         for j in range(POINTS + 1):
             point = center + width * (2.0 * j / POINTS - 1.0)
             at.theta[place] = np.float32(point)
-            off = deviation(net, at, batch, desk)
-            if off < found:
-                found, there = off, point
-        if found < best - 1e-9:
-            best, value = found, np.float32(there)
-        center, width = there, width * 2.0 / POINTS
+            off = deviation(net, at, batch, work)
+            if off < least:
+                least, at_least = off, point
+        if least < best - 1e-9:
+            best, value = least, np.float32(at_least)
+        center, width = at_least, width * 2.0 / POINTS
     at.theta[place] = value
     return best
 
 
 @compiled
 def regress(
-    net: Net,
-    at: RestartWeights,
-    batch: TileBatch,
-    reach: Any,
-    movable: Any,
-    sweeps: int,
-    free: Any,
-    desk: Workspace,
+    net: Net, at: RestartWeights, batch: TileBatch, reach: Any, movable: Any, sweeps: int, free: Any, work: Workspace,
     stop: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Settles every open part in turn until a sweep gains less than a thousandth; the deviation then.
 
     Thresholds are looked for from -`reach` to `reach`. `stop[0]` ends it once another thread has set it.
     """
     samples = batch.tiles.shape[2]
     count, windows = net.nodes.shape[0], net.masks.shape[0]
-    off = deviation(net, at, batch, desk)
+    off = deviation(net, at, batch, work)
     for _ in range(sweeps):
         before = off
         for n in range(count - 1, -1, -1):
             kind, block = net.nodes[n, 0], net.nodes[n, 3]
-            mark_needed(net, at.winners, np.bool_(False), desk.need)
-            if desk.need[n] != 2:
+            mark_needed(net, at.winners, np.bool_(False), work.need)
+            if work.need[n] != 2:
                 continue
             if stop[0] != 0:
                 break
             if kind == ATOM and movable[windows + block] != 0:
                 base, size = net.blocks[block, 0], net.blocks[block, 1]
-                won = at.winners[block]
+                winner = at.winners[block]
                 for turn in range(size if free else 1):
-                    k = (won + turn) % size
+                    k = (winner + turn) % size
                     before_this = at.winners[block]
                     at.winners[block] = k
                     now = off if k == before_this else np.inf
                     place = base + 2 * size + k
-                    kept = at.theta[place]
-                    found = narrow_threshold(net, at, batch, place, -reach, reach, now, desk, stop)
-                    if found < off - 1e-9:
-                        off = found
+                    old_theta = at.theta[place]
+                    moved = narrow_threshold(net, at, batch, place, -reach, reach, now, work, stop)
+                    if moved < off - 1e-9:
+                        off = moved
                     elif k != before_this:
-                        at.theta[place] = kept
+                        at.theta[place] = old_theta
                         at.winners[block] = before_this
             elif kind == CHOICE and free:
-                won = at.winners[block]
-                best = won
+                winner = at.winners[block]
+                best = winner
                 for k in range(net.nodes[n, 2]):
                     at.winners[block] = k
-                    found = deviation(net, at, batch, desk)
-                    if found < off - 1e-9:
-                        off, best = found, k
+                    moved = deviation(net, at, batch, work)
+                    if moved < off - 1e-9:
+                        off, best = moved, k
                 at.winners[block] = best
             elif kind in (WIN_MIN, WIN_MAX) and movable[block] > 0:
                 for end in range(2):
-                    kept_end = at.spans[block, 0, end]
+                    old_end = at.spans[block, 0, end]
                     low = at.spans[block, 0, 0] if end == 1 else np.int64(0)
                     high = np.int64(samples - 1) if end == 1 else min(at.spans[block, 0, 1], samples - 1)
                     for value in range(low, high + 1):
                         if stop[0] != 0:
                             break
                         at.spans[block, 0, end] = value
-                        found = deviation(net, at, batch, desk)
-                        if found < off - 1e-9:
-                            off, kept_end = found, value
-                    at.spans[block, 0, end] = kept_end
+                        moved = deviation(net, at, batch, work)
+                        if moved < off - 1e-9:
+                            off, old_end = moved, value
+                    at.spans[block, 0, end] = old_end
         if off > before * 0.999:
             break
     return off

@@ -6,7 +6,9 @@ fixed or learned, is an atom on one column. Values are scaled for the gradient a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -162,6 +164,8 @@ class PreparedData:
     unit: float
     weights: Floats
     labels: Floats
+    signals: Mapping[str, Any]
+    """The expressions of channels that are computed from others, by name."""
     stop: Flag = field(default_factory=lambda: np.zeros(1, np.int64))
     """What is being trained or polished on these traces ends soon after this is set."""
 
@@ -217,6 +221,7 @@ def prepare_data(
         unit,
         weights,
         labels,
+        getattr(data, "signals", {}),
         np.zeros(1, np.int64) if stop is None else stop,
     )
 

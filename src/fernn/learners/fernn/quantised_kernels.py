@@ -33,7 +33,7 @@ compiled = njit(nogil=True, error_model="numpy")
 
 
 class Net(NamedTuple):
-    """The arrays of a `Wiring`, as the compiled loops take them."""
+    """The arrays of a `TemplateNetwork`, as the compiled loops take them."""
 
     nodes: Any
     options: Any
@@ -170,10 +170,10 @@ def mark_needed(net: Net, winners: Any, alternatives: Any, need: Any) -> None:
             continue
         kind, a, b = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 2]
         if kind == CHOICE:
-            won = winners[net.nodes[n, 3]]
+            winner = winners[net.nodes[n, 3]]
             for k in range(b):
                 child = net.options[a + k]
-                level = need[n] if k == won else (1 if need[n] == 2 and alternatives else 0)
+                level = need[n] if k == winner else (1 if need[n] == 2 and alternatives else 0)
                 need[child] = max(need[child], level)
         elif kind not in (ATOM, LINEAR):
             need[a] = max(need[a], need[n])
@@ -193,19 +193,19 @@ def sum_channels(tile: int, channels: int, weights: Any, bias: Any, y: int, coun
 
 
 @compiled
-def operands(net: Net, at: RestartWeights, tile: int, row: int, desk: Workspace) -> None:
+def operands(net: Net, at: RestartWeights, tile: int, row: int, work: Workspace) -> None:
     """Where each node's signal is read, and how it is scaled. A choice reads its winner."""
     ln.never_inline()
     one, none = np.float32(1), np.float32(0)
-    theta, winners, start = at.theta, at.winners, desk.store.ctypes.data
-    place, scale, bias = desk.place, desk.scale, desk.bias
+    theta, winners, start = at.theta, at.winners, work.store.ctypes.data
+    place, scale, bias = work.place, work.scale, work.bias
     for n in range(net.nodes.shape[0]):
         kind, a, block = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 3]
         if kind == ATOM:
-            base, count, won = net.blocks[block, 0], net.blocks[block, 1], winners[block]
-            q = one if at.unit else theta[base + won]
-            place[n] = tile + net.channel_of[net.blocks[block, 2] + won] * row
-            scale[n], bias[n] = q * theta[base + count + won], q * theta[base + 2 * count + won]
+            base, count, winner = net.blocks[block, 0], net.blocks[block, 1], winners[block]
+            q = one if at.unit else theta[base + winner]
+            place[n] = tile + net.channel_of[net.blocks[block, 2] + winner] * row
+            scale[n], bias[n] = q * theta[base + count + winner], q * theta[base + 2 * count + winner]
         elif kind == NEG:
             place[n], scale[n], bias[n] = place[a], -scale[a], -bias[a]
         elif kind == CHOICE:
@@ -217,15 +217,15 @@ def operands(net: Net, at: RestartWeights, tile: int, row: int, desk: Workspace)
 
 
 @compiled
-def signals(net: Net, at: RestartWeights, tile: int, channels: int, samples: int, desk: Workspace) -> None:
+def signals(net: Net, at: RestartWeights, tile: int, channels: int, samples: int, work: Workspace) -> None:
     """Computes every needed operator of the tile."""
     ln.never_inline()
     count = samples * LANES
-    place, scale, bias = desk.place, desk.scale, desk.bias
-    scratch = desk.store.ctypes.data + net.nodes.shape[0] * count * 4
+    place, scale, bias = work.place, work.scale, work.bias
+    scratch = work.store.ctypes.data + net.nodes.shape[0] * count * 4
     for n in range(net.nodes.shape[0]):
         kind, a, b, block = net.nodes[n, 0], net.nodes[n, 1], net.nodes[n, 2], net.nodes[n, 3]
-        if desk.need[n] == 0 or kind in (ATOM, NEG, CHOICE):
+        if work.need[n] == 0 or kind in (ATOM, NEG, CHOICE):
             continue
         y = place[n]
         if kind == LINEAR:
@@ -277,33 +277,25 @@ def slope(kind: int, label: Any, r: Any, margin: Any) -> Any:
 
 @compiled
 def trace_back(
-    net: Net,
-    at: RestartWeights,
-    tile: int,
-    channels: int,
-    row: int,
-    desk: Workspace,
-    lane: int,
-    t: int,
-    g: Any,
+    net: Net, at: RestartWeights, tile: int, channels: int, row: int, work: Workspace, lane: int, t: int, g: Any,
     grad: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Adds to `grad` the derivative of g times the output at sample t of the lane."""
     ln.never_inline()
     nodes, blocks, theta, winners = net.nodes, net.blocks, at.theta, at.winners
-    place, scale, bias = desk.place, desk.scale, desk.bias
+    place, scale, bias = work.place, work.scale, work.bias
     like = np.float32(0)
     n = nodes.shape[0] - 1
     while True:
         kind, a, b, block = nodes[n, 0], nodes[n, 1], nodes[n, 2], nodes[n, 3]
         i = t * LANES + lane
         if kind == ATOM:
-            base, count, won = blocks[block, 0], blocks[block, 1], winners[block]
+            base, count, winner = blocks[block, 0], blocks[block, 1], winners[block]
             for k in range(count):
                 x = ln.sample(tile + net.channel_of[blocks[block, 2] + k] * row, i, like)
                 grad[base + k] += g * (theta[base + count + k] * x + theta[base + 2 * count + k])
-                if k == won:
-                    q = 1.0 if at.unit else theta[base + won]
+                if k == winner:
+                    q = 1.0 if at.unit else theta[base + winner]
                     grad[base + count + k] += g * q * x
                     grad[base + 2 * count + k] += g * q
             return
@@ -315,15 +307,15 @@ def trace_back(
                 grad[base + channels] += g
             return
         if kind == CHOICE:
-            base, won = blocks[block, 0], winners[block]
+            base, winner = blocks[block, 0], winners[block]
             for k in range(b):
                 m = net.options[a + k]
-                if desk.need[m] > 0:
+                if work.need[m] > 0:
                     value = ln.sample(place[m], i, like) * scale[m] + bias[m]
                     if abs(value) < np.inf:  # an empty window says nothing
                         grad[base + k] += g * value
-            g *= 1.0 if at.unit else theta[base + won]
-            n = net.options[a + won]
+            g *= 1.0 if at.unit else theta[base + winner]
+            n = net.options[a + winner]
         elif kind == NEG:
             g = -g
             n = a
@@ -361,25 +353,25 @@ def trace_back(
             r = ln.sample(place[n], i, like)
             if abs(r) == np.inf:
                 return
-            found, d = -1, 0
+            chosen, d = -1, 0
             for piece in range(PIECES):
                 first, last = at.spans[block, piece, 0], min(at.spans[block, piece, 1], t)
-                if first < 0 or found >= 0:
+                if first < 0 or chosen >= 0:
                     break
                 for d in range(first, last + 1):
                     if ln.sample(place[a], (t - d) * LANES + lane, like) * scale[a] + bias[a] == r:
-                        found = d
+                        chosen = d
                         break
             if net.masks[block] >= 0:
-                grad[net.masks[block] + found] += g * r
-            t -= found
+                grad[net.masks[block] + chosen] += g * r
+            t -= chosen
             n = a
 
 
 @compiled
 def gradient(
     net: Net, at: RestartWeights, batch: TileBatch, first: int, last: int, loss: int, margin: Any, alternatives: Any,
-    desk: Workspace, grad: Any, out: Any,
+    work: Workspace, grad: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Mean loss over tiles `first` to `last` - 1, `grad` filled; outputs go to `out[tile, lane]`.
 
@@ -388,7 +380,7 @@ def gradient(
     ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
-    mark_needed(net, at.winners, alternatives, desk.need)
+    mark_needed(net, at.winners, alternatives, work.need)
     for j in range(grad.size):
         grad[j] = 0.0
     total, weight = 0.0, 0.0
@@ -396,20 +388,20 @@ def gradient(
     root = net.nodes.shape[0] - 1
     for i in range(first, last):
         tile = batch.tiles.ctypes.data + i * channels * row
-        operands(net, at, tile, row, desk)
-        signals(net, at, tile, channels, samples, desk)
+        operands(net, at, tile, row, work)
+        signals(net, at, tile, channels, samples, work)
         for lane in range(LANES):
             t = batch.ends[i, lane]
             if t < 0:
                 continue
-            r = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+            r = ln.sample(work.place[root], t * LANES + lane, like) * work.scale[root] + work.bias[root]
             out[i, lane] = r
             if loss >= 0 and batch.weights[i, lane] > 0:
                 value, g = slope(loss, float(batch.labels[i, lane]), float(r), margin)
                 total += batch.weights[i, lane] * value
                 weight += batch.weights[i, lane]
                 if g != 0:
-                    trace_back(net, at, tile, channels, row, desk, lane, t, g * batch.weights[i, lane], grad)
+                    trace_back(net, at, tile, channels, row, work, lane, t, g * batch.weights[i, lane], grad)
     if weight > 0:
         for j in range(grad.size):
             grad[j] /= weight
@@ -443,7 +435,7 @@ def draw_winners(net: Net, theta: Any, winners: Any, heat: Any, state: Any) -> N
 @compiled
 def explore(
     net: Net, at: RestartWeights, learn: Any, batch: TileBatch, per_step: int, steps: int, rate: Any, heat: Any,
-    loss: int, margin: Any, seed: Any, desk: Workspace, grad: Any, out: Any, stop: Any,
+    loss: int, margin: Any, seed: Any, work: Workspace, grad: Any, out: Any, stop: Any,
 ) -> Any:  # fmt: skip
     """Trains in place; the loss of the last step. `learn[i]` is the learning rate of weight i, relative to `rate`.
 
@@ -459,7 +451,7 @@ def explore(
             break
         draw_winners(net, at.theta, at.winners, heat * (1.0 - step / steps), state)
         last = min(tiles, first + per_step)
-        total = gradient(net, at, batch, first, last, loss, margin, everything, desk, grad, out)
+        total = gradient(net, at, batch, first, last, loss, margin, everything, work, grad, out)
         first = np.int64(0) if last == tiles else last
         fix1, fix2 = 1.0 - 0.9 ** (step + 1), 1.0 - 0.999 ** (step + 1)
         for i in range(size):
@@ -472,28 +464,28 @@ def explore(
 
 
 @compiled
-def tile_robustness(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, i: int, out: Any) -> None:
+def tile_robustness(net: Net, at: RestartWeights, batch: TileBatch, work: Workspace, i: int, out: Any) -> None:
     """The output for each trace of tile i, after `needed` has marked what to compute, to `out[lane]`."""
     ln.never_inline()
     channels, samples = batch.tiles.shape[1], batch.tiles.shape[2]
     row = samples * LANES * 4
     tile = batch.tiles.ctypes.data + i * channels * row
     like, root = np.float32(0), net.nodes.shape[0] - 1
-    operands(net, at, tile, row, desk)
-    signals(net, at, tile, channels, samples, desk)
+    operands(net, at, tile, row, work)
+    signals(net, at, tile, channels, samples, work)
     for lane in range(LANES):
         t = max(batch.ends[i, lane], 0)
-        out[lane] = ln.sample(desk.place[root], t * LANES + lane, like) * desk.scale[root] + desk.bias[root]
+        out[lane] = ln.sample(work.place[root], t * LANES + lane, like) * work.scale[root] + work.bias[root]
 
 
 @compiled
-def judge(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, verdicts: Any) -> Any:
+def judge(net: Net, at: RestartWeights, batch: TileBatch, work: Workspace, verdicts: Any) -> Any:
     """The weighted errors; `verdicts[tile, lane]` filled with 1 for satisfied, 0 for not."""
     ln.never_inline()
-    mark_needed(net, at.winners, np.bool_(False), desk.need)
+    mark_needed(net, at.winners, np.bool_(False), work.need)
     out, wrong = np.empty(LANES, np.float32), 0.0
     for i in range(batch.tiles.shape[0]):
-        tile_robustness(net, at, batch, desk, i, out)
+        tile_robustness(net, at, batch, work, i, out)
         for lane in range(LANES):
             if batch.ends[i, lane] >= 0:
                 verdicts[i, lane] = 1 if out[lane] > 0 else 0
@@ -503,13 +495,13 @@ def judge(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace, verdi
 
 
 @compiled
-def deviation(net: Net, at: RestartWeights, batch: TileBatch, desk: Workspace) -> Any:
+def deviation(net: Net, at: RestartWeights, batch: TileBatch, work: Workspace) -> Any:
     """The weighted sum of |output - label|."""
     ln.never_inline()
-    mark_needed(net, at.winners, np.bool_(False), desk.need)
+    mark_needed(net, at.winners, np.bool_(False), work.need)
     out, total = np.empty(LANES, np.float32), 0.0
     for i in range(batch.tiles.shape[0]):
-        tile_robustness(net, at, batch, desk, i, out)
+        tile_robustness(net, at, batch, work, i, out)
         for lane in range(LANES):
             if batch.ends[i, lane] >= 0 and batch.weights[i, lane] > 0:
                 off = min(abs(float(out[lane]) - batch.labels[i, lane]), 1e6)  # an empty window is infinitely wrong

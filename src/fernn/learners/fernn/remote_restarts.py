@@ -40,7 +40,7 @@ PlainStart = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SentStarts:
-    """Starts that are under way: as they were told, for which search, and by the number of each unit which they are."""
+    """Starts that were sent: as plain data, for which search, and by the number of each unit."""
 
     search: str
     starts: list[PlainStart]
@@ -64,17 +64,17 @@ class RemoteRestarts:
         """Restarts that failed again and again."""
 
     def settle(self, search: RestartSearch, batch: Batch) -> Iterator[tuple[list[int], list[Specimen]]]:
-        """Trains and polishes those that are not finished, as many as there is time for; the first one in any case if
-        nothing was found yet. Gives the numbers of those that are done, and what they became."""
-        told = _serialize_starts(search, batch)
+        """Train and polish the starts that are not finished, as many as there is time for; the first one in any case if
+        nothing was found yet. Yields the numbers of those that are done, and their specimens."""
+        starts = _serialize_starts(search, batch)
         name = self._name(search)
-        is_begun = any(search.is_filed(number) for number in told)
-        known = self._ahead if not is_begun and self._is_sent(name, list(told.values())) else None
-        sent = len(known.starts) if known else 0
-        early = {number: self._early[number] for number in known.places if number in self._early} if known else {}
-        waited = dict(known.places) if known else {}
-        left = [number for number in told if not search.is_filed(number)][sent:]
-        waited |= self._send(search, name, {number: told[number] for number in left}).places
+        is_started = any(search.is_filed(number) for number in starts)
+        early_starts = self._ahead if not is_started and self._is_sent(name, list(starts.values())) else None
+        ahead = len(early_starts.starts) if early_starts else 0
+        waited = dict(early_starts.places) if early_starts else {}
+        early = {number: self._early[number] for number in waited if number in self._early}
+        left = [number for number in starts if not search.is_filed(number)][ahead:]
+        waited |= self._send(search, name, {number: starts[number] for number in left}).places
         self._early, self._ahead = {}, None
         failures, lost = Failures(self._engine, f"shares of the restarts of round {search.rounds}"), list[int]()
         is_last = batch[-1][0] + 1 >= search.restarts
@@ -85,11 +85,11 @@ class RemoteRestarts:
                 for number, answer in [*early.items()] or self._flow.poll():
                     if number in waited:
                         places = waited.pop(number)
-                        found = self._found(search, answer, failures)
-                        if found is None:
+                        results = self._check_answer(search, answer, failures)
+                        if results is None:
                             lost += places
                         else:
-                            yield places[: found[0]], found[1]
+                            yield places[: results[0]], results[1]
                     elif self._ahead is not None and number in self._ahead.places:
                         self._early[number] = answer
                 early = {}
@@ -102,64 +102,64 @@ class RemoteRestarts:
             raise
 
     def leave(self) -> None:
-        """Nothing more is wanted."""
+        """Take back what waits; nothing more is wanted."""
         self._flow.leave()
 
     def _name(self, search: RestartSearch) -> str:
         """All that a worker needs to build the search."""
         weights = None if self.weights is None else self.weights.tolist()
         sums = [list(map(list, total)) for total in search.space.columns.sums]
-        about = {"weights": weights, "sums": sums, "longest": search.max_length}
-        return json.dumps({"learner": learner_to_dict(self.learner), **about})
+        options = {"weights": weights, "sums": sums, "longest": search.max_length}
+        return json.dumps({"learner": learner_to_dict(self.learner), **options})
 
-    def _is_sent(self, name: str, told: list[PlainStart]) -> bool:
+    def _is_sent(self, name: str, starts: list[PlainStart]) -> bool:
         """Whether what was sent ahead is how this round begins."""
-        sent = self._ahead
-        return sent is not None and sent.search == name and told[: len(sent.starts)] == sent.starts
+        ahead = self._ahead
+        return ahead is not None and ahead.search == name and starts[: len(ahead.starts)] == ahead.starts
 
-    def _send(self, search: RestartSearch, name: str, told: dict[int, PlainStart]) -> SentStarts:
+    def _send(self, search: RestartSearch, name: str, starts: dict[int, PlainStart]) -> SentStarts:
         common: dict[str, Any] = {
             "search": name,
             "seconds": None if isinf(search.deadline) else search.deadline - search.reserved - perf_counter(),
             "worst": {str(size): search.archive.worst(size) for size in search.archive.lengths},
         }
         shares = SHARES if isinf(search.deadline) else 1  # none waits while its time runs out
-        parts = min(len(told), shares * self._engine.workers)
+        parts = min(len(starts), shares * self._engine.workers)
         first = not search.archive.lengths
-        shared = [list(told)[i::parts] for i in range(parts)]
+        shared = [list(starts)[i::parts] for i in range(parts)]
         units = [
-            Unit(common | {"starts": [told[number] for number in numbers], "first": first and i == 0}, i)
+            Unit(common | {"starts": [starts[number] for number in numbers], "first": first and i == 0}, i)
             for i, numbers in enumerate(shared)
         ]
-        return SentStarts(name, list(told.values()), dict(zip(self._flow.add(units), shared, strict=True)))
+        return SentStarts(name, list(starts.values()), dict(zip(self._flow.add(units), shared, strict=True)))
 
-    def _found(self, search: RestartSearch, answer: Answer, failures: Failures) -> Done | None:
+    def _check_answer(self, search: RestartSearch, answer: Answer, failures: Failures) -> Done | None:
         """How many of some restarts are done, and what they became, all of it in the space that is searched; None where
         they failed."""
-        done, found = (0, []) if answer.problem is not None else answer.found
-        if strange := next((one for one in found if not _is_within(search, one)), None):
+        done, specimens = (0, []) if answer.problem is not None else answer.found
+        if strange := next((one for one in specimens if not _is_within(search, one)), None):
             answer = replace(answer, problem=f"{strange.formula} is not in the space that is searched")
-        elif answer.problem is None and answer.unit.settings["first"] and not found:
+        elif answer.problem is None and answer.unit.settings["first"] and not specimens:
             answer = replace(answer, problem="its answer has no formula, not even for the first restart")
         count = len(answer.unit.settings["starts"])
         failed = failures.take(answer, f"{count} restarts of round {search.rounds}, seed {search.seed},")
-        return None if failed else (done, found)
+        return None if failed else (done, specimens)
 
 
 Done = tuple[int, list[Specimen]]
 
 
 def _read_done(unit: Unit, content: Any) -> Done:
-    """What `train_on_worker` gave."""
+    """The answer of `train_on_worker`, checked."""
     done = as_int(content["done"])
     if done > len(unit.settings["starts"]):
         raise ValueError(f"{done} of {len(unit.settings['starts'])} restarts are done")
     return done, [Specimen.from_json(row) for row in as_objects(content["found"])]
 
 
-def _is_within(search: RestartSearch, found: Specimen) -> bool:
-    reads = set(channels(found.formula)) <= set(channels(found.origin))
-    return reads and search.space.placed(found.origin) is not None
+def _is_within(search: RestartSearch, specimen: Specimen) -> bool:
+    reads = set(channels(specimen.formula)) <= set(channels(specimen.origin))
+    return reads and search.space.placed(specimen.origin) is not None
 
 
 def train_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -173,21 +173,21 @@ def train_on_worker(data: Dataset | None, settings: dict[str, Any], seed: int) -
     def has_room(size: int, loss: float) -> bool:
         return bool(loss <= settings["worst"].get(str(size), inf) + 1e-9)
 
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     done = 0
-    for i, (branch, new, number, *told) in enumerate(settings["starts"]):
+    for i, (branch, new, number, *weights) in enumerate(settings["starts"]):
         if perf_counter() - began > limit and not (i == 0 and settings["first"]):
             break
         place = search.space.branches[branch]
-        state = _state(place.wiring, told)
+        state = _state(place.wiring, weights)
         if new:
             search.task.train(place, state, number)
         loss = search.task.polish(place, state, number)
-        kept = search.specimen(state, loss, has_room)
-        if kept is not None:
-            found.append(kept.to_json())
+        specimen = search.specimen(state, loss, has_room)
+        if specimen is not None:
+            results.append(specimen.to_json())
         done += 1
-    return {"done": done, "found": found}
+    return {"done": done, "found": results}
 
 
 _built: dict[tuple[str, str], RestartSearch] = {}
@@ -195,13 +195,13 @@ KEPT = 2
 """Searches that a worker keeps."""
 
 
-def _search(data: Dataset, told: str) -> RestartSearch:
+def _search(data: Dataset, settings: str) -> RestartSearch:
     """That of these data and settings, built once."""
-    key = data.fingerprint, told
+    key = data.fingerprint, settings
     if key not in _built:
         while len(_built) >= KEPT:
             _built.pop(next(iter(_built)))
-        base = json.loads(told)
+        base = json.loads(settings)
         learner: Any = learner_from_dict(base["learner"])
         weights = None if base["weights"] is None else np.array(base["weights"])
         _built[key] = learner.search_over(data, weights, base["sums"], base["longest"])
@@ -213,14 +213,14 @@ def _serialize_starts(
 ) -> dict[int, PlainStart]:
     """Starts of this round, or of some rounds later, by their numbers, in plain numbers."""
     places = {id(branch): i for i, branch in enumerate(search.space.branches)}
-    told: dict[int, PlainStart] = {}
+    starts: dict[int, PlainStart] = {}
     for number, (branch, at, new) in batch:
         seed = search.seed_of(number, later)
-        told[number] = places[id(branch)], new, seed, at.winners.tolist(), at.value.tolist(), at.spans.tolist()
-    return told
+        starts[number] = places[id(branch)], new, seed, at.winners.tolist(), at.value.tolist(), at.spans.tolist()
+    return starts
 
 
-def _state(wiring: TemplateNetwork, told: Sequence[Any]) -> NetworkState:
-    winners, value, spans = told
+def _state(wiring: TemplateNetwork, weights: Sequence[Any]) -> NetworkState:
+    winners, value, spans = weights
     pieces = np.array(spans, np.int64).reshape(-1, PIECES, 2)
     return NetworkState(wiring, np.array(winners, np.int64), np.array(value, np.float64), pieces)

@@ -36,8 +36,8 @@ class Branch:
     @cached_property
     def _opened(self) -> tuple[TemplateNetwork, dict[str, float]]:
         """With fixed thresholds by the names of their atoms."""
-        opened, kept = with_fixed_holes(self.option)
-        return compile_template(opened, self.columns.names, future=self.future, directed=True), kept
+        opened, fixed = with_fixed_holes(self.option)
+        return compile_template(opened, self.columns.names, future=self.future, directed=True), fixed
 
     @property
     def wiring(self) -> TemplateNetwork:
@@ -47,23 +47,23 @@ class Branch:
     def movable(self) -> Ints:
         """How many pieces each window may have; then of each atom how many negations it stands under, EVEN, ODD or
         MIXED. 0 is for what is fixed."""
-        wiring, kept = self._opened
+        wiring, fixed = self._opened
         sides = wiring.sides()
-        free = [0 if hole.name in kept else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
+        free = [0 if hole.name in fixed else _under(sides[block]) for block, hole in enumerate(wiring.holes)]
         pieces = [over.pieces if isinstance(over, OpenInterval) else 0 for over in wiring.windows]
         return np.array(pieces + free, dtype=np.int64)
 
     @cached_property
     def blank(self) -> NetworkState:
         """First options, fixed thresholds as they are and others at 0, windows over all time."""
-        wiring, kept = self._opened
+        wiring, fixed = self._opened
         spans = wiring.fixed_spans()
         if not len(spans):
             spans = np.full((1, cell.PIECES, 2), -1, np.int64)
         blank = NetworkState(wiring, np.zeros(len(wiring.blocks), np.int64), np.zeros(wiring.size), spans)
         for block, hole in enumerate(wiring.holes):
-            if hole.name in kept:
-                blank.value[int(wiring.blocks[block, 0])] = kept[hole.name]
+            if hole.name in fixed:
+                blank.value[int(wiring.blocks[block, 0])] = fixed[hole.name]
         return blank
 
     def moves(self, hole: int) -> bool:
@@ -106,8 +106,8 @@ _known: dict[tuple[object, ...], Options] = {}
 
 def options_of(template: Formula) -> Options:
     """Those of a template's outermost choice; such as say the same are merged before."""
-    whole = _merged(template)
-    return tuple(_measure(option) for option in (whole.options if isinstance(whole, AnyOf) else (whole,)))
+    merged = _merged(template)
+    return tuple(_measure(option) for option in (merged.options if isinstance(merged, AnyOf) else (merged,)))
 
 
 def default_options(
@@ -116,17 +116,18 @@ def default_options(
     """Those of `up_to_length`, kept for the next fit. `pulse` is called often, and what it raises ends it."""
     key = longest, way, since, intervals, pieces
     if key not in _known:
-        made = []
+        shapes = []
         for option in options_up_to(*key):
-            made.append(option)
+            shapes.append(option)
             pulse()
-        found, known = [], dict[int, int]()
-        for option in merge_options(made, pulse) if sum(_ways(each, known) for each in made) <= MOST_SHAPES else made:
-            found.append(_measure(option))
+        options, counts = [], dict[int, int]()
+        few = sum(_ways(each, counts) for each in shapes) <= MOST_SHAPES
+        for option in merge_options(shapes, pulse) if few else shapes:
+            options.append(_measure(option))
             pulse()
         while len(_known) >= MAX_OPTION_SETS:
             _known.pop(next(iter(_known)))
-        _known[key] = tuple(found)
+        _known[key] = tuple(options)
     return _known[key]
 
 
@@ -134,12 +135,12 @@ MAX_OPTION_SETS = 8
 """Sets of options that are kept."""
 
 
-def _ways(option: Formula, known: dict[int, int]) -> int:
+def _ways(option: Formula, counts: dict[int, int]) -> int:
     """To settle its choices, where none stands at two places: counted without going through them."""
-    if id(option) not in known:
-        inside = [_ways(child, known) for child in children(option)]
-        known[id(option)] = sum(inside) if isinstance(option, AnyOf) else prod(inside)
-    return known[id(option)]
+    if id(option) not in counts:
+        parts = [_ways(child, counts) for child in children(option)]
+        counts[id(option)] = sum(parts) if isinstance(option, AnyOf) else prod(parts)
+    return counts[id(option)]
 
 
 def _measure(option: Formula) -> tuple[Formula, Shape, int]:
@@ -155,26 +156,26 @@ def _under(negations: set[int]) -> int:
     return MIXED if len(negations) > 1 else EVEN if 1 in negations else ODD
 
 
-def shape_of(formula: Formula, known: dict[int, Shape] | None = None) -> Shape:
+def shape_of(formula: Formula, cache: dict[int, Shape] | None = None) -> Shape:
     """Equal for formulas that differ in atoms, operators of the same kind, negations and windows; & and | commute.
 
     `known` has what was asked for before, by identity: the options of a choice share what is inside them.
     """
-    known = {} if known is None else known
-    if id(formula) not in known:
-        parts = [shape_of(child, known) for child in children(formula)]
+    cache = {} if cache is None else cache
+    if id(formula) not in cache:
+        parts = [shape_of(child, cache) for child in children(formula)]
         if isinstance(formula, Not):
-            known[id(formula)] = parts[0]
+            cache[id(formula)] = parts[0]
         elif isinstance(formula, AnyOf):
-            known[id(formula)] = parts[0] if all(part == parts[0] for part in parts) else None
+            cache[id(formula)] = parts[0] if all(part == parts[0] for part in parts) else None
         elif any(part is None for part in parts):
-            known[id(formula)] = None
+            cache[id(formula)] = None
         else:
-            known[id(formula)] = tuple(sorted(parts, key=repr))
-    return known[id(formula)]
+            cache[id(formula)] = tuple(sorted(parts, key=repr))
+    return cache[id(formula)]
 
 
-def formula_of(state: NetworkState, ground: PreparedData) -> Formula:
+def formula_of(state: NetworkState, data: PreparedData) -> Formula:
     """What the state says, looking back, in the units of the data."""
     wiring = state.wiring
 
@@ -188,7 +189,7 @@ def formula_of(state: NetworkState, ground: PreparedData) -> Formula:
         return atom(name, relation, float(state.value[int(wiring.blocks[block, 0]) + k]))
 
     factors = np.ones(len(wiring.blocks))
-    return ground.columns.spelled(decode(wiring, state.winners, state.spans, ground.samples, factors, make))
+    return data.columns.spelled(decode(wiring, state.winners, state.spans, data.samples, factors, make))
 
 
 def looking_back(formula: Formula) -> Formula:
@@ -251,8 +252,8 @@ class Mutation:
         if draw < 0.3:  # wrapped: O a, a & p, p S a, ...
             return self._wrapped(node, rng)
         if draw < 0.42 and children(node):  # a child in its place
-            inside = children(node)
-            return inside[int(rng.integers(len(inside)))]
+            inner = children(node)
+            return inner[int(rng.integers(len(inner)))]
         if draw < 0.6 and others:  # a part of another formula
             parts = list(walk(others[int(rng.integers(len(others)))]))
             return parts[int(rng.integers(len(parts)))]

@@ -75,15 +75,15 @@ class Refits:
 
     def __init__(self, task: TrainingObjective, branch: Branch, state: NetworkState) -> None:
         self.task, self.branch, self.state = task, branch, state
-        self._made: list[tuple[NetworkState, Floats, Bools]] = []
+        self._refits: list[tuple[NetworkState, Floats, Bools]] = []
 
     def fit(self, sides: Bools) -> None:
         """On these halves too."""
         weights = self.task.ground.weights
         for side in sides:
             refit = self.state.copy()
-            self.task.polish(self.branch, refit, len(self._made) + 1, free=False, weights=weights * side)
-            self._made.append((refit, self.task.judged(refit).losses * ~side, ~side))
+            self.task.polish(self.branch, refit, len(self._refits) + 1, free=False, weights=weights * side)
+            self._refits.append((refit, self.task.judged(refit).losses * ~side, ~side))
 
     def steady(self, count: int) -> SubsampledState:
         """By the first `count` of the halves; where that is none, the state itself, and nothing is known of it."""
@@ -91,16 +91,16 @@ class Refits:
             return SubsampledState(self.state, nan, nan)
         weights = self.task.ground.weights
         losses, seen = np.zeros(len(weights)), np.zeros(len(weights))
-        for _, loss, out in self._made[:count]:
+        for _, loss, out in self._refits[:count]:
             losses += loss
             seen += out
-        middle = np.median([refit.spans for refit, _, _ in self._made[:count]], axis=0).astype(np.int64)
-        values = np.mean([refit.value for refit, _, _ in self._made[:count]], axis=0)
+        middle = np.median([refit.spans for refit, _, _ in self._refits[:count]], axis=0).astype(np.int64)
+        values = np.mean([refit.value for refit, _, _ in self._refits[:count]], axis=0)
         mean = NetworkState(self.state.wiring, self.state.winners.copy(), values, middle)
         each = losses / np.maximum(seen, 1)
-        counted = weights * (seen > 0)
-        validation = float((counted * each).sum() / counted.sum())
-        spread = float(np.sqrt((counted * (each - validation) ** 2).sum() / counted.sum() / len(weights)))
+        used = weights * (seen > 0)
+        validation = float((used * each).sum() / used.sum())
+        spread = float(np.sqrt((used * (each - validation) ** 2).sum() / used.sum() / len(weights)))
         return SubsampledState(mean, validation, spread)
 
 
@@ -119,9 +119,9 @@ def round_thresholds(
     if start is None:
         return formula
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    ground = search.task.ground
+    data = search.task.ground
     for i, node in enumerate(atoms):
-        reach = SHIFT * ground.levels.ranges[ground.columns.sums.index(node.weights)]
+        reach = SHIFT * data.levels.ranges[data.columns.sums.index(node.weights)]
         for value in (value for digits in range(2, 16) for value in _near(node.threshold, digits)):
             if is_over():
                 return formula
@@ -130,8 +130,8 @@ def round_thresholds(
             values = list(thresholds(formula))
             values[i] = value
             short = with_thresholds(formula, values)
-            now = _loss_and_margin(search, short)
-            if now is not None and now[0] <= start[0] + slack + 1e-9 and now[1] >= 0.5 * start[1]:
+            current = _loss_and_margin(search, short)
+            if current is not None and current[0] <= start[0] + slack + 1e-9 and current[1] >= 0.5 * start[1]:
                 formula = short
                 break
     return formula
@@ -143,14 +143,14 @@ def _near(value: float, digits: int) -> list[float]:
     if not value or nearest == value:
         return [nearest]
     place = digits - 1 - floor(log10(abs(value)))
-    other = round(nearest + copysign(10.0**-place, value - nearest), place)
-    return [nearest, other]
+    second = round(nearest + copysign(10.0**-place, value - nearest), place)
+    return [nearest, second]
 
 
 def _loss_and_margin(search: RestartSearch, formula: Formula) -> tuple[float, float] | None:
     """Loss and margin."""
-    placed = search.space.placed(formula)
-    if placed is None:
+    encoded = search.space.placed(formula)
+    if encoded is None:
         return None
-    found = search.task.judged(placed[1])
-    return float((found.losses * search.task.ground.weights).sum()), found.margin
+    judgement = search.task.judged(encoded[1])
+    return float((judgement.losses * search.task.ground.weights).sum()), judgement.margin

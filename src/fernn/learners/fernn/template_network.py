@@ -99,7 +99,7 @@ class TemplateNetwork:
 
     def sides(self) -> dict[int, set[int]]:
         """For each open atom, by block: 1 where it stands under an even number of negations, -1 under an odd one."""
-        found: dict[int, set[int]] = {}
+        sides: dict[int, set[int]] = {}
         seen: set[tuple[int, int]] = set()
 
         def visit(n: int, sign: int) -> None:
@@ -108,7 +108,7 @@ class TemplateNetwork:
             seen.add((n, sign))
             kind, a, b, block = (int(v) for v in self.nodes[n])
             if kind in (cell.ATOM, cell.LINEAR):
-                found.setdefault(block, set()).add(sign)
+                sides.setdefault(block, set()).add(sign)
             elif kind == cell.CHOICE:
                 for option in self.options[a : a + b]:
                     visit(int(option), sign)
@@ -118,7 +118,7 @@ class TemplateNetwork:
                         visit(child, -sign if kind == cell.NEG else sign)
 
         visit(len(self.nodes) - 1, 1)
-        return found
+        return sides
 
     def fixed_spans(self) -> Ints:
         """Spans `[window, piece, 2]` with open windows reaching over all time; -1 ends the pieces."""
@@ -135,15 +135,9 @@ def spans_of(over: Interval) -> list[list[int]]:
 
 
 def compile_template(
-    template: Formula,
-    channels: tuple[str, ...],
-    *,
-    future: bool | None = None,
-    directed: bool = False,
-    linear: bool = False,
-    paper_since: bool = False,
-    mask: int = 0,
-) -> TemplateNetwork:
+    template: Formula, channels: tuple[str, ...], *, future: bool | None = None, directed: bool = False,
+    linear: bool = False, paper_since: bool = False, mask: int = 0,
+) -> TemplateNetwork:  # fmt: skip
     """The network of a template over these channels.
 
     `directed` gives every open atom one option per channel and relation, otherwise one per channel, whose
@@ -159,15 +153,9 @@ def compile_template(
 
 class _Builder:
     def __init__(
-        self,
-        past: Formula,
-        future: bool,
-        channels: tuple[str, ...],
-        directed: bool,
-        linear: bool,
-        paper_since: bool,
+        self, past: Formula, future: bool, channels: tuple[str, ...], directed: bool, linear: bool, paper_since: bool,
         mask: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.past, self.future, self.channels = past, future, channels
         self.directed, self.linear, self.paper_since = directed, linear, paper_since
         nodes = list(dict.fromkeys(walk(past)))
@@ -218,33 +206,22 @@ class _Builder:
             raise AssertionError("the output is the last cell")
         masks = [self.masks.get(over, -1) for over in self.windows]
         return TemplateNetwork(
-            self.past,
-            self.future,
-            self.channels,
-            self.linear,
-            self.holes,
-            self.choices,
-            tuple(self.windows),
-            np.array(self.nodes, np.int64).reshape(-1, 4),
-            np.array(self.options, np.int64),
-            np.array(self.blocks, np.int64).reshape(-1, 3),
-            np.array(self.channel_of, np.int64),
-            np.array(masks, np.int64),
-            self.hole_options,
-            tuple(self.place),
-            np.array(self.constants, np.float32),
+            self.past, self.future, self.channels, self.linear, self.holes, self.choices, tuple(self.windows),
+            np.array(self.nodes, np.int64).reshape(-1, 4), np.array(self.options, np.int64),
+            np.array(self.blocks, np.int64).reshape(-1, 3), np.array(self.channel_of, np.int64),
+            np.array(masks, np.int64), self.hole_options, tuple(self.place), np.array(self.constants, np.float32),
             self.learned,
-        )
+        )  # fmt: skip
 
     def node(self, formula: Formula) -> int:
         """The cell of this formula, made when first asked for."""
         if formula not in self.place:
-            made = self.made(formula)
-            self.nodes.append(made)
+            row = self.build(formula)
+            self.nodes.append(row)
             self.place[formula] = len(self.nodes) - 1
         return self.place[formula]
 
-    def made(self, formula: Formula) -> tuple[int, int, int, int]:
+    def build(self, formula: Formula) -> tuple[int, int, int, int]:
         match formula:
             case AnyAtom():
                 block = next(i for i, hole in enumerate(self.holes) if hole.name == formula.name)
@@ -263,29 +240,29 @@ class _Builder:
             case Or(a, b):
                 return (cell.MAX, self.node(a), self.node(b), -1)
             case Implies(a, b):
-                return self.made(Or(Not(a), b))
+                return self.build(Or(Not(a), b))
             case Once(a, over) | Historically(a, over):
                 best = isinstance(formula, Once)
                 if over.is_all_time:
                     return (cell.RUN_MAX if best else cell.RUN_MIN, self.node(a), -1, -1)
                 if len(over.spans) > cell.PIECES:  # O[I]u[J] a = O[I] a | O[J] a
                     some, rest = Interval(over.spans[: cell.PIECES]), Interval(over.spans[cell.PIECES :])
-                    return self.made((Or if best else And)(type(formula)(a, some), type(formula)(a, rest)))
+                    return self.build((Or if best else And)(type(formula)(a, some), type(formula)(a, rest)))
                 return (cell.WIN_MAX if best else cell.WIN_MIN, self.node(a), -1, self.window(over))
             case Since(a, b, over):
                 if over.is_all_time:
                     return (cell.PAPER_SINCE if self.paper_since else cell.SINCE, self.node(a), self.node(b), -1)
                 if over == _STANDARD:
                     return (cell.SINCE, self.node(a), self.node(b), -1)
-                return self.made(_since_within(a, b, over))
+                return self.build(_since_within(a, b, over))
             case Trigger(a, b, over):
-                held = (
+                weak = (
                     Since(Not(a), Not(b), _STANDARD) if over.is_all_time else _since_within(Not(a), Not(b), over, True)
                 )
-                return self.made(Not(held))
+                return self.build(Not(weak))
             case WeakSince(a, b, over):
-                held = Since(a, b, _STANDARD) if over.is_all_time else _since_within(a, b, over, True)
-                return self.made(Or(held, Historically(a, interval(0, over.end))))
+                weak = Since(a, b, _STANDARD) if over.is_all_time else _since_within(a, b, over, True)
+                return self.build(Or(weak, Historically(a, interval(0, over.end))))
             case AnyOf(options):
                 places = [self.node(option) for option in options]
                 first = len(self.options)
@@ -309,11 +286,11 @@ class _Builder:
 
 
 def _by_name(holes: list[AnyAtom]) -> tuple[AnyAtom, ...]:
-    named: dict[str, AnyAtom] = {}
+    by_name: dict[str, AnyAtom] = {}
     for hole in holes:
-        if named.setdefault(hole.name, hole) != hole:
+        if by_name.setdefault(hole.name, hole) != hole:
             raise FormulaError(f"?{hole.name} is written in two ways; the same name is the same atom")
-    return tuple(named.values())
+    return tuple(by_name.values())
 
 
 _STANDARD = interval(0, FARTHEST)
@@ -330,10 +307,10 @@ def _since_within(a: Formula, b: Formula, over: Interval, standard: bool = False
         if start:
             inner = And(Historically(a, interval(0, start - 1)), Once(inner, interval(start, start)))
         parts.append(inner)
-    whole = parts[0]
+    joined = parts[0]
     for part in parts[1:]:
-        whole = Or(whole, part)
-    return whole
+        joined = Or(joined, part)
+    return joined
 
 
 MakeAtom = Callable[[int, float], Formula]
@@ -369,12 +346,12 @@ def decode(wiring: TemplateNetwork, winners: Any, spans: Any, samples: int, fact
         if kind in (cell.RUN_MIN, cell.RUN_MAX):
             return (Once if (kind == cell.RUN_MAX) == up else Historically)(part(a, factor))
         if kind in (cell.WIN_MIN, cell.WIN_MAX):
-            said = wiring.windows[block]
-            over = decode_window(spans[block], samples) if isinstance(said, OpenInterval) else said
+            window = wiring.windows[block]
+            over = decode_window(spans[block], samples) if isinstance(window, OpenInterval) else window
             return (Once if (kind == cell.WIN_MAX) == up else Historically)(part(a, factor), over)
         left, right = part(a, abs(factor)), part(b, abs(factor))
-        held = Since(left, right if kind == cell.SINCE else And(left, right))
-        return held if up else Not(held)
+        weak = Since(left, right if kind == cell.SINCE else And(left, right))
+        return weak if up else Not(weak)
 
     return part(len(wiring.nodes) - 1, 1.0)
 
@@ -448,8 +425,8 @@ def in_units(formula: Formula, lows: dict[str, float], ranges: dict[str, float])
     def change(node: Formula) -> Formula:
         match node:
             case Atom(_, relation, threshold):
-                moved = threshold + sum(w * lows[n] / ranges[n] for n, w in node.plain)
-                return Atom(tuple((n, w / ranges[n]) for n, w in node.plain), relation, moved)
+                scaled = threshold + sum(w * lows[n] / ranges[n] for n, w in node.plain)
+                return Atom(tuple((n, w / ranges[n]) for n, w in node.plain), relation, scaled)
         return node
 
     return map_nodes(formula, change)
@@ -488,15 +465,15 @@ class _Encoding:
 def encode(wiring: TemplateNetwork, formula: Formula, start: NetworkState) -> NetworkState | None:
     """The state in which the network reads as this formula; the rest as in `start`. None if it cannot."""
     past = mirror(formula) if direction(formula) == "future" else formula
-    found = _match(wiring, len(wiring.nodes) - 1, past)
-    if found is None:
+    match = _match(wiring, len(wiring.nodes) - 1, past)
+    if match is None:
         return None
     winners, value, spans = start.winners.copy(), start.value.copy(), start.spans.copy()
-    for block, won in found.winners.items():
+    for block, won in match.winners.items():
         winners[block] = won
-    for at, threshold in found.value.items():
+    for at, threshold in match.value.items():
         value[at] = threshold
-    for number, over in found.windows.items():
+    for number, over in match.windows.items():
         spans[number] = spans_of(over)
     return NetworkState(wiring, winners, value, spans)
 
@@ -511,10 +488,10 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
     kind, a, b, block = (int(v) for v in wiring.nodes[n])
     if kind == cell.CHOICE:
         for k in range(b):
-            inside = _match(wiring, int(wiring.options[a + k]), formula, up)
-            if inside is not None and inside.winners.get(block, k) == k:
-                inside.winners[block] = k
-                return inside
+            matched = _match(wiring, int(wiring.options[a + k]), formula, up)
+            if matched is not None and matched.winners.get(block, k) == k:
+                matched.winners[block] = k
+                return matched
         return None
     match wiring.cells[n], formula:
         case (WeakSince(one, other, over), WeakSince(left, right, same)) | (
@@ -543,9 +520,9 @@ def _match(wiring: TemplateNetwork, n: int, formula: Formula, up: bool = True) -
         case (cell.WIN_MIN, Historically(inner, over)) | (cell.WIN_MAX, Once(inner, over)):
             wanted = wiring.windows[block]
             if isinstance(wanted, OpenInterval):
-                inside = _match(wiring, a, inner, up)
-                if len(over.spans) <= wanted.pieces and inside is not None:
-                    return inside.with_(_Encoding(windows={block: over}))
+                matched = _match(wiring, a, inner, up)
+                if len(over.spans) <= wanted.pieces and matched is not None:
+                    return matched.with_(_Encoding(windows={block: over}))
                 return None
             return _match(wiring, a, inner, up) if wanted == over else None
     return None

@@ -1,4 +1,4 @@
-"""Learned windows: the spans that the weights of a mask stand for.
+"""Networks with learned windows, and their loss and gradient over batches of traces.
 
 An offset, counted from the judged sample, is in the window where its weight is >= 0. Spans of such offsets and the
 gaps between them alternate. While there are more spans than a window may have, the span or gap whose weights have the
@@ -41,11 +41,11 @@ def mask_spans(weights: Any, allowed: Any, pieces: int, spans: Any) -> None:
         weight = weights[i] if allowed[i] else -np.inf
         if weight > -np.inf and (best < 0 or weight > weights[best]):
             best = i
-        inside = weight >= 0
-        if count > 0 and inside == (count % 2 == 1):  # spans are at even places, gaps at odd ones
+        is_used = weight >= 0
+        if count > 0 and is_used == (count % 2 == 1):  # spans are at even places, gaps at odd ones
             total[count - 1] += weight
             last[count - 1] = i
-        elif count > 0 or inside:
+        elif count > 0 or is_used:
             first[count], last[count], total[count] = i, i, weight
             count += 1
     spans[:] = -1
@@ -113,10 +113,10 @@ class BatchPlan:
 
 
 @lru_cache(maxsize=1)
-def _shuffle(deal: BatchPlan, epoch: int) -> list[Ints]:
+def _shuffle(plan: BatchPlan, epoch: int) -> list[Ints]:
     """The batches of an epoch."""
-    random, count = np.random.default_rng([deal.seed, epoch]), deal.batches
-    kinds = [random.permutation(kind) for kind in deal.kinds]
+    random, count = np.random.default_rng([plan.seed, epoch]), plan.batches
+    kinds = [random.permutation(kind) for kind in plan.kinds]
     return [
         np.concatenate([kind[len(kind) * i // count : len(kind) * (i + 1) // count] for kind in kinds])
         for i in range(count)
@@ -211,10 +211,10 @@ class QuantisedNetwork:
         """Its robustness is what the network computes; it looks the way the network does."""
         winners, weights, spans, _ = self.at(theta)
         blocks = self.wiring.blocks
-        factors = [weights[base + won] if count else 1.0 for won, (base, count, _) in zip(winners, blocks, strict=True)]
-        made = atom_decoder(self.wiring, winners, weights)
-        found = decode(self.wiring, winners, spans, self.width, factors, made)
-        return orient(found, self.wiring.future)
+        factors = [weights[base + w] if count else 1.0 for w, (base, count, _) in zip(winners, blocks, strict=True)]
+        atom = atom_decoder(self.wiring, winners, weights)
+        formula = decode(self.wiring, winners, spans, self.width, factors, atom)
+        return orient(formula, self.wiring.future)
 
 
 class QuantisedBackend:
@@ -223,8 +223,8 @@ class QuantisedBackend:
     `formula` is that of the winners.
     """
 
-    def __init__(self, network: QuantisedNetwork, traces: TraceBatches, deal: BatchPlan, loss: int) -> None:
-        self.network, self.traces, self.deal, self.loss = network, traces, deal, loss
+    def __init__(self, network: QuantisedNetwork, traces: TraceBatches, plan: BatchPlan, loss: int) -> None:
+        self.network, self.traces, self.deal, self.loss = network, traces, plan, loss
         self._last: tuple[int, TileBatch] | None = None
 
     @property
@@ -304,7 +304,7 @@ class MixingBackend(QuantisedBackend):
     sum with it says nothing.
     """
 
-    def __init__(self, network: QuantisedNetwork, traces: TraceBatches, deal: BatchPlan, loss: int) -> None:
+    def __init__(self, network: QuantisedNetwork, traces: TraceBatches, plan: BatchPlan, loss: int) -> None:
         wiring = network.wiring
         for node, cell in zip(wiring.nodes, wiring.cells, strict=True):
             if node[0] in (WIN_MIN, WIN_MAX):
@@ -312,7 +312,7 @@ class MixingBackend(QuantisedBackend):
                     f"choices that mix need operators over all time, found {cell}: an empty window is infinite, and "
                     "mixes with nothing. Quantised networks take it, and the torch cells where no choice mixes it"
                 )
-        super().__init__(network, traces, deal, loss)
+        super().__init__(network, traces, plan, loss)
         self._net, count = wiring.net, len(wiring.nodes)
         self._rows = MixedSignals(
             np.full((count, traces.samples * LANES), np.nan, np.float32),  # what is read before it is written shows
@@ -333,5 +333,5 @@ class MixingBackend(QuantisedBackend):
 
     def _ran(self, theta: Floats, batch: TileBatch, loss: int) -> tuple[float, Floats, Floats32]:
         grad, out = np.zeros(self.network.wiring.size), np.zeros(batch.ends.shape, np.float32)
-        found = _run(self._net, self.network.at(theta).theta, batch, loss, self._rows, grad, out)
-        return float(found), grad, out
+        loss = _run(self._net, self.network.at(theta).theta, batch, loss, self._rows, grad, out)
+        return float(loss), grad, out

@@ -83,24 +83,24 @@ class Training:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data from which `from_json` makes a training that goes on in exactly the same way."""
-        told = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        return {"schema": TRAINING_SCHEMA, **told}
+        content = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {"schema": TRAINING_SCHEMA, **content}
 
     @classmethod
     @convert_errors(FernnError, "this is no training of fernn")
     def from_json(cls, data: dict[str, Any]) -> Training:
         if as_object(data).get("schema") != TRAINING_SCHEMA:
             raise FernnError(f"a training of schema {data.get('schema')}, this fernn reads schema {TRAINING_SCHEMA}.")
-        kept = {field.name: data[field.name] for field in fields(cls)}
+        row = {field.name: data[field.name] for field in fields(cls)}
         for name in ("theta", "m", "v", "best_theta"):
-            kept[name] = np.array([_number(each) for each in kept[name]], np.float64)
-        losses = tuple(_number(loss) for loss in kept["losses"])
+            row[name] = np.array([_number(each) for each in row[name]], np.float64)
+        losses = tuple(_number(loss) for loss in row["losses"])
         for name in ("steps", "epoch", "improved", "marked", "cuts"):
-            as_int(kept[name], -1)
-        if len({kept[name].shape for name in ("theta", "m", "v", "best_theta")}) > 1 or kept["stopped"] not in (0, 1):
+            as_int(row[name], -1)
+        if len({row[name].shape for name in ("theta", "m", "v", "best_theta")}) > 1 or row["stopped"] not in (0, 1):
             raise ValueError("the parts of this training do not fit together")
-        as_number(kept["rate"])
-        return cls(**(kept | {"best": _number(kept["best"]), "losses": losses}))
+        as_number(row["rate"])
+        return cls(**(row | {"best": _number(row["best"]), "losses": losses}))
 
 
 def start_training(size: int, schedule: Schedule, seed: int) -> Training:
@@ -222,8 +222,8 @@ class Restarts:
 
         Numbers are 8 bytes each, little-endian, in base64: in digits, thousands of restarts are too long to write.
         """
-        told = {each.name: _to_base64(getattr(self, each.name)) for each in fields(self)}
-        return {"schema": RESTARTS_SCHEMA, "restarts": len(self), "weights": self.theta.shape[1], **told}
+        content = {each.name: _to_base64(getattr(self, each.name)) for each in fields(self)}
+        return {"schema": RESTARTS_SCHEMA, "restarts": len(self), "weights": self.theta.shape[1], **content}
 
     @classmethod
     @convert_errors(FernnError, "these are no restarts of fernn")

@@ -37,7 +37,7 @@ ROOM = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class LatticeWindows:
-    """Those that parts may have, and whether effects come after causes."""
+    """The candidate windows of the parts, and whether effects come after causes."""
 
     tried: tuple[Window, ...]
     outer: tuple[Window, ...]
@@ -49,27 +49,23 @@ class LatticeWindows:
         """Those that fit into every trace and, if delayed, keep causes before effects."""
         if valuation.when[1] == END:
             return list(self.tried)
-        many = len(structure.cause.parts)
+        causes = len(structure.cause.parts)
         last = samples - 1 - valuation.when[1]
         least, most = 0, last
-        if self.delayed and part < many:
-            most = min([last, *(place.window[0] - 1 for place in valuation.places[many:])])
+        if self.delayed and part < causes:
+            most = min([last, *(place.window[0] - 1 for place in valuation.places[causes:])])
         elif self.delayed:
-            least = max(place.window[1] + 1 for place in valuation.places[:many])
+            least = max(place.window[1] + 1 for place in valuation.places[:causes])
         return [(a, b) for a, b in self.tried if a >= least and b <= most]
 
 
 def sweep_all_parts(
-    structure: ReactiveStructure,
-    start: Valuation,
-    field: WindowedData,
-    windows: LatticeWindows,
-    first: int,
+    structure: ReactiveStructure, start: Valuation, field: WindowedData, windows: LatticeWindows, first: int,
     pulse: Callable[[], None],
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """From here to where no part alone can be moved to err less; part `first` is swept first."""
-    many = len(structure.parts)
-    order = [first, *(k for k in range(many) if k != first)]
+    size = len(structure.parts)
+    order = [first, *(k for k in range(size) if k != first)]
     best, least = start, sum(field.errors(field.verdicts(structure, start)))
     for _ in range(ROUNDS):
         before = least
@@ -83,12 +79,9 @@ def sweep_all_parts(
 
 
 def refine_windows(
-    structure: ReactiveStructure,
-    start: Valuation,
-    field: WindowedData,
-    windows: LatticeWindows,
+    structure: ReactiveStructure, start: Valuation, field: WindowedData, windows: LatticeWindows,
     pulse: Callable[[], None],
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """From here on with windows whose ends lie between those tried, nearer and nearer, each part in turn."""
     best, least = start, sum(field.errors(field.verdicts(structure, start)))
     step = windows.step // 2
@@ -110,13 +103,9 @@ def nearby_windows(window: Window, step: int) -> tuple[Window, ...]:
 
 
 def sweep_part(
-    structure: ReactiveStructure,
-    valuation: Valuation,
-    part: int,
-    field: WindowedData,
-    windows: LatticeWindows,
+    structure: ReactiveStructure, valuation: Valuation, part: int, field: WindowedData, windows: LatticeWindows,
     least: float,
-) -> tuple[Valuation, float]:
+) -> tuple[Valuation, float]:  # fmt: skip
     """The best window and threshold of one part, if they err less than `least`, or the part has none yet."""
     allowed = np.array(windows.allowed(structure, valuation, part, field.samples)).reshape(-1, 2)
     if not len(allowed):
@@ -124,21 +113,21 @@ def sweep_part(
     times = field.times(valuation.when)
     truths = [field.truth(p, place, times) for p, place in zip(structure.parts, valuation.places, strict=True)]
     with_it, without = (
-        field.body(structure, [*truths[:part], np.full_like(truths[part], held), *truths[part + 1 :]])
-        for held in (True, False)
+        field.body(structure, [*truths[:part], np.full_like(truths[part], side), *truths[part + 1 :]])
+        for side in (True, False)
     )
     causes = part < len(structure.cause.parts)
-    found: tuple[float, float, int, float, float] | None = None
+    best: tuple[float, float, int, float, float] | None = None
     chunk = max(1, ROOM // (len(times) * len(field.good)))
     for at in range(0, len(allowed), chunk):
         some = allowed[at : at + chunk]
         heights = field.heights(structure.parts[part], some[:, :1] + times, field.ends(some[:, 1:] + times))
         critical = _critical(heights, with_it, without, causes)
         better = _least(critical, causes, field, field.ranges[structure.parts[part].channel])
-        if found is None or better[:2] < found[:2]:
-            found = (better[0], better[1], at + better[2], better[3], better[4])
-    assert found is not None
-    error, _, window, low, high = found
+        if best is None or better[:2] < best[:2]:
+            best = (better[0], better[1], at + better[2], better[3], better[4])
+    assert best is not None
+    error, _, window, low, high = best
     if error < least - TINY or (abs(valuation.places[part].high) == inf and error <= least + TINY):
         return valuation.at(part, PartParameters((int(allowed[window, 0]), int(allowed[window, 1])), low, high)), error
     return valuation, least
@@ -147,12 +136,12 @@ def sweep_part(
 def _critical(heights: Floats, with_it: Bools, without: Bools, causes: bool) -> Floats:
     """`[window, case]`: levels above it turn the verdict, to bad for an effect and to good for a cause."""
     if causes:
-        made: Floats = np.where(without & ~with_it, heights, inf).min(axis=1)
-        made[:, with_it.any(axis=0)] = -inf
+        levels: Floats = np.where(without & ~with_it, heights, inf).min(axis=1)
+        levels[:, with_it.any(axis=0)] = -inf
     else:
-        made = np.where(with_it & ~without, heights, -inf).max(axis=1)
-        made[:, without.any(axis=0)] = inf
-    return made
+        levels = np.where(with_it & ~without, heights, -inf).max(axis=1)
+        levels[:, without.any(axis=0)] = inf
+    return levels
 
 
 def _least(critical: Floats, causes: bool, field: WindowedData, span: float) -> tuple[float, float, int, float, float]:
@@ -183,9 +172,9 @@ def _as_it_is(
     critical: Floats, causes: bool, field: WindowedData, span: float
 ) -> tuple[float, float, int, float, float]:
     """Where the level of this part says nothing: any will do."""
-    turned = critical[0] == -inf
-    held = turned if causes else ~turned
-    return sum(field.errors(held)), 0.0, 0, -span / 5, span / 5
+    satisfied = critical[0] == -inf
+    holds = satisfied if causes else ~satisfied
+    return sum(field.errors(holds)), 0.0, 0, -span / 5, span / 5
 
 
 def _outer(
@@ -213,7 +202,7 @@ NEAR = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class SweepEstimator:
-    """By sweeps; the simplest structures from two starts, the effect alone and the cause alone."""
+    """Estimation by exact sweeps; the simplest structures from two starts, the effect alone and the cause alone."""
 
     ground: WindowedData
     windows: LatticeWindows
@@ -221,24 +210,24 @@ class SweepEstimator:
     _alone: dict[tuple[int, DelayedAtom], Valuation] = field(default_factory=dict)
 
     def begun(self, structure: ReactiveStructure) -> Valuation:
-        found = []
+        starts = []
         for part, other in ((1, 0), (0, 1)):
             name = part, structure.parts[part]
             if name not in self._alone:
-                self._alone[name] = self._swept(structure, absent_parameters(self.windows), part)[0]
-            found.append(self._swept(structure, self._alone[name], other))
-        return min(found, key=lambda pair: pair[1])[0]
+                self._alone[name] = self._sweep(structure, absent_parameters(self.windows), part)[0]
+            starts.append(self._sweep(structure, self._alone[name], other))
+        return min(starts, key=lambda pair: pair[1])[0]
 
-    def _swept(self, structure: ReactiveStructure, start: Valuation, part: int) -> tuple[Valuation, float]:
+    def _sweep(self, structure: ReactiveStructure, start: Valuation, part: int) -> tuple[Valuation, float]:
         return sweep_part(structure, start, part, self.ground, self.windows, inf)
 
     def quick(self, structure: ReactiveStructure, start: Valuation, part: int) -> Valuation:
-        return self._swept(structure, start, part)[0]
+        return self._sweep(structure, start, part)[0]
 
     def thorough(self, structure: ReactiveStructure, start: Valuation) -> Valuation:
         last = len(structure.parts) - 1
-        found, _ = sweep_all_parts(structure, start, self.ground, self.windows, last, self.pulse)
-        return refine_windows(structure, found, self.ground, self.windows, self.pulse)[0]
+        valuation, _ = sweep_all_parts(structure, start, self.ground, self.windows, last, self.pulse)
+        return refine_windows(structure, valuation, self.ground, self.windows, self.pulse)[0]
 
 
 def absent_parameters(windows: LatticeWindows) -> Valuation:
@@ -273,32 +262,32 @@ class AnnealingEstimator:
         self.random = np.random.default_rng([self.seed, int.from_bytes(digest, "big")])
 
     def begun(self, structure: ReactiveStructure) -> Valuation:
-        drawn = absent_parameters(self.windows)
-        self._restart(structure, drawn)
+        valuation = absent_parameters(self.windows)
+        self._restart(structure, valuation)
         for part in range(2):
-            drawn = self._moved(structure, drawn, part)
-        return self._annealed(structure, drawn)
+            valuation = self._propose(structure, valuation, part)
+        return self._anneal(structure, valuation)
 
     def quick(self, structure: ReactiveStructure, start: Valuation, part: int) -> Valuation:
         self._restart(structure, start)
-        return self._annealed(structure, self._moved(structure, start, part))
+        return self._anneal(structure, self._propose(structure, start, part))
 
     def thorough(self, structure: ReactiveStructure, start: Valuation) -> Valuation:
         return start
 
-    def _annealed(self, structure: ReactiveStructure, start: Valuation) -> Valuation:
+    def _anneal(self, structure: ReactiveStructure, start: Valuation) -> Valuation:
         total = float(self.ground.weights.sum())
-        now = best = start
+        old = best = start
         error = least = self._error(structure, start)
         for step in range(self.steps):
             heat = self.hot * total * (1 - step / self.steps) + TINY
             part = int(self.random.integers(len(structure.parts) + 1))
-            moved = self._moved(structure, now, part) if part < len(structure.parts) else self._when(structure, now)
-            other = self._error(structure, moved)
-            if other <= error or self.random.random() < exp((error - other) / heat):
-                now, error = moved, other
+            new = self._propose(structure, old, part) if part < len(structure.parts) else self._when(structure, old)
+            new_error = self._error(structure, new)
+            if new_error <= error or self.random.random() < exp((error - new_error) / heat):
+                old, error = new, new_error
             if error < least:
-                best, least = now, error
+                best, least = old, error
             if step % 50 == 0:
                 self.pulse()
         return best
@@ -306,7 +295,7 @@ class AnnealingEstimator:
     def _error(self, structure: ReactiveStructure, valuation: Valuation) -> float:
         return sum(self.ground.errors(self.ground.verdicts(structure, valuation)))
 
-    def _moved(self, structure: ReactiveStructure, valuation: Valuation, part: int) -> Valuation:
+    def _propose(self, structure: ReactiveStructure, valuation: Valuation, part: int) -> Valuation:
         """One part elsewhere: a window and a level drawn anew, or the level a little changed."""
         place, kind = valuation.places[part], structure.parts[part]
         span = self.ground.ranges[kind.channel]

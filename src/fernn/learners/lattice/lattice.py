@@ -24,6 +24,7 @@ from ..cross_validation import check_folds
 from ..enumerative.threshold_margins import center_thresholds
 from ..learner_registry import ENGINE_FIELD
 from ..resumable_search import IncrementalSearch
+from ..signals import SignalChoice, reads_signals
 from ..time_limit import FitClock
 from .estimation import AnnealingEstimator, LatticeWindows, SweepEstimator
 from .order_graph import ParameterEstimator, StructureGraph, StructureNode
@@ -60,6 +61,7 @@ class Lattice:
     """The most conditions and operators in a rule; where no rule with a cause is as short, it is an effect alone."""
     intervals: bool = True
     """Whether windows are learned; without, and without `delayed`, every operator is unbounded."""
+    signals: SignalChoice = "raw"
     delayed: bool = True
     """Whether effects come after causes, so that the formula predicts. Without `intervals` causes are then about the
     first half of a trace, and effects about the second."""
@@ -81,6 +83,7 @@ class Lattice:
     time_limit: float | None = None
     engine: Where = field(default=None, compare=False, repr=False, kw_only=True, metadata=ENGINE_FIELD)
 
+    @reads_signals
     def fit(
         self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, weights: Floats | None = None
     ) -> LatticeFit:
@@ -116,14 +119,14 @@ class Lattice:
         if self.intervals:
             places = min(samples, max(self.ends, 2 if late else 1))
             edges = np.unique(np.linspace(0, samples, places + 1).round().astype(int)).tolist()
-            tried = tuple((a, b - 1) for a, b in combinations(edges, 2))
+            windows = tuple((a, b - 1) for a, b in combinations(edges, 2))
             outer = ((0, 0), *((0, b - 1) for b in edges if 1 < b <= samples // 2 + 1))
-            return LatticeWindows(tried, outer, late, max(b - a for a, b in pairwise(edges)))
+            return LatticeWindows(windows, outer, late, max(b - a for a, b in pairwise(edges)))
         if late:
             half = samples // 2
             return LatticeWindows(((0, half - 1), (half, samples - 1)), ((0, 0),), True)
-        whole: tuple[Window, ...] = ((0, END if self.is_endless else 0),)
-        return LatticeWindows(whole, whole)
+        full: tuple[Window, ...] = ((0, END if self.is_endless else 0),)
+        return LatticeWindows(full, full)
 
     @property
     def is_endless(self) -> bool:
@@ -132,7 +135,7 @@ class Lattice:
 
 
 class _LatticeSearch(IncrementalSearch):
-    """A graph under way."""
+    """The resumable search, with its graph of structures."""
 
     unit = "structure"
     settings: Lattice
@@ -141,17 +144,17 @@ class _LatticeSearch(IncrementalSearch):
         super().__init__(settings, data, weights, clock, watch)
         published = settings.preset == "published"
         ground = WindowedData(data, weights, settings.is_endless)
-        tried = settings.windows(ground.samples)
+        windows = settings.windows(ground.samples)
         self.floor = unavoidable_error(data, weights)
-        estimator: ParameterEstimator = SweepEstimator(ground, tried, self._beat)
+        estimator: ParameterEstimator = SweepEstimator(ground, windows, self._report_progress)
         if published:
-            estimator = AnnealingEstimator(ground, tried, settings.seed, self._beat, settings.steps)
+            estimator = AnnealingEstimator(ground, windows, settings.seed, self._report_progress, settings.steps)
             self.floor = max(self.floor, settings.target * float(weights.sum()))
-        self._known: dict[StructureNode, Entry] = {}
+        self._node_entries: dict[StructureNode, Entry] = {}
         self._lengths: dict[StructureNode, int] = {}
-        self.graph = StructureGraph(ground, estimator, settings.width, settings.max_parts, self._beat)
+        self.graph = StructureGraph(ground, estimator, settings.width, settings.max_parts, self._report_progress)
 
-    def _beat(self) -> None:
+    def _report_progress(self) -> None:
         self.tried = self.graph.tried
         self.tick()
 
@@ -176,19 +179,19 @@ class _LatticeSearch(IncrementalSearch):
             same = best.setdefault(self._length(node), [node])
             if node is not same[0] and node.error <= same[0].error + 1e-9 and len(same) < EQUALS:
                 same.append(node)
-        found = [
-            max((self._entry(node) for node in same), key=lambda e: (-e.train, e.margin)) for same in best.values()
-        ]
+        out = [max((self._entry(node) for node in same), key=lambda e: (-e.train, e.margin)) for same in best.values()]
         most = self.settings.max_length
-        if most is not None and all(entry.length > most for entry in found):  # then effects without their causes
+        if most is not None and all(entry.length > most for entry in out):  # then effects without their causes
             effects = dict.fromkeys(Reactive.of(node.formula).effect for node in self.graph.known)
-            found += [self.judged(center_thresholds(effect, self.data)) for effect in effects if length(effect) <= most]
-        return found
+            short = [effect for effect in effects if length(effect) <= most]
+            out += [self.judged(center_thresholds(effect, self.data)) for effect in short]
+        return out
 
     def _entry(self, node: StructureNode) -> Entry:
-        if node not in self._known:
-            self._known[node] = self.judged(center_thresholds(drop_idle_cause(node.formula, self.data), self.data))
-        return self._known[node]
+        if node not in self._node_entries:
+            formula = center_thresholds(drop_idle_cause(node.formula, self.data), self.data)
+            self._node_entries[node] = self.judged(formula)
+        return self._node_entries[node]
 
     def _length(self, node: StructureNode) -> int:
         if node not in self._lengths:

@@ -53,12 +53,12 @@ def _under_part(a: Formula, b: Formula) -> bool:
 
 def _by_operator(a: Formula, b: Formula) -> bool:
     match a, b:
-        case (Always(p, over), Always(q, other)) | (Historically(p, over), Historically(q, other)):
-            return over == other and below(p, q)
-        case (Eventually(p, over), Eventually(q, other)) | (Once(p, over), Once(q, other)):
-            return over == other and below(p, q)
-        case (Always(p, over), Eventually(q, other)) | (Historically(p, over), Once(q, other)):
-            return over == other and below(p, q)
+        case (Always(p, over), Always(q, span)) | (Historically(p, over), Historically(q, span)):
+            return over == span and below(p, q)
+        case (Eventually(p, over), Eventually(q, span)) | (Once(p, over), Once(q, span)):
+            return over == span and below(p, q)
+        case (Always(p, over), Eventually(q, span)) | (Historically(p, over), Once(q, span)):
+            return over == span and below(p, q)
         case Implies(cause, effect), Implies(other_cause, other_effect):
             return below(other_cause, cause) and below(effect, other_effect)
         case Not(p), Not(q):
@@ -88,7 +88,7 @@ class StructureNode:
 
 
 class ParameterEstimator(Protocol):
-    """How parameters are found."""
+    """The protocol of an estimator of a structure's parameters."""
 
     def begun(self, structure: ReactiveStructure) -> Valuation:
         """Of one of the simplest structures, quickly."""
@@ -102,7 +102,7 @@ class ParameterEstimator(Protocol):
 
 @dataclass(eq=False)
 class StructureGraph:
-    """Its nodes by structure; of structures that differ in the order of their parts one is kept."""
+    """The graph of structures; of those that differ in the order of their parts one is kept."""
 
     ground: WindowedData
     estimator: ParameterEstimator
@@ -126,13 +126,13 @@ class StructureGraph:
         for size in range(self.reached + 1, self.largest + 1):
             if self.least <= floor + 1e-9:
                 return
-            met: dict[Key, StructureNode] = {}
+            level: dict[Key, StructureNode] = {}
             for structure, valuation in self._candidates(size):
-                node = met[structure_key(structure)] = self._node(structure, valuation)
+                node = level[structure_key(structure)] = self._node(structure, valuation)
                 if node.error < self.least - 1e-9:
                     self.nodes[structure_key(structure)] = node
                     yield node
-            for node in sorted(met.values(), key=lambda node: node.error)[: self.width]:
+            for node in sorted(level.values(), key=lambda node: node.error)[: self.width]:
                 better = self.estimator.thorough(node.structure, node.valuation)
                 self.nodes[structure_key(node.structure)] = self._node(node.structure, better)
                 yield self.nodes[structure_key(node.structure)]
@@ -163,9 +163,9 @@ class StructureGraph:
     def _node(self, structure: ReactiveStructure, valuation: Valuation) -> StructureNode:
         self.tried += 1
         self.pulse()
-        return self._judged(structure, valuation)
+        return self._evaluate(structure, valuation)
 
-    def _judged(self, structure: ReactiveStructure, valuation: Valuation) -> StructureNode:
+    def _evaluate(self, structure: ReactiveStructure, valuation: Valuation) -> StructureNode:
         return StructureNode(structure, valuation, *self.ground.errors(self.ground.verdicts(structure, valuation)))
 
     @property
@@ -178,14 +178,14 @@ class StructureGraph:
         self.reached = reached
         for structure, valuation in nodes:
             into = self.nodes if len(structure.parts) <= reached else self.begun
-            into[structure_key(structure)] = self._judged(structure, valuation)
+            into[structure_key(structure)] = self._evaluate(structure, valuation)
 
 
 def edges(nodes: Iterable[StructureNode]) -> list[tuple[Formula, Formula]]:
     """Pairs of structures, the first below the second and none of the nodes between them."""
-    found = [node.structure.template for node in nodes]
-    over = {a: {b for b in found if a != b and below(a, b)} for a in found}
-    return [(a, b) for a in found for b in over[a] if not any(b in over[c] for c in over[a])]
+    templates = [node.structure.template for node in nodes]
+    over = {a: {b for b in templates if a != b and below(a, b)} for a in templates}
+    return [(a, b) for a in templates for b in over[a] if not any(b in over[c] for c in over[a])]
 
 
 def children(node: StructureNode, parts: tuple[DelayedAtom, ...]) -> Iterator[ReactiveStructure]:

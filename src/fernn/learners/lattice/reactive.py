@@ -32,7 +32,7 @@ from ...semantics import satisfied
 
 @dataclass(frozen=True)
 class Forecast:
-    """What came of the causes that were seen, `[case]` each."""
+    """The outcomes of the causes that were seen, `[case]` each."""
 
     cause: Bools
     """Whether a cause was seen at some time."""
@@ -91,9 +91,9 @@ class Reactive:
 
     def forecast(self, data: Dataset) -> Forecast:
         """Over all times of the outer window."""
-        kept = simplify(Always(Implies(self.cause, self.effect), self.when))
-        seen = Eventually(self.cause, self.when)
-        return Forecast(np.asarray(satisfied(seen, data)), np.asarray(satisfied(kept, data)))
+        implication = simplify(Always(Implies(self.cause, self.effect), self.when))
+        triggered = Eventually(self.cause, self.when)
+        return Forecast(np.asarray(satisfied(triggered, data)), np.asarray(satisfied(implication, data)))
 
     def expects(self, prefix: Floats, channels: tuple[str, ...]) -> bool | None:
         """From the first samples of a trace: whether the effect is to be expected; None while the cause is open."""
@@ -134,10 +134,10 @@ def describe_forecast(formula: Formula, data: Dataset) -> str:
     if not isinstance(inner, Implies):
         return "no cause is needed: every training trace has the one that was found, so the effect alone is the rule"
     rule = Reactive.of(formula)
-    found, good = rule.forecast(data), data.positive
+    forecast, good = rule.forecast(data), data.positive
     when = "at the end of the trace" if rule.cause_known == inf else f"after sample {rule.cause_known:g}"
-    rates = [f"{found.share(side):.0%} of {name}" for side, name in ((good, data.classes[1]), (~good, data.classes[0]))
-             if (found.cause & side).any()]  # fmt: skip
+    sides = ((good, data.classes[1]), (~good, data.classes[0]))
+    rates = [f"{forecast.share(side):.0%} of {name}" for side, name in sides if (forecast.cause & side).any()]
     if not rates:
         return f"cause: {rule.cause}, known {when}; no training trace has it"
     return f"cause: {rule.cause}, known {when}; the effect followed in {' and '.join(rates)} traces that had it"

@@ -47,17 +47,17 @@ class Clause:
     joins: tuple[Join, ...] = ()
 
     def formula(self, filled: Sequence[Formula]) -> Formula:
-        made = filled[0]
+        formula = filled[0]
         for join, part in zip(self.joins, filled[1:], strict=True):
-            made = join(made, part)
-        return made
+            formula = join(formula, part)
+        return formula
 
     def holds(self, truths: Sequence[Bools]) -> Bools:
         """Where it does, from where its parts do."""
-        made = truths[0]
+        result = truths[0]
         for join, truth in zip(self.joins, truths[1:], strict=True):
-            made = made & truth if join is And else made | truth
-        return made
+            result = result & truth if join is And else result | truth
+        return result
 
     def with_part(self, join: Join, part: DelayedAtom) -> Clause:
         return Clause((*self.parts, part), (*self.joins, join))
@@ -85,8 +85,8 @@ class ReactiveStructure:
 
     def formula(self, when: Interval, filled: Sequence[Formula]) -> Formula:
         """With its parts filled; the outer F is left out where it sees the first sample only."""
-        many = len(self.cause.parts)
-        inner = Implies(self.cause.formula(filled[:many]), self.effect.formula(filled[many:]))
+        causes = len(self.cause.parts)
+        inner = Implies(self.cause.formula(filled[:causes]), self.effect.formula(filled[causes:]))
         return inner if when == NOW else Eventually(inner, when)
 
     def grown(self, side: Side, join: Join, part: DelayedAtom) -> ReactiveStructure:
@@ -130,12 +130,12 @@ class WindowExtremes:
 
     def over(self, starts: Ints, ends: Ints) -> Floats:
         """`[..., case]` for arrays of starts and ends of one shape."""
-        made = np.empty((*starts.shape, self.levels[0].shape[1]))
+        result = np.empty((*starts.shape, self.levels[0].shape[1]))
         level = np.frexp((ends - starts + 1).astype(float))[1] - 1  # the largest power of two that fits
         for k in np.unique(level).tolist():
-            here, rows = level == k, self.levels[k]
-            made[here] = np.maximum(rows[starts[here]], rows[ends[here] + 1 - 2**k])
-        return made
+            mask, rows = level == k, self.levels[k]
+            result[mask] = np.maximum(rows[starts[mask]], rows[ends[mask] + 1 - 2**k])
+        return result
 
 
 def stack_channel(values: Sequence[Floats], samples: int, row: int) -> Floats:
@@ -250,8 +250,8 @@ class WindowedData:
 
     def body(self, structure: ReactiveStructure, truths: list[Bools]) -> Bools:
         """`[time, case]`: where `cause -> effect` holds, from where the parts do."""
-        many = len(structure.cause.parts)
-        return ~structure.cause.holds(truths[:many]) | structure.effect.holds(truths[many:])
+        causes = len(structure.cause.parts)
+        return ~structure.cause.holds(truths[:causes]) | structure.effect.holds(truths[causes:])
 
     def verdicts(self, structure: ReactiveStructure, valuation: Valuation) -> Bools:
         """`[case]`"""
@@ -273,11 +273,9 @@ def structure_to_dict(structure: ReactiveStructure, valuation: Valuation) -> dic
     """`restored` reads it back."""
     places = [[*place.window, place.low, place.high] for place in valuation.places]
     return {
-        "cause": _clause_to_list(structure.cause),
-        "effect": _clause_to_list(structure.effect),
-        "when": list(valuation.when),
-        "places": places,
-    }
+        "cause": _clause_to_list(structure.cause), "effect": _clause_to_list(structure.effect),
+        "when": list(valuation.when), "places": places,
+    }  # fmt: skip
 
 
 def structure_from_dict(row: dict[str, Any]) -> tuple[ReactiveStructure, Valuation]:

@@ -62,7 +62,7 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
 
     rules_: Any
     classes_: Array
-    _way: ClassVar[Any]
+    _learner_class: ClassVar[Any]
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from labelled traces; a case of weight 2 counts as two cases."""
-        found, y = self._taken(X, y, numeric=False)
+        traces, y = self._validate_input(X, y, numeric=False)
         check_classification_targets(y)
         weights = case_weights(sample_weight, len(y))
         classes = np.unique(y[weights > 0])
@@ -94,26 +94,26 @@ class ClassRulesEstimator(ClassifierMixin, FormulaEstimator):  # type: ignore[mi
             raise ValueError(f"the earlier fit had the classes {self.classes_}, a warm start cannot go on.")
         self.classes_ = classes
         labels = np.searchsorted(classes, y).clip(0, len(classes) - 1).astype(np.int64)
-        where, counts = merge_duplicates(found, labels, weights)
-        data = Dataset(take_cases(found, where), labels[where], _names(classes), self.channels_)
+        where, counts = merge_duplicates(traces, labels, weights)
+        data = Dataset(take_cases(traces, where), labels[where], _names(classes), self.channels_)
         self.seed_ = self._seed() if earlier is None else self.seed_
         inner: Any = Fernn() if self.learner is None else self.learner
         inner = replace(inner, seed=self.seed_, engine=inner.engine if self.engine is None else self.engine)
-        way = self._way(inner, time_limit=self.time_limit)
+        learner = self._learner_class(inner, time_limit=self.time_limit)
         state = None if earlier is None else earlier.state
-        fit: RulesFit = way.fit(data, combine_callbacks(self.callbacks, self.verbose), state, counts)
+        fit: RulesFit = learner.fit(data, combine_callbacks(self.callbacks, self.verbose), state, counts)
         self.fit_, self.rules_ = fit, fit.rules  # type: ignore[assignment]
         return self
 
     def predict(self, X: Any) -> Array:
         """The label of each case."""
         check_is_fitted(self, "rules_")
-        found = validate_traces(X, self)
-        return self.classes_[self.rules_.classify(found, self.channels_)]  # type: ignore[no-any-return]
+        traces = validate_traces(X, self)
+        return self.classes_[self.rules_.classify(traces, self.channels_)]  # type: ignore[no-any-return]
 
     def _repr_html_(self) -> str:
-        shown = self.rules_._repr_html_() if hasattr(self, "rules_") else ""
-        return shown + str(super()._repr_html_())
+        html = self.rules_._repr_html_() if hasattr(self, "rules_") else ""
+        return html + str(super()._repr_html_())
 
 
 class OnePerClassClassifier(ClassRulesEstimator):
@@ -123,15 +123,15 @@ class OnePerClassClassifier(ClassRulesEstimator):
     X and y as in `FernnClassifier`, with any number of classes.
     {(ClassRulesEstimator.__doc__ or "").split("any number of them.")[1]}"""
 
-    _way = OnePerClass
+    _learner_class = OnePerClass
 
     def decision_function(self, X: Any) -> Floats:
         """Scaled robustness, `[case, class]`; of two classes, that of the last one less that of the first."""
         check_is_fitted(self, "rules_")
-        found = validate_traces(X, self)
-        scores = np.full((len(found), len(self.classes_)), -1e300)
+        traces = validate_traces(X, self)
+        scores = np.full((len(traces), len(self.classes_)), -1e300)
         order = [self.rules_.classes.index(rule.name) for rule in self.rules_.rules]
-        scores[:, order] = self.rules_.scores(found, self.channels_)
+        scores[:, order] = self.rules_.scores(traces, self.channels_)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
 
@@ -141,7 +141,7 @@ class RuleListClassifier(ClassRulesEstimator):
     X and y as in `FernnClassifier`, with any number of classes.
     {(ClassRulesEstimator.__doc__ or "").split("any number of them.")[1]}"""
 
-    _way = Ordered
+    _learner_class = Ordered
 
 
 class RankedClassifier(ClassRulesEstimator):
@@ -150,7 +150,7 @@ class RankedClassifier(ClassRulesEstimator):
     X as in `FernnClassifier`; the classes rank as they sort. `learner` is a `Fernn`.
     {(ClassRulesEstimator.__doc__ or "").split("any number of them.")[1]}"""
 
-    _way = Ranked
+    _learner_class = Ranked
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,12 +222,12 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from traces of one class."""
         X, names = split_names(X, self.channels)
-        found, flat = traces(X, self)
-        validate_data(self, X if flat else heads(found), ensure_min_samples=2)
+        values, flat = traces(X, self)
+        validate_data(self, X if flat else heads(values), ensure_min_samples=2)
         self._flat = flat
-        self.channels_ = channel_names(names or self.channels, width(found))
+        self.channels_ = channel_names(names or self.channels, width(values))
         self.seed_ = self._seed()
-        data = Dataset(found, channels=self.channels_)
+        data = Dataset(values, channels=self.channels_)
         fit: Any = self._learner(seed=self.seed_).fit(data, combine_callbacks(self.callbacks, self.verbose))
         self.fit_, self.rules_, self.formula_, self.offset_ = fit, fit.rules, fit.rules.formula, 0.0
         return self
@@ -247,8 +247,8 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
         return 2 * self.rules_.classify(validate_traces(X, self), self.channels_) - 1
 
     def _repr_html_(self) -> str:
-        shown = self.rules_._repr_html_() if hasattr(self, "rules_") else ""
-        return shown + str(super()._repr_html_())
+        html = self.rules_._repr_html_() if hasattr(self, "rules_") else ""
+        return html + str(super()._repr_html_())
 
 
 def fit_one_vs_rest(params: Mapping[str, Any], X: Any, y: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The base classes of estimators: a learner is fitted, its callbacks are told, an entry of its front is selected."""
+"""The base classes of estimators: fit a learner, call the callbacks with its progress, select an entry of its front."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...data.arrays import Array, Floats
 from ...data.frames import warn_of_lookalikes
 from ...formula import Formula, parse
 from ...semantics import robustness, satisfied
-from ..base import Fit, Front, Progress, Watch, select_entry
+from ..base import Fit, Front, Progress, Watch
 from .inputs import (
     Traces,
     case_weights,
@@ -36,12 +36,12 @@ from .inputs import (
 
 def combine_callbacks(callbacks: Sequence[Watch] | Watch | None, verbose: int) -> Watch:
     """A watch that tells each of the callbacks, in their order, and prints when `verbose` is above 0."""
-    told: list[Watch] = [callbacks] if callable(callbacks) else list(callbacks or ())
+    watches: list[Watch] = [callbacks] if callable(callbacks) else list(callbacks or ())
     if verbose:
-        told.append(print_progress(every=verbose > 1))
+        watches.append(print_progress(every=verbose > 1))
 
     def watch(progress: Progress) -> None:
-        for tell in told:
+        for tell in watches:
             tell(progress)
 
     return watch
@@ -63,7 +63,7 @@ def print_progress(every: bool, write: Callable[[str], None] = print) -> Watch:
 
 SELECTION_RULES: dict[str, Callable[[Front], int]] = {
     # the shortest within one standard error of the best validation error
-    "one_se": lambda front: select_entry(front.entries),
+    "one_se": lambda front: front.pick,
     # the lowest validation error, the shortest among equals
     "accurate": lambda front: min(range(len(front)), key=lambda i: _error(front, i)),
     # the shortest
@@ -116,31 +116,33 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
             own["template"] = to_formula(own["template"])
         if "guesses" in own:
             own["guesses"] = tuple(to_formula(guess) for guess in own["guesses"] or ())
+        if not isinstance(own.get("signals", ""), str):
+            own["signals"] = tuple(own["signals"])
         return self._kind(**{**own, **settings})
 
     def _earlier(self) -> Fit | None:
         """The fit to go on from."""
         return getattr(self, "fit_", None) if self.warm_start else None
 
-    def _taken(self, X: Any, y: Any, *, numeric: bool) -> tuple[Traces, Array]:
+    def _validate_input(self, X: Any, y: Any, *, numeric: bool) -> tuple[Traces, Array]:
         """Traces and labels to learn from; sets `n_features_in_` and `channels_`, or on a warm start checks them."""
         X, names = split_names(X, self.channels)
-        found, flat = traces(X, self)
+        values, flat = traces(X, self)
         # What scikit-learn counts as features: the samples of a table, else the channels.
-        table = X if flat else heads(found)
+        table = X if flat else heads(values)
         reset = self._earlier() is None
         _, y = validate_data(self, table, y, reset=reset, ensure_min_samples=2, y_numeric=numeric)
         self._flat = flat
-        self.channels_ = channel_names(names or self.channels, width(found))
-        return found, y
+        self.channels_ = channel_names(names or self.channels, width(values))
+        return values, y
 
     def _search(
-        self, found: Traces, labels: Array, weights: Floats, classes: tuple[str, ...] = (), **settings: Any
+        self, values: Traces, labels: Array, weights: Floats, classes: tuple[str, ...] = (), **settings: Any
     ) -> Self:
         """Fit the learner and keep what it finds."""
         check_rule(self.model_selection)
-        where, counts = merge_duplicates(found, labels, weights)
-        data = Dataset(take_cases(found, where), labels[where], classes, self.channels_)
+        where, counts = merge_duplicates(values, labels, weights)
+        data = Dataset(take_cases(values, where), labels[where], classes, self.channels_)
         earlier = self._earlier()
         self.seed_ = self._seed() if earlier is None else self.seed_
         learner = self._learner(seed=self.seed_, **settings)
@@ -167,8 +169,8 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
         return self.front_[index].formula
 
     def _repr_html_(self) -> str:
-        shown = self.front_._repr_html_() if hasattr(self, "front_") else ""
-        return shown + str(estimator_html_repr(self))
+        html = self.front_._repr_html_() if hasattr(self, "front_") else ""
+        return html + str(estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -179,15 +181,15 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def set_params_from(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
+def set_params_from(estimator: BaseEstimator, params: Mapping[str, Any]) -> None:
     """Keeps what a constructor was called with, its `locals()`, under the same names, as scikit-learn wants it."""
-    for name, value in given.items():
+    for name, value in params.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
 
 
-def to_formula(given: Formula | str) -> Formula:
-    return parse(given) if isinstance(given, str) else given
+def to_formula(formula: Formula | str) -> Formula:
+    return parse(formula) if isinstance(formula, str) else formula
 
 
 LIMITS = np.finfo(np.float64)
@@ -201,7 +203,7 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from labelled traces; a case of weight 2 counts as two cases."""
-        found, y = self._taken(X, y, numeric=False)
+        values, y = self._validate_input(X, y, numeric=False)
         check_classification_targets(y)
         weights = case_weights(sample_weight, len(y))
         classes = np.unique(y[weights > 0])
@@ -215,35 +217,35 @@ class BinaryFormulaClassifier(ClassifierMixin, FormulaEstimator):  # type: ignor
         self.classes_ = classes
         names = class_names(classes)
         labels = (y == classes[1]).astype(np.int64)
-        return self._search(found, labels, weights, names, class_weight=self._class_weight(names))
+        return self._search(values, labels, weights, names, class_weight=self._class_weight(names))
 
     def predict(self, X: Any, index: int | None = None) -> Array:
         """The label of each case, by the picked formula or that of entry `index` of the front."""
-        rule, found = self._rule(index), validate_traces(X, self)
-        return self.classes_[satisfied(rule, found, self.channels_).astype(np.intp)]  # type: ignore[no-any-return]
+        rule, values = self._rule(index), validate_traces(X, self)
+        return self.classes_[satisfied(rule, values, self.channels_).astype(np.intp)]  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, index: int | None = None) -> Floats:
         """The robustness of each case, above zero exactly where `predict` gives the last class.
 
         A zero that satisfies the formula becomes the smallest positive number, an infinity the largest.
         """
-        rule, found = self._rule(index), validate_traces(X, self)
-        values = np.clip(robustness(rule, found, self.channels_), LIMITS.min, LIMITS.max)
-        holds = satisfied(rule, found, self.channels_)
+        rule, cases = self._rule(index), validate_traces(X, self)
+        values = np.clip(robustness(rule, cases, self.channels_), LIMITS.min, LIMITS.max)
+        holds = satisfied(rule, cases, self.channels_)
         signed: Floats = np.where(holds, np.maximum(values, LIMITS.tiny), np.minimum(values, 0.0))
         return signed
 
     def _class_weight(self, names: tuple[str, str]) -> Literal["balanced"] | dict[str, float] | None:
         """As the learner takes it, by the name of the class."""
-        given = self.class_weight
-        if given is None or given == "balanced":
-            return given
-        if not isinstance(given, Mapping):
-            raise ValueError(f"class_weight is None, 'balanced' or a weight for each label; found {given!r}.")
-        for label in given:
+        weights = self.class_weight
+        if weights is None or weights == "balanced":
+            return weights
+        if not isinstance(weights, Mapping):
+            raise ValueError(f"class_weight is None, 'balanced' or a weight for each label; found {weights!r}.")
+        for label in weights:
             if label not in self.classes_:
                 raise ValueError(f"class_weight names the label {label!r}, but the classes are {self.classes_}.")
-        return {name: float(given.get(label, 1.0)) for name, label in zip(names, self.classes_.tolist(), strict=True)}
+        return {name: float(weights.get(label, 1.0)) for name, label in zip(names, self.classes_.tolist(), strict=True)}
 
     def _check_two(self, classes: Array) -> None:
         name = type(self).__name__

@@ -22,6 +22,7 @@ from ..enumerative.enumerative import Enumerative, ExactFit
 from ..fernn.fernn import Fernn
 from ..lattice.lattice import Lattice, LatticeFit
 from ..maxsat import MaxSat, MaxSatFit
+from ..signals import SignalChoice
 from ..tree import Tree
 from .estimator_base import BinaryFormulaClassifier, FormulaEstimator, set_params_from
 from .inputs import Traces, case_weights, channel_names, heads, split_names, traces, validate_traces, width
@@ -41,6 +42,7 @@ class FernnEstimator(FormulaEstimator):
         time_limit: float | None = Fernn.time_limit,
         *,
         template: Formula | str | None = Fernn.template,
+        signals: SignalChoice | Sequence[str] = Fernn.signals,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
@@ -66,8 +68,8 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
 
     Parameters
     ----------
-    max_length, intervals, atoms, time_limit, template, direction, since, restarts, rounds, patience, thresholds, \
-    miss_cost, false_alarm_cost
+    max_length, intervals, atoms, time_limit, template, signals, direction, since, restarts, rounds, patience, \
+    thresholds, miss_cost, false_alarm_cost
         As in `Fernn`. A template may be text.
     random_state
         A whole number is the seed: the same seed gives the same result. None draws a new one at each fit.
@@ -116,6 +118,7 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
         time_limit: float | None = Fernn.time_limit,
         *,
         template: Formula | str | None = Fernn.template,
+        signals: SignalChoice | Sequence[str] = Fernn.signals,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
@@ -146,14 +149,14 @@ class FernnRegressor(RegressorMixin, FernnEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from traces and their numbers; a case of weight 2 counts as two cases."""
-        found, y = self._taken(X, y, numeric=True)
+        values, y = self._validate_input(X, y, numeric=True)
         labels = np.asarray(y, dtype=np.float64) + 0.0
-        return self._search(found, labels, case_weights(sample_weight, len(labels)))
+        return self._search(values, labels, case_weights(sample_weight, len(labels)))
 
     def predict(self, X: Any, index: int | None = None) -> Floats:
         """The robustness of each case, of the picked formula or that of entry `index` of the front."""
-        rule, found = self._rule(index), validate_traces(X, self)
-        return robustness(rule, found, self.channels_)  # type: ignore[no-any-return]
+        rule, values = self._rule(index), validate_traces(X, self)
+        return robustness(rule, values, self.channels_)  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -169,8 +172,8 @@ class EnumerativeClassifier(BinaryFormulaClassifier):
 
     Parameters
     ----------
-    max_length, intervals, pieces, next, time_limit, template, direction, since, negation, atoms, thresholds, grid, \
-    miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
+    max_length, intervals, pieces, next, time_limit, template, signals, direction, since, negation, atoms, thresholds, \
+    grid, miss_cost, false_alarm_cost, max_misses, max_false_alarms, tolerance, most_rivals, exhaust, folds, memory, \
     device, preset, target
         As in `Enumerative`. A template may be text.
     random_state
@@ -205,6 +208,7 @@ class EnumerativeClassifier(BinaryFormulaClassifier):
         time_limit: float | None = Enumerative.time_limit,
         *,
         template: Formula | str | None = Enumerative.template,
+        signals: SignalChoice | Sequence[str] = Enumerative.signals,
         direction: Literal["future", "past"] = Enumerative.direction,
         since: bool = Enumerative.since,
         negation: bool = Enumerative.negation,
@@ -276,6 +280,7 @@ class LatticeClassifier(BinaryFormulaClassifier):
         time_limit: float | None = Lattice.time_limit,
         *,
         max_length: int | None = Lattice.max_length,
+        signals: SignalChoice | Sequence[str] = Lattice.signals,
         ends: int = Lattice.ends,
         width: int = Lattice.width,
         preset: Literal["published"] | None = Lattice.preset,
@@ -354,7 +359,7 @@ class TreeClassifier(BinaryFormulaClassifier):
     Parameters
     ----------
     depth, node_length, purity, min_leaf, pruning, max_length, trees, direction, since, intervals, pieces, atoms, \
-    thresholds, grid, miss_cost, false_alarm_cost, folds, memory, time_limit
+    signals, thresholds, grid, miss_cost, false_alarm_cost, folds, memory, time_limit
         As in `Tree`.
     random_state
         Deals the traces to the folds.
@@ -386,6 +391,7 @@ class TreeClassifier(BinaryFormulaClassifier):
         intervals: bool = Tree.intervals,
         pieces: int = Tree.pieces,
         atoms: Literal["axis", "differences"] = Tree.atoms,
+        signals: SignalChoice | Sequence[str] = Tree.signals,
         thresholds: Literal["auto", "exact", "grid"] = Tree.thresholds,
         grid: int = Tree.grid,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = Tree.class_weight,
@@ -424,14 +430,14 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         if isinstance(self.formulas, (str, Formula)):
             raise ValueError(f"formulas is a list of formulas, found the single one {self.formulas}.")
         X, names = split_names(X, self.channels)
-        found, flat = traces(X, self, FLOATS)
-        validate_data(self, X if flat else heads(found), reset=True, skip_check_array=True)
+        values, flat = traces(X, self, FLOATS)
+        validate_data(self, X if flat else heads(values), reset=True, skip_check_array=True)
         self._flat = flat
-        self.formulas_ = tuple(parse(given) if isinstance(given, str) else given for given in self.formulas)
+        self.formulas_ = tuple(parse(each) if isinstance(each, str) else each for each in self.formulas)
         read = {name for formula in self.formulas_ for name in channels_of(formula)}
-        one = names is None and self.channels is None and width(found) == 1 and len(read) == 1
-        self.channels_ = tuple(read) if one else channel_names(names or self.channels, width(found))
-        self._columns(found[:1])
+        one = names is None and self.channels is None and width(values) == 1 and len(read) == 1
+        self.channels_ = tuple(read) if one else channel_names(names or self.channels, width(values))
+        self._columns(values[:1])
         return self
 
     def transform(self, X: Any) -> Array:
@@ -439,9 +445,9 @@ class RobustnessTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "formulas_")
         return self._columns(validate_traces(X, self, FLOATS))
 
-    def _columns(self, found: Traces) -> Array:
-        columns = [robustness(formula, found, self.channels_) for formula in self.formulas_]
-        return np.stack(columns, axis=1) if columns else np.empty((len(found), 0))
+    def _columns(self, values: Traces) -> Array:
+        columns = [robustness(formula, values, self.channels_) for formula in self.formulas_]
+        return np.stack(columns, axis=1) if columns else np.empty((len(values), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The texts of the formulas; `input_features` is not used."""

@@ -1,4 +1,4 @@
-"""What scikit-learn users pass as X, as traces; cases that are alike are one case of more weight.
+"""Input validation: X as scikit-learn users pass it, as traces; duplicate cases are merged into one of more weight.
 
 [case, channel, time]         traces of equal length
 [case, time]                  a table: one channel, a column a sample
@@ -36,8 +36,8 @@ def split_names(X: Any, wanted: Sequence[str] | None) -> tuple[Any, tuple[str, .
     if isinstance(X, Dataset):
         X = X if wanted is None else X.select(wanted)
         return X.values, X.channels
-    found = None if type(X) is np.ndarray else frame_traces(X, wanted)
-    return (X, None) if found is None else (found.traces, found.channels)
+    frame = None if type(X) is np.ndarray else frame_traces(X, wanted)
+    return (X, None) if frame is None else (frame.traces, frame.channels)
 
 
 def traces(X: Any, estimator: Any, dtype: Any = np.float64) -> tuple[Traces, bool]:
@@ -66,12 +66,12 @@ def _trace(trace: Any, number: int, estimator: Any, dtype: Any) -> Floats:
     return array[None] if array.ndim == 1 else array  # type: ignore[no-any-return]
 
 
-def _unequal_traces(found: Sequence[Floats]) -> tuple[Floats, ...]:
-    width = len(found[0])
-    for i, trace in enumerate(found):
+def _unequal_traces(traces: Sequence[Floats]) -> tuple[Floats, ...]:
+    width = len(traces[0])
+    for i, trace in enumerate(traces):
         if len(trace) != width:
             raise ValueError(f"X[{i}] has {len(trace)} channels, but X[0] has {width}: traces are (channel, time).")
-    return tuple(found)
+    return tuple(traces)
 
 
 def validate_traces(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
@@ -79,31 +79,31 @@ def validate_traces(X: Any, estimator: Any, dtype: Any = np.float64) -> Traces:
     if is_frame(X) and hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, reset=False, skip_check_array=True)
     X, _ = split_names(X, estimator.channels_)
-    found, flat = traces(X, estimator, dtype)
+    values, flat = traces(X, estimator, dtype)
     if flat and estimator._flat:
         validate_data(estimator, X, reset=False, skip_check_array=True)
-    known = estimator.channels_
-    if width(found) != len(known):
+    names = estimator.channels_
+    if width(values) != len(names):
         raise ValueError(
-            f"X has {width(found)} channels, but {type(estimator).__name__} is expecting {len(known)} "
-            f"channels as input: {', '.join(known)}."
+            f"X has {width(values)} channels, but {type(estimator).__name__} is expecting {len(names)} "
+            f"channels as input: {', '.join(names)}."
         )
-    return found
+    return values
 
 
-def width(found: Traces) -> int:
+def width(values: Traces) -> int:
     """The number of channels."""
-    return len(found[0])
+    return len(values[0])
 
 
-def heads(found: Traces) -> Floats:
+def heads(values: Traces) -> Floats:
     """The first sample of each trace, `[case, channel]`: a table with a column for every channel."""
-    return np.stack([trace[:, 0] for trace in found])
+    return np.stack([trace[:, 0] for trace in values])
 
 
-def channel_names(given: Sequence[str] | None, count: int) -> tuple[str, ...]:
+def channel_names(chosen: Sequence[str] | None, count: int) -> tuple[str, ...]:
     """As given, or `x` for one channel and `x0`, `x1`, ... for more."""
-    names = tuple(default_channels(count)) if given is None else tuple(given)
+    names = tuple(default_channels(count)) if chosen is None else tuple(chosen)
     if len(names) != count:
         raise ValueError(f"X has {count} channels, but channels names {len(names)}: {', '.join(map(str, names))}.")
     return names
@@ -123,7 +123,7 @@ def case_weights(given: Any, count: int) -> Floats:
     return weights
 
 
-def merge_duplicates(found: Traces, labels: Array, weights: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+def merge_duplicates(values: Traces, labels: Array, weights: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     """Where each distinct case stands, and its weight; alike are cases of the same samples and label.
 
     Cases of no weight are left out. The order depends on nothing but the cases themselves, so data that
@@ -131,7 +131,7 @@ def merge_duplicates(found: Traces, labels: Array, weights: Floats) -> tuple[npt
     """
     place: dict[bytes, int] = {}
     total: dict[bytes, float] = {}
-    for i, (trace, label, weight) in enumerate(zip(found, labels, weights.tolist(), strict=True)):
+    for i, (trace, label, weight) in enumerate(zip(values, labels, weights.tolist(), strict=True)):
         if weight > 0:
             samples = np.add(trace, 0.0, dtype=np.float64)  # -0.0 becomes 0.0
             key = blake2b(samples.tobytes() + label.tobytes(), digest_size=16).digest()
@@ -141,6 +141,6 @@ def merge_duplicates(found: Traces, labels: Array, weights: Floats) -> tuple[npt
     return np.array([place[key] for key in order], dtype=np.intp), np.array([total[key] for key in order])
 
 
-def take_cases(found: Traces, where: npt.NDArray[np.intp]) -> Traces:
+def take_cases(values: Traces, where: npt.NDArray[np.intp]) -> Traces:
     """The traces at these places."""
-    return tuple(found[i] for i in where) if isinstance(found, tuple) else found[where]
+    return tuple(values[i] for i in where) if isinstance(values, tuple) else values[where]

@@ -19,6 +19,7 @@ from ...errors import FernnError
 from ...evaluation import Detection, evaluate_outcome, evaluate_rules
 from ...evaluation.intervals import LEVEL, cluster_interval, error_interval
 from ...formula import Formula, parse
+from ...formula.expressions import Weights
 from ...learners.base import losses
 from ...learners.baselines import BASELINES
 from ...learners.classes.class_rules import class_losses, labels_among
@@ -28,11 +29,12 @@ from ...runs.methods import is_weighed
 from ...runs.plan import CLASSES, TIGHTEST
 from .. import view
 from ..downsample import select_cases, spread_out, subset_reading, subset_traces
+from ..quantities import expressions
 from ..reach import axis_for
-from ..view import classes, lanes, reading, sensitivity, traces
+from ..view import classes, expression_points, lanes, reading, sensitivity, traces
 from ..view.class_view import RuleChoice, choices
 from ..view.encoding import collect_warnings
-from ..view.trace_view import bands
+from ..view.trace_view import BUDGET, bands
 from .symbols import symbols
 
 MOST_CHANNELS, MOST_HISTORY, MOST_PROBLEMS = 60, 240, 60
@@ -218,6 +220,7 @@ def subset_rivals(found: dict[str, Any] | None, cases: Ints) -> dict[str, Any] |
 
 DISPUTED = 12  # traces that rivals dispute and that are taken apart for every rule
 WRONG_FIRST = 600  # wrong traces of a rule that are drawn before others
+MOST_EXPRESSIONS = 8  # of all rules of a page, such as `diff(v)`, those of the picked rule first, that are drawn
 WORK = 400_000_000  # samples judged for the sensitivity of one rule; beyond, only the picked rule has one
 
 
@@ -236,8 +239,10 @@ def facts(done: Outcome, problems: Sequence[Problem] = ()) -> dict[str, Any]:
     )
     cases = select_cases(data, len(rules), first.tolist())
     from_end = axis_for(data, rules).from_end
-    drawn = traces(data, test if held is not None else None, from_end, first=first, among=cases)
     pick = done.front.pick
+    compared = expressions([rules[pick], *rules])[:MOST_EXPRESSIONS]
+    room = BUDGET * data.n_channels // (data.n_channels + len(compared))
+    drawn = traces(data, test if held is not None else None, from_end, room, first, among=cases)
     wanted = [
         [*select_examples(one, data, *((24, 12) if k == pick else (8, 4))).tolist(), *between[:DISPUTED]]
         for k, one in enumerate(told)
@@ -259,6 +264,7 @@ def facts(done: Outcome, problems: Sequence[Problem] = ()) -> dict[str, Any]:
             for k, (rule, one) in enumerate(zip(rules, told, strict=True))
         ],
         "traces": subset_traces(drawn, cases),
+        "expressions": _points(compared, data, from_end, drawn["drawn"], cases, BUDGET - room),
         "cases": {"all": len(data), "shown": len(cases), "learned": len(train), "tested": int(test.sum())},
         "lanes": select_lanes(told, pick, data, cases, wanted),
         "baselines": baselines(train, held, job.settings["split"]["seed"]),
@@ -271,6 +277,18 @@ def facts(done: Outcome, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         "history": history(job),
         "run": about_run(done),
     }
+
+
+def _points(
+    compared: list[Weights], data: Dataset, from_end: bool, drawn: list[int], cases: Ints, budget: int
+) -> dict[str, Any] | None:
+    """What rules compare that is no channel, for the cases that are drawn; None where there is nothing."""
+    if not compared:
+        return None
+    with collect_warnings():
+        told = expression_points(compared, data, from_end, None, drawn, budget)
+    place = {case: i for i, case in enumerate(cases.tolist())}
+    return {**told, "drawn": [place[case] for case in told["drawn"]]}
 
 
 def _front(done: Outcome, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -308,7 +326,9 @@ def class_facts(done: RulesOutcome, problems: Sequence[Problem] = ()) -> dict[st
     )
     cases = select_cases(data, max(1, len(seen)), first.tolist())
     from_end = axis_for(data, [each.formula for each in seen]).from_end if seen else False
-    drawn = subset_traces(traces(data, test, from_end, first=first, among=cases), cases)
+    compared = expressions(each.formula for each in seen)[:MOST_EXPRESSIONS]
+    room = BUDGET * data.n_channels // (data.n_channels + len(compared))
+    drawn = traces(data, test, from_end, room, first, among=cases)
     about = classes(rules, data, test)
     return {
         "title": data.name,
@@ -321,7 +341,8 @@ def class_facts(done: RulesOutcome, problems: Sequence[Problem] = ()) -> dict[st
             {**subset_reading(one, cases), "symbols": symbols(each.formula), "sensitivity": None, "interval": None}
             for each, one in zip(seen, told, strict=True)
         ],
-        "traces": drawn,
+        "traces": subset_traces(drawn, cases),
+        "expressions": _points(compared, data, from_end, drawn["drawn"], cases, BUDGET - room),
         "views": [_labels(each, rules, data, from_end, cases) for each in seen],
         "cases": {"all": len(data), "shown": len(cases), "learned": done.cases[0], "tested": done.cases[1]},
         "lanes": select_lanes(told, about["pick"], data, cases, [each[:36].tolist() for each in wanted]) or [[]],

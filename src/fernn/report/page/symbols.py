@@ -30,7 +30,7 @@ from ...formula.nodes import (
     WeakUntil,
     children,
 )
-from ...formula.printer import format_number, format_term
+from ...formula.printer import format_number, format_term, split_unit
 
 Piece = tuple[str, str]
 _LOGIC = {"&": "∧", "|": "∨", "->": "→", "!": "¬"}
@@ -47,10 +47,16 @@ def _pieces(formula: Formula) -> Iterator[Piece]:
         case Constant(value):
             yield "logic", "⊤" if value else "⊥"
             return
-        case Atom(weights, relation, threshold):
+        case Atom(_, relation, threshold):
+            if formula.predicate is not None:
+                yield "name", str(formula)
+                return
+            weights, unit = split_unit(formula)
             yield from _sum(weights)
             yield "rel", _RELATION[relation]
             yield "num", format_number(threshold).replace("-", "−")
+            if unit:
+                yield "mark", unit
             return
         case Not() | And() | Or() | Implies() | Once() | Historically() | Eventually() | Always():
             yield from _operator_pieces(formula)

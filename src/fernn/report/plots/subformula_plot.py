@@ -12,16 +12,21 @@ import numpy as np
 from ...data import Dataset
 from ...data.arrays import Bools, Floats
 from ...errors import suppress_warnings
-from ...formula import Formula, direction, walk
+from ...formula import Atom, Formula, direction, walk
+from ...formula.expressions import Weights
 from ...formula.measures import channels as channels_of
+from ...formula.measures import quantity
 from ...formula.nodes import children
 from ...formula.printer import format_computed, format_duration
 from ...semantics import Witness, deciding, satisfied, signals
+from ...semantics.function_windows import channel_spans, function_windows
+from ...semantics.packed_traces import time_step
 from ..downsample import decimate
+from ..quantities import channel_quantity, expressions, finite_rows, is_channel, quantity_name, quantity_rows
 from ..reach import SampleRange, TimeAxis, axis_for, marks, window
 from .plot_inputs import Plottable, rule_in
 from .style import BAD, GOOD, QUIET, SMALL, TEXT, figure, finish, shorten, tidy, whole_numbers, wrap_text
-from .trace_plot import draw_thresholds, in_sight
+from .trace_plot import draw_thresholds, in_sight, name_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,13 +118,16 @@ DOT: dict[str, Any] = {
     "color": "black", "marker": "o", "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.9,
     "linestyle": "none", "zorder": 10, "clip_on": False,
 }  # fmt: skip
+READ: dict[str, Any] = {"color": "#CC79A7", "alpha": 0.22, "linewidth": 0, "zorder": 0.6}
+"""Of the samples that the functions of the deciding atom read."""
 VERDICT: dict[str, Any] = DOT | {"marker": "D", "markersize": 7.0}
 
 
 def lanes(
     data: Dataset, formula: Formula | str | Plottable, case: str | int, at: int | str = "verdict", title: str = ""
 ) -> Figure:
-    """One trace: the channels that the formula reads on top, and below them a lane for every part of the formula.
+    """One trace: the channels that the formula reads on top, then the expressions that it compares, such as
+    `diff(v, 0.5 s)`, and below them a lane for every part of the formula.
 
     A lane is the robustness of its part at every sample, blue where positive and vermilion where negative. A diamond
     is the sample at which the formula is judged; from it dots lead down to the sample that decides. `case` is an id or
@@ -132,13 +140,14 @@ def lanes(
     start = _verdict_sample(rule, at, int(one.lengths[0]))
     time = axis_for(one, [rule])
     names = _names(rule, shorten(rule, data) if at == "verdict" else rule)
-    read = [name for name in one.channels if name in channels_of(rule)] or one.channels[:1]
+    named = [name for name in one.channels if name in channels_of(rule)] or one.channels[:1]
+    read = [*map(channel_quantity, named), *expressions([rule])]
     lows = [LOW + LEADING * names[part].count("\n") for part in names]
     heights = [TALL] * len(read) + lows
     made = figure(sum(heights) + 0.4, title or _title(rule, one, at))
     grid = made.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).ravel()
-    for axes, channel in zip(grid, read, strict=False):
-        _channel(axes, one, rule, channel, time, start, found)
+    for axes, compared in zip(grid, read, strict=False):
+        _quantity(axes, one, rule, compared, time, start, found)
     values = {part: np.asarray(rows[0], np.float64) for part, rows in signals(rule, one).items()}
     shown = {part: Lane(axes, values[part], time) for axes, part in zip(grid[len(read) :], names, strict=True)}
     for part, lane in shown.items():
@@ -152,7 +161,7 @@ def lanes(
     if data.dt is None:
         whole_numbers(grid[0])
     endless = any(np.isinf(row).any() for row in values.values())
-    return finish(made, _legend(one, float(values[rule][start]), start, found, has_window, endless))
+    return finish(made, _legend(one, rule, float(values[rule][start]), start, found, has_window, endless))
 
 
 def _verdict_sample(rule: Formula, at: int | str, samples: int) -> int:
@@ -182,17 +191,25 @@ def _depths(formula: Formula, depth: int = 0) -> list[int]:
     return [depth, *(below for child in children(formula) for below in _depths(child, depth + 1))]
 
 
-def _channel(
-    axes: Axes, one: Dataset, rule: Formula, channel: str, time: TimeAxis, start: int, found: Witness | None
+def _quantity(
+    axes: Axes, one: Dataset, rule: Formula, compared: Weights, time: TimeAxis, start: int, found: Witness | None
 ) -> None:
-    tidy(axes, "", channel)
-    row = one.values[0][one.channels.index(channel)]
+    """A channel or an expression, its thresholds, and what of it decides; samples that functions read are shaded."""
+    name_axes(axes, compared)
+    lines = marks(rule, compared, time, start)
+    ((row,), _) = finite_rows(quantity_rows(one, compared), [mark.level for mark in lines])
     kept = decimate(row, BINS)
     axes.plot(time.at(kept), row[kept], color="#333333", linewidth=1.1, marker="" if len(row) > 1 else "_", zorder=3)
-    for mark in marks(rule, channel, time, start):
+    for mark in lines:
         if in_sight(mark.level, float(row.min()), float(row.max())):
             draw_thresholds(axes, mark, time, {"color": "#000000", "linestyle": "solid"})
-    if found is not None and channel in found.channels:
+    if found is None:
+        return
+    spans = channel_spans(found.atom, found.sample, time_step(one.dt, one.time_unit))
+    first, last = spans.get(quantity_name(compared), (0, 0)) if is_channel(compared) else (0, 0)
+    if first < last:
+        axes.axvspan(time.at(first), time.at(last), **READ)
+    if compared == quantity(found.atom)[0] or (is_channel(compared) and quantity_name(compared) in found.channels):
         axes.plot(time.at(found.sample), row[found.sample], **DOT)
 
 
@@ -221,7 +238,7 @@ def _path(made: Figure, shown: dict[Formula, Lane], rule: Formula, start: int, f
 
 
 def _legend(
-    one: Dataset, robustness: float, start: int, found: Witness | None, has_window: bool, endless: bool
+    one: Dataset, rule: Formula, robustness: float, start: int, found: Witness | None, has_window: bool, endless: bool
 ) -> list[tuple[Any, str]]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -239,17 +256,21 @@ def _legend(
     if found is None:
         rows.append((Line2D([], [], linestyle="none"), "an empty window or a constant decides: no sample does"))
     else:
-        trace = one.values[0]
-        read = [
-            f"{name} = {format_computed(trace[one.channels.index(name)][found.sample], 7)}" for name in found.channels
+        read = dict.fromkeys([*map(channel_quantity, found.channels), quantity(found.atom)[0]])
+        values = [float(quantity_rows(one, each)[0][found.sample]) for each in read]
+        named = [
+            f"{quantity_name(each)} = {format_computed(value, 7)}" for each, value in zip(read, values, strict=True)
         ]
-        said = f"the way down to what decides: {', '.join(read)} at {when(found.sample)}"
+        said = f"the way down to what decides: {', '.join(named)} at {when(found.sample)}"
         rows.append((Line2D([], [], **DOT | PATH), wrap_text(said, LINE)))
+        windows = function_windows(found.atom, found.sample, one)
+        rows += [(Patch(**READ), wrap_text(str(window), LINE)) for window in windows]
     if has_window:
         rows.append((Line2D([], [], **LOOK), "the samples that the operator above looks at, on that way"))
     rows.append((Patch(color=GOOD, alpha=FILL, linewidth=0), "robustness above 0: this part of the rule holds"))
     rows.append((Patch(color=BAD, alpha=FILL, linewidth=0), "robustness below 0: it does not hold"))
     if endless:
         hatched = Patch(facecolor="none", edgecolor=QUIET, hatch=HATCH, linewidth=0)
-        rows.append((hatched, "infinite: the window has no sample"))
+        why = ", or a function is infinite" if any(isinstance(node, Atom) and node.calls for node in walk(rule)) else ""
+        rows.append((hatched, f"infinite: the window has no sample{why}"))
     return rows

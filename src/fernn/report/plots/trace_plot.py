@@ -12,12 +12,14 @@ from ...data import Dataset
 from ...data.arrays import Bools, Floats, Ints
 from ...errors import UnsupportedError
 from ...formula import Atom, Formula, walk
+from ...formula.expressions import Weights
 from ...formula.measures import channels as channels_of
 from ...formula.printer import format_number
 from ...learners.base import is_real, losses
 from ...semantics import satisfied
 from ..downsample import decimate, envelope, quantiles, spread_out
-from ..reach import Mark, TimeAxis, axis_for, marks, sums
+from ..quantities import channel_quantity, expressions, finite_rows, is_channel, quantity_name, quantity_rows
+from ..reach import Mark, TimeAxis, axis_for, marks
 from ..witness_matrix import find_witnesses
 from .plot_inputs import Rules, rules_in
 from .style import (
@@ -180,19 +182,21 @@ class PlottedRule:
 
 
 class Dot(NamedTuple):
-    """A sample, and the channels that it is read in."""
+    """A sample, and what is read there: channels, and the expression that is compared."""
 
-    channels: tuple[str, ...]
+    read: tuple[Weights, ...]
     sample: int
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Where one channel is drawn, each trace with `2 * bins` points; `dots` are the deciding samples, by case."""
+    """Where one channel or expression is drawn, each trace with `2 * bins` points; `dots` are the deciding samples, by
+    case."""
 
     axes: Axes
-    data: Dataset
-    channel: str
+    rows: Sequence[Floats]
+    """Its values, one row a case."""
+    compared: Weights
     clock: TimeAxis
     bins: int
     dots: Mapping[int, Dot]
@@ -203,7 +207,7 @@ class Panel:
         low, high = min(seen), max(seen)
         far = []
         for rule in rules:
-            for mark in marks(rule.formula, self.channel, self.clock):
+            for mark in marks(rule.formula, self.compared, self.clock):
                 if in_sight(mark.level, low, high):
                     draw_thresholds(self.axes, mark, self.clock, rule.look)
                 else:
@@ -216,25 +220,22 @@ class Panel:
         for place, case in enumerate(group.thin.tolist()):
             colour = group.colour_of(place)
             alpha = 0.6 if group.colours else 0.35
-            seen += self._line(self._row(case), color=colour, linewidth=0.6, alpha=alpha, markersize=9, zorder=2)
+            seen += self._line(self.rows[case], color=colour, linewidth=0.6, alpha=alpha, markersize=9, zorder=2)
             if case not in group.lifted:
                 self._dot(case, color=colour, alpha=0.8, **DOT)
         for case in group.lifted.tolist():
             look: dict[str, Any] = {"color": group.dark, "linewidth": 1.0, "path_effects": halo(2.0, 0.6)}
-            seen += self._line(self._row(case), markersize=9, zorder=5, **look)
+            seen += self._line(self.rows[case], markersize=9, zorder=5, **look)
             self._dot(case, color=group.dark, **LIFTED_DOT)
-        low, middle, high = quantiles([self._row(case) for case in group.cases.tolist()], BAND, self.clock.from_end)
+        low, middle, high = quantiles([self.rows[case] for case in group.cases.tolist()], BAND, self.clock.from_end)
         seen += self._band(low, high, group.colour)
         self._line(middle, color=group.colour, linewidth=2.4, markersize=16, zorder=4)
         return seen
 
-    def _row(self, case: int) -> Floats:
-        return np.asarray(self.data.values[case][self.data.channels.index(self.channel)])
-
     def _dot(self, case: int, **look: Any) -> None:
         found = self.dots.get(case)
-        if found is not None and self.channel in found.channels:
-            row = self._row(case)
+        if found is not None and self.compared in found.read:
+            row = self.rows[case]
             self.axes.plot(self._places(np.array([found.sample]), len(row)), row[[found.sample]], **look)
 
     def _line(self, values: Floats, **look: Any) -> list[float]:
@@ -261,7 +262,7 @@ def _legend_rows(
     data: Dataset,
     shown: Sequence[TraceGroup],
     rules: Sequence[PlottedRule],
-    channels: Sequence[str],
+    quantities: Sequence[Weights],
     far: Sequence[tuple[PlottedRule, Mark]],
     has_dots: bool,
 ) -> list[tuple[Any, str]]:
@@ -284,10 +285,9 @@ def _legend_rows(
             rows.append((Line2D([], [], color=part.dark, **dot), wrap_text(label, LINE)))
     for rule in rules:
         remarks = [_verdict(data, rule)]
-        remarks += [f"{text} is not drawn" for text in sums(rule.formula)]
         remarks += [f"{format_number(mark.level)} is out of sight" for whose, mark in far if whose is rule]
-        unseen = [channel for channel in channels_of(rule.formula) if channel not in channels]
-        remarks += [f"{channel} is not shown" for channel in unseen]
+        unseen = [each for each in _quantities(rule.formula) if each not in quantities]
+        remarks += [f"{quantity_name(each)} is not shown" for each in unseen]
         label = f"{rule.name}: {rule.text}  ({'; '.join(remarks)})"
         rows.append((Line2D([], [], linewidth=1.9, **rule.look), wrap_text(label, LINE)))
     if has_dots:
@@ -314,6 +314,7 @@ def _verdict(data: Dataset, rule: PlottedRule) -> str:
 
 
 BINS = 360  # in a panel of full width
+TITLE = 100  # characters of the name of a panel of full width
 
 
 def against(
@@ -327,7 +328,8 @@ def against(
     """The traces, by class, and each formula's thresholds over the samples that it looks at.
 
     `formulas` is one formula, several by name, or a result (a front, a fit, a run, an outcome), of which the picked
-    rule is taken. Thin lines are at most `most` traces, as many of each class, taken evenly; thick ones the medians of
+    rule is taken. An expression that a formula compares, `diff(v, 0.5 s)`, has a panel of its own below the channels.
+    Thin lines are at most `most` traces, as many of each class, taken evenly; thick ones the medians of
     the classes, in a band from 5% to 95%; dark ones some that the first formula misjudges. A dot on a trace is the
     sample that decides what the first formula says of it. Ticks on a threshold point to the side that counts against
     its formula. `channels` are the panels; by default those that some formula reads.
@@ -338,7 +340,8 @@ def against(
     if most < 2:
         raise UnsupportedError(f"most is how many traces are drawn, 2 or more; got {most}")
     rules = [_rule(i, name, formula, data) for i, (name, formula) in enumerate(rules_in(formulas).items())]
-    shown = data.subset([0]).select(_read(data, rules) if channels is None else channels).channels
+    named = data.subset([0]).select(_read(data, rules) if channels is None else channels).channels
+    shown = [*map(channel_quantity, named), *(expressions(rule.formula for rule in rules) if channels is None else ())]
     time = axis_for(data, [rule.formula for rule in rules])
     columns = 1 if len(shown) < 4 else 2 if len(shown) < 9 else 3
     rows = -(-len(shown) // columns)
@@ -348,10 +351,13 @@ def against(
     drawn = np.unique(np.concatenate([cases for part in parts for cases in (part.thin, part.lifted)]))
     dots = _dots(rules[0].formula, data, drawn) if rules and deciding else {}
     far: list[tuple[PlottedRule, Mark]] = []
-    for i, (axes, channel) in enumerate(zip(grid, shown, strict=False)):
-        tidy(axes, time.label if i // columns == rows - 1 else "", channel)
+    endless: list[str] = []
+    for i, (axes, compared) in enumerate(zip(grid, shown, strict=False)):
+        name_axes(axes, compared, time.label if i // columns == rows - 1 else "", TITLE // columns)
         axes.tick_params(labelbottom=i + columns >= len(shown))
-        far += Panel(axes, data, channel, time, BINS // columns, dots).draw(parts, rules)
+        values, infinite = finite_rows(quantity_rows(data, compared))
+        endless += [quantity_name(compared)] * any(infinite)
+        far += Panel(axes, values, compared, time, BINS // columns, dots).draw(parts, rules)
     for axes in grid[len(shown) :]:
         axes.set_axis_off()
     side = 0.025 * (time.end - time.start) or 0.5
@@ -360,7 +366,24 @@ def against(
         whole_numbers(grid[0])
     if is_real(data):
         _scale(made, grid, data)
-    return finish(made, _legend_rows(data, parts, rules, shown, far, bool(dots)))
+    rows_of_legend = _legend_rows(data, parts, rules, shown, far, bool(dots))
+    return finish(made, rows_of_legend + [_endless_row(name) for name in endless])
+
+
+def _endless_row(name: str) -> tuple[Any, str]:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none"), wrap_text(f"{name}: what is infinite is drawn at the edge", LINE)
+
+
+def name_axes(axes: Axes, compared: Weights, xlabel: str = "", width: int = TITLE) -> None:
+    """A channel stands at the side, an expression, which may be long, above."""
+    if is_channel(compared):
+        tidy(axes, xlabel, quantity_name(compared))
+    else:
+        tidy(axes, xlabel)
+        name = wrap_text(quantity_name(compared), width)
+        axes.set_title(name, loc="left", fontsize=SMALL, pad=2.5, parse_math=False, linespacing=1.05)
 
 
 def _rule(place: int, name: str, formula: Formula, data: Dataset) -> PlottedRule:
@@ -375,7 +398,13 @@ def _dots(formula: Formula, data: Dataset, cases: Ints) -> dict[int, Dot]:
     """Of these cases the deciding sample and the channels that it is read in; none where nothing decides."""
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     found = zip(cases.tolist(), *(each.tolist() for each in find_witnesses(formula, data.subset(cases))), strict=True)
-    return {case: Dot(atoms[atom].channels, sample) for case, atom, sample in found if atom >= 0}
+    read = [tuple(_quantities(atom)) for atom in atoms]
+    return {case: Dot(read[atom], sample) for case, atom, sample in found if atom >= 0}
+
+
+def _quantities(formula: Formula) -> list[Weights]:
+    """The channels that it reads, and the expressions that it compares."""
+    return [*map(channel_quantity, channels_of(formula)), *expressions([formula])]
 
 
 def _read(data: Dataset, rules: Sequence[PlottedRule]) -> list[str]:

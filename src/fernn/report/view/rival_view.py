@@ -128,14 +128,14 @@ def question_to_json(question: Query, data: Dataset) -> dict[str, Any]:
     return {
         "origin": question.origin, "changed": len(question.changed), "samples": int(question.trace.shape[1]),
         "good": len(question.good), "bad": len(question.bad), "formulas": [str(each) for each in sides],
-        "lanes": synthetic_lanes(sides, question.trace, data.channels, f"made from {question.origin}"),
+        "lanes": synthetic_lanes(sides, question.trace, data.channels, f"made from {question.origin}", data),
         "classes": list(data.classes),
     }  # fmt: skip
 
 
 def synthetic_lanes(
-    formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str
+    formulas: tuple[Formula, ...], trace: Floats, channels: tuple[str, ...], name: str, like: Dataset
 ) -> list[dict[str, Any]]:
-    """One trace that nobody recorded, as each of these formulas sees it."""
-    alone = Dataset(trace[None], None, (), channels, cases=(name,))
+    """One trace that nobody recorded, as each of these formulas sees it; samples are as far apart as in `like`."""
+    alone = Dataset(trace[None], None, (), channels, like.dt, like.time_unit, (name,))
     return [lanes(formula, alone, 0) for formula in formulas]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,29 @@ from ...data.arrays import Bools, Floats, Ints
 from ...evaluation.vacuity import ThresholdVerdicts, atom_range, bracket, last_equal_threshold, select_traces
 from ...formula import Atom, Formula, channels, direction, length, parse, thresholds, to_sentence, walk, with_thresholds
 from ...formula.export import to_latex
+from ...formula.expressions import Weights
+from ...formula.measures import quantity
 from ...formula.nodes import children
-from ...semantics import deciding, robustness, satisfied, signals
+from ...formula.printer import format_sum
+from ...semantics import Witness, deciding, robustness, satisfied, signals
+from ...semantics.function_windows import channel_reach, channel_spans, function_windows
 from ...semantics.packed_traces import time_step
+from ...semantics.robustness import quantity_values
 from ...semantics.running_metrics import score_verdicts
 from ..downsample import decimate
-from ..reach import axis_for, merge_ranges, reach, sums
+from ..quantities import (
+    channel_quantity,
+    expression_traces,
+    expressions,
+    finite_rows,
+    is_channel,
+    quantity_name,
+    quantity_rows,
+)
+from ..reach import axis_for, marks, merge_ranges, reach, time_axis
 from ..witness_matrix import find_witnesses
 from .encoding import bits, collect_warnings, round_all, round_digits
+from .trace_view import expression_ranges
 
 PARTS = ("train", "test", "all")
 
@@ -31,8 +47,9 @@ def reading(formula: Formula | str, data: Dataset, test: Bools | None = None) ->
         values = np.asarray(robustness(formula, data))
         holds = np.asarray(satisfied(formula, data))
         atom, sample = find_witnesses(formula, data)
+        shown = _Quantities(formula, data)
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
-    places = np.array([_channel(each, data) for each in atoms] + [-1])  # the last one for an atom of -1
+    places = np.array([shown.place(each) for each in atoms] + [-1])  # the last one for an atom of -1
     return {
         "formula": str(formula),
         "sentence": to_sentence(formula, data.dt, data.time_unit),
@@ -46,18 +63,51 @@ def reading(formula: Formula | str, data: Dataset, test: Bools | None = None) ->
         "atoms": [str(each) for each in atoms],
         "deciding": {
             "atom": atom.tolist(), "channel": places[atom].tolist(), "sample": sample.tolist(),
-            "value": _values(data, places[atom].tolist(), sample.tolist()),
+            "value": shown.values(places[atom].tolist(), sample.tolist()),
         },
-        "thresholds": [_threshold(each, data) for each in atoms],
-        "marks": _marks(formula, data),
-        "notes": [*(f"{each} has no line of its own" for each in sums(formula)), *told],
+        "expressions": [] if shown.computed is None else expression_ranges(shown.computed),
+        "read": [data.channels.index(name) for name in channels(formula)],
+        "windows": [_window(each, data) for each in atoms],
+        "thresholds": [
+            {"value": each.threshold, "text": str(each), "channel": shown.place(each), "weight": quantity(each)[1]}
+            for each in atoms
+        ],
+        "marks": _marks(formula, data, shown),
+        "notes": told,
     }  # fmt: skip
 
 
-def _values(data: Dataset, channels: list[int], samples: list[int]) -> list[float | None]:
-    """What was recorded at the deciding samples; a page has not all samples of a long trace."""
-    found = zip(data.values, channels, samples, strict=True)
-    return [round_digits(float(v[channel, at]), 6) if channel >= 0 and at >= 0 else None for v, channel, at in found]
+class _Quantities:
+    """What the atoms compare, by number: the channels of the data, then the expressions of the rule."""
+
+    def __init__(self, formula: Formula, data: Dataset) -> None:
+        self.data, self.compared = data, expressions([formula])
+        self.computed = expression_traces(data, self.compared) if self.compared else None
+
+    def place(self, atom: Atom) -> int:
+        compared, _ = quantity(atom)
+        if is_channel(compared):
+            return self.data.channels.index(quantity_name(compared))
+        return self.data.n_channels + self.compared.index(compared)
+
+    def values(self, places: list[int], samples: list[int]) -> list[float | None]:
+        """What was read at the deciding samples; a page has not all samples of a long trace."""
+        found = zip(range(len(self.data)), places, samples, strict=True)
+        return [round_digits(self._row(case, place)[at], 6) if place >= 0 else None for case, place, at in found]
+
+    def _row(self, case: int, place: int) -> Floats:
+        width = self.data.n_channels
+        if self.computed is None or place < width:
+            return np.asarray(self.data.values[case][place])
+        return np.asarray(self.computed.data.values[case][place - width])
+
+
+def _window(atom: Atom, data: Dataset) -> dict[int, list[int | None]]:
+    """By channel, from how many samples before the deciding one to how many it is read; None: from the start."""
+    found = channel_reach(atom, time_step(data.dt, data.time_unit)).items()
+    return {
+        data.channels.index(name): [None if isinf(far) else int(far), near] for name, (far, near) in found if far > near
+    }
 
 
 def scores(holds: Bools, data: Dataset, test: Bools | None) -> dict[str, Any] | None:
@@ -92,18 +142,7 @@ def _parts(count: int, test: Bools | None) -> dict[str, Bools | None]:
     return {"train": ~test if not test.all() else None, "test": test if test.any() else None, "all": every}
 
 
-def _channel(atom: Atom, data: Dataset) -> int:
-    return data.channels.index(atom.channels[0]) if atom.is_single_channel else -1
-
-
-def _threshold(atom: Atom, data: Dataset) -> dict[str, Any]:
-    place = _channel(atom, data)
-    weight = atom.weights[0][1] if place >= 0 else 1.0
-    told = {"value": atom.threshold, "text": str(atom), "channel": place if place >= 0 else None, "weight": weight}
-    return told
-
-
-def _marks(formula: Formula, data: Dataset) -> list[dict[str, Any]]:
+def _marks(formula: Formula, data: Dataset, shown: _Quantities) -> list[dict[str, Any]]:
     """The lines of thresholds, over the samples that are looked at in the longest trace.
 
     Traces of unequal length share the end that the formula looks from, so a shorter one has no samples of its own.
@@ -112,14 +151,13 @@ def _marks(formula: Formula, data: Dataset) -> list[dict[str, Any]]:
     numbered = with_thresholds(formula, [float(k) for k in range(len(thresholds(formula)))])
     samples = axis_for(data, [formula]).samples
     for atom, first, last in reach(numbered, samples):
-        if atom.is_single_channel:
-            above = atom.is_upper_bound == (atom.weights[0][1] > 0)
-            found.setdefault((int(atom.threshold), above), []).append((first, last))
+        above = atom.is_upper_bound == (quantity(atom)[1] > 0)
+        found.setdefault((int(atom.threshold), above), []).append((first, last))
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     return [
         {
-            "channel": _channel(atoms[k], data),
-            "level": atoms[k].threshold / atoms[k].weights[0][1],
+            "channel": shown.place(atoms[k]),
+            "level": atoms[k].threshold / quantity(atoms[k])[1],
             "above_is_bad": above,
             "runs": [list(run) for run in merge_ranges(runs)],
             "threshold": k,
@@ -142,19 +180,38 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
         values = {part: np.asarray(row[0]) for part, row in signals(formula, one, data.channels, step=step).items()}
         holds = {part: np.asarray(satisfied(part, one, data.channels, at="all", step=step)[0]) for part in values}
         decided = deciding(formula, one, data.channels, step=step)[0]
+        alone = data.subset([case])
+        compared = [*map(channel_quantity, channels(formula)), *expressions([formula])]
+        raw = {each: quantity_rows(alone, each) for each in compared}
+        lines = {each: marks(formula, each, time_axis(alone, False)) for each in compared}
+        read = {each: finite_rows(raw[each], [mark.level for mark in lines[each]])[0][0] for each in compared}
+        windows = () if decided is None else function_windows(decided.atom, decided.sample, alone)
     samples = trace.shape[1]
     judged = samples - 1 if direction(formula) == "past" else 0
-    read = {name: trace[data.channels.index(name)] for name in channels(formula)}
     also = [judged]
     if decided is not None:  # with its neighbours, so that a single sample is not drawn as a slope
-        also += [at for at in range(decided.sample - 1, decided.sample + 2) if 0 <= at < samples]
+        ends = [end for window in windows for end in (*window.at, *window.reads)]
+        also += [at for at in (*range(decided.sample - 1, decided.sample + 2), *ends) if 0 <= at < samples]
     at = _at([*read.values(), *values.values()], list(holds.values()), also)
     return {
         "case": data.cases[case],
         "index": case % len(data),
         "length": samples,
         "at": at.tolist(),
-        "channels": [{"name": name, "values": round_all(row[at], 5)} for name, row in read.items()],
+        "channels": [
+            {
+                "name": quantity_name(each),
+                "values": round_all(row[at], 5),
+                "endless": bits(np.isinf(raw[each][0][at])) if np.isinf(raw[each][0]).any() else None,
+                "marks": [
+                    {"level": mark.level, "above_is_bad": mark.above_is_bad, "runs": [list(run) for run in mark.runs]}
+                    for mark in lines[each]
+                ],
+                "decides": decided is not None and quantity(decided.atom)[0] == each,
+                "reads": None if decided is None else _span(decided, each, data),
+            }
+            for each, row in read.items()
+        ],
         "rows": [
             {"text": str(part), "depth": depth, "values": round_all(values[part][at]), "holds": bits(holds[part][at])}
             for part, depth in _down(formula, 0)
@@ -166,10 +223,19 @@ def lanes(formula: Formula | str, data: Dataset, case: int) -> dict[str, Any]:
         },
         "deciding": decided and {
             "sample": decided.sample,
-            "channel": _channel(decided.atom, data),
             "atom": str(decided.atom),
+            "value": round_digits(float(quantity_values(decided.atom.weights, alone)[0][decided.sample]), 6),
+            "what": format_sum(decided.atom.weights),
+            "windows": list(map(str, windows)),
         },
     }  # fmt: skip
+
+
+def _span(decided: Witness, compared: Weights, data: Dataset) -> list[int] | None:
+    """The samples of a channel that the functions of the deciding atom read; None where that is one sample, or none."""
+    found = channel_spans(decided.atom, decided.sample, time_step(data.dt, data.time_unit))
+    first, last = found.get(quantity_name(compared), (0, 0)) if is_channel(compared) else (0, 0)
+    return [first, last] if first < last else None
 
 
 def _down(formula: Formula, depth: int) -> Iterator[tuple[Formula, int]]:
@@ -205,7 +271,7 @@ def sensitivity(
         return []
     atoms = [node for node in walk(formula) if isinstance(node, Atom)]
     with collect_warnings():
-        return [_one(formula, k, atom, data, test, points) for k, atom in enumerate(atoms)]
+        return [_one(formula, k, atom, data, test, points) for k, atom in enumerate(atoms) if atom.predicate is None]
 
 
 def _one(formula: Formula, k: int, atom: Atom, data: Dataset, test: Bools | None, points: int) -> dict[str, Any]:

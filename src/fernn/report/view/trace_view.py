@@ -15,7 +15,9 @@ import numpy as np
 
 from ...data import Dataset
 from ...data.arrays import Bools, Floats, Ints
+from ...formula.expressions import Weights
 from ..downsample import quantiles, spread_out
+from ..quantities import ExpressionTraces, expression_traces
 from ..reach import time_axis
 from .encoding import bits, round_all, round_digits
 
@@ -41,7 +43,7 @@ def traces(
     The cases in `first` are drawn before all others; only those in `among` are, where they are given.
     """
     clock = time_axis(data, from_end)
-    ends = [_ends(low, high) for low, high in data.ranges.values()]
+    ends = [drawn_range(low, high) for low, high in data.ranges.values()]
     has_classes = len(data.classes) == 2
     bins = _bins(data.lengths, data.n_channels, budget)
     among = np.arange(len(data)) if among is None else np.unique(among)
@@ -73,20 +75,51 @@ def traces(
 def part(data: Dataset, first: int, last: int, from_end: bool = False, budget: int = BUDGET) -> dict[str, Any]:
     """More of the samples from `first` to `last` of the longest trace, for the cases that `traces` draws.
 
-    One sample more on either side, so that lines lead out of the picture. `starts` says where each case begins.
+    `starts` says where each case begins.
     """
+    ends = [drawn_range(low, high) for low, high in data.ranges.values()]
+    return _cut(data, _usually_drawn(data, budget), (first, last), from_end, ends, budget)
+
+
+def expression_points(
+    compared: Sequence[Weights],
+    data: Dataset,
+    from_end: bool = False,
+    span: tuple[int, int] | None = None,
+    drawn: Sequence[int] | None = None,
+    budget: int = BUDGET,
+) -> dict[str, Any]:
+    """Expressions as `traces` has channels, for the cases that it draws, or for these; of a `span` as `part` does."""
+    found = expression_traces(data, compared)
+    told = expression_ranges(found)
+    cases = _usually_drawn(data, BUDGET) if drawn is None else np.asarray(drawn, np.int64)
+    whole = span or (0, int(data.lengths.max()) - 1)
+    return {
+        "channels": told,
+        **_cut(found.data, cases, whole, from_end, [(each["low"], each["high"]) for each in told], budget),
+        "bands": [] if span else [bands(found.data, k, from_end) for k in range(len(compared))],
+    }
+
+
+def _usually_drawn(data: Dataset, budget: int) -> Ints:
+    """The cases that `traces` draws where none go first."""
+    bins = _bins(data.lengths, data.n_channels, budget)
+    return _select_drawn(data, bins, budget, np.empty(0, np.int64), np.arange(len(data)))
+
+
+def _cut(
+    data: Dataset, cases: Ints, span: tuple[int, int], from_end: bool, ends: list[tuple[float, float]], budget: int
+) -> dict[str, Any]:
+    """What lies between two samples of the longest trace, one more on either side so that lines lead out of it."""
     clock = time_axis(data, from_end)
-    first, last = max(0, first), min(clock.samples - 1, last)
-    drawn = _select_drawn(
-        data, _bins(data.lengths, data.n_channels, budget), budget, np.empty(0, np.int64), np.arange(len(data))
-    )
-    cases, starts, rows = [], [], []
-    for case in drawn.tolist():
+    first, last = max(0, span[0]), min(clock.samples - 1, span[1])
+    drawn, starts, rows = [], [], []
+    for case in cases.tolist():
         trace = data.values[case]
         shift = clock.shift(trace.shape[1])
         start, stop = max(0, first - shift - 1), min(trace.shape[1], last - shift + 2)
         if start < stop:
-            cases.append(case)
+            drawn.append(case)
             starts.append(start)
             rows.append(trace[:, start:stop])
     lengths = np.array([row.shape[1] for row in rows], dtype=np.int64)
@@ -94,14 +127,21 @@ def part(data: Dataset, first: int, last: int, from_end: bool = False, budget: i
     return {
         "first": first,
         "last": last,
-        "drawn": cases,
+        "drawn": drawn,
         "starts": starts,
         "lengths": lengths.tolist(),
-        **_encode_points(rows, [_ends(low, high) for low, high in data.ranges.values()], bins),
+        **_encode_points(rows, ends, bins),
     }
 
 
-def _ends(low: float, high: float) -> tuple[float, float]:
+def expression_ranges(found: ExpressionTraces) -> list[dict[str, Any]]:
+    """By name the range that each is drawn in, and whether its ends stand for infinity."""
+    ends = [drawn_range(low, high) for low, high in found.data.ranges.values()]
+    told = zip(found.names, ends, found.endless, strict=True)
+    return [{"name": name, "low": a, "high": b, "endless": list(endless)} for name, (a, b), endless in told]
+
+
+def drawn_range(low: float, high: float) -> tuple[float, float]:
     """A range to draw in, also of a channel that never moves."""
     if low < high:
         return low, high

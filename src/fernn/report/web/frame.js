@@ -6,7 +6,8 @@
   Fernn.grid = function (pen, place) {
     const { scene, x, y, left, right, top, bottom, isLast } = place;
     const { colours, traces } = scene;
-    const { name } = traces.channels[place.channel];
+    const { name, low, high, endless = [] } = scene.points.channel(place.channel);
+    const near = (tick) => (endless[1] && y(tick) - y(high) < 14) || (endless[0] && y(low) - y(tick) < 14);
     pen.font = "11px system-ui, sans-serif";
     pen.lineWidth = 1;
     pen.textBaseline = "middle";
@@ -14,9 +15,12 @@
     for (const tick of Fernn.ticks(...place.range, (bottom - top) / 36)) {
       pen.strokeStyle = colours.grid;
       pen.fillStyle = colours.quiet;
+      if (near(tick)) continue;
       line(pen, left, Math.round(y(tick)) + 0.5, right, Math.round(y(tick)) + 0.5);
       pen.fillText(Fernn.plain(tick), left - 7, y(tick));
     }
+    if (endless[1]) pen.fillText("∞", left - 7, y(high)); // a function may be infinite, and lies at the edge then
+    if (endless[0]) pen.fillText("−∞", left - 7, y(low));
     pen.textAlign = "left";
     pen.fillStyle = colours.ink;
     pen.fillText(name, left, 8, right - left);
@@ -35,7 +39,7 @@
   Fernn.medians = function (pen, place) {
     const { scene, x, y } = place;
     const { colours } = scene;
-    const bands = scene.traces.bands[place.channel] || {};
+    const bands = scene.points.bands(place.channel);
     const isPart = scene.traces.drawn.length < scene.traces.cases.length;
     const tones = { good: colours.good, bad: colours.bad, all: colours.quiet };
     for (const [which, band] of Object.entries(bands)) {

@@ -1,4 +1,5 @@
-// One trace: its channels, and how far every sub-formula holds or fails at each sample.
+// One trace: its channels and the expressions that the rule compares, with their thresholds, and how far every sub-formula holds
+// or fails at each sample.
 (function (Fernn) {
   "use strict";
 
@@ -22,7 +23,7 @@
       }
       let top = 0;
       for (const channel of lanes.channels) {
-        parts.push(label(channel.name, 0, top), signal(lanes, channel.values, x, top + LABEL));
+        parts.push(label(channel.name, 0, top), signal(lanes, channel, x, top + LABEL));
         top += LABEL + ROW + GAP;
       }
       for (const row of lanes.rows) {
@@ -40,7 +41,7 @@
       cursor.setAttribute("x1", x(lanes.at[k]));
       cursor.setAttribute("x2", x(lanes.at[k]));
       readout.textContent = [`at ${Fernn.moment(time(lanes.at[k]), clock)}`,
-        ...lanes.channels.map((channel) => `${channel.name} = ${Fernn.short(channel.values[k])}`),
+        ...lanes.channels.map((channel) => `${channel.name} = ${said(channel, k)}`),
         ...lanes.rows.map((row) => `${row.text}: ${row.values[k] === null ? (row.holds[k] === "1" ? "holds" : "fails") : Fernn.short(row.values[k])}`),
       ].join(" · ");
     });
@@ -54,19 +55,48 @@
     const { holds, robustness } = lanes.verdict;
     const by = robustness === null ? "" : `, robustness ${Fernn.short(robustness)}`;
     const at = (sample) => (clock ? Fernn.moment((sample + (clock.from_end ? 1 - lanes.length : 0)) * clock.step, clock) : `sample ${sample}`);
-    const why = lanes.deciding ? `; decided by ${lanes.deciding.atom} at ${at(lanes.deciding.sample)}` : "";
+    const { deciding } = lanes;
+    const value = deciding && deciding.value !== null ? `, where ${deciding.what} = ${Fernn.short(deciding.value)}` : "";
+    const why = deciding ? `; decided by ${deciding.atom} at ${at(deciding.sample)}${value}` : "";
+    const windows = deciding && deciding.windows.length ? `. ${deciding.windows.join(". ")}.` : "";
     return Fernn.el("p.f-note", null, Fernn.el("b", null, lanes.case), ": the rule ",
-      Fernn.el(holds ? "span.f-good" : "span.f-bad", null, holds ? "holds" : "fails"), `${by}${why}`);
+      Fernn.el(holds ? "span.f-good" : "span.f-bad", null, holds ? "holds" : "fails"), `${by}${why}${windows}`);
   }
+
+  const said = (channel, k) => {
+    if (!channel.endless || channel.endless[k] !== "1") return Fernn.short(channel.values[k]);
+    return channel.values[k] === Math.max(...channel.values) ? "∞" : "−∞";
+  };
 
   const label = (text, depth, top) => Fernn.svg("text.mono", { x: LEFT + 14 * depth, y: top + 13 }, text);
 
   const finite = (values) => values.filter((value) => value !== null);
 
-  function signal(lanes, values, x, top) {
-    const known = finite(values);
-    const y = Fernn.scale(Math.min(...known), Math.max(...known), top + ROW - 1, top + 1);
-    return Fernn.svg("path.line", { d: path(lanes.at, values, x, y) });
+  const FAR = 1; // ranges of the values beyond which a threshold would crush them, and is not drawn
+
+  // Its values, its thresholds with ticks to the side that counts against the rule, and what of it decides.
+  function signal(lanes, channel, x, top) {
+    const { values, marks } = channel;
+    const low = Math.min(...values), high = Math.max(...values), room = FAR * (high - low || Math.abs(high) || 1);
+    const seen = marks.filter((mark) => mark.level >= low - room && mark.level <= high + room), levels = seen.map((mark) => mark.level);
+    const y = Fernn.scale(Math.min(low, ...levels), Math.max(high, ...levels), top + ROW - 2, top + 2);
+    const parts = [];
+    if (channel.reads) {
+      const [from, to] = channel.reads.map((sample) => x(sample));
+      parts.push(Fernn.svg("rect.reads", { x: from - 1, y: top, width: to - from + 2, height: ROW }));
+    }
+    parts.push(Fernn.svg("path.line", { d: path(lanes.at, values, x, y) }));
+    for (const mark of seen) parts.push(...mark.runs.map(([first, last]) => Fernn.svg("path.threshold", { d: threshold(mark, x(first), x(last), y(mark.level)) }, Fernn.svg("title", null, `threshold ${Fernn.plain(mark.level)}`))));
+    const k = channel.decides ? lanes.at.indexOf(lanes.deciding.sample) : -1;
+    if (k >= 0) parts.push(Fernn.svg("circle.decided", { cx: x(lanes.at[k]), cy: y(values[k]), r: 4 }));
+    return parts;
+  }
+
+  function threshold(mark, from, to, at) {
+    const more = Math.max(0, 9 - (to - from)) / 2, side = mark.above_is_bad ? -4 : 4; // a single sample is seen too
+    let line = `M${(from - more).toFixed(1)},${at.toFixed(1)}L${(to + more).toFixed(1)},${at.toFixed(1)}`;
+    for (let tick = from - more + 2; tick < to + more; tick += 9) line += `M${tick.toFixed(1)},${at.toFixed(1)}l3,${side}`;
+    return line;
   }
 
   function path(at, values, x, y) {

@@ -1,4 +1,4 @@
-// One channel: its traces on a canvas. Thin traces are drawn once to a layer of their own; what the rule says of
+// One channel, or one expression of a rule: its traces on a canvas. Thin traces are drawn once to a layer of their own; what the rule says of
 // them is drawn over that layer, and what is pointed at on a second canvas, so that neither has to wait for them.
 (function (Fernn) {
   "use strict";
@@ -13,7 +13,7 @@
     const node = Fernn.el("div.f-panel", null, under, over);
     const layer = document.createElement("canvas"), spare = document.createElement("canvas");
     const bottom = isLast ? 36 : 6;
-    const { low, high } = scene.traces.channels[channel];
+    const { low, high, endless = [] } = scene.points.channel(channel);
     const pad = 0.06 * (high - low);
     let width = 0, drawnSpan = null;
     let x = null;
@@ -30,7 +30,9 @@
       }
     }
 
-    const inside = (py) => Math.max(TOP, Math.min(height - bottom, py));
+    // No threshold lies beyond what is infinite.
+    const edges = [endless[1] ? y(high) + 6 : TOP, endless[0] ? y(low) - 6 : height - bottom];
+    const inside = (py) => Math.max(edges[0], Math.min(edges[1], py));
     const place = () => ({
       scene, channel, x, y, isLast, inside, left: LEFT, right: width - RIGHT, top: TOP, bottom: height - bottom, range: [low - pad, high + pad],
     });
@@ -129,6 +131,7 @@
       const here = place();
       Fernn.grid(pen, here);
       clipped(pen, () => {
+        Fernn.window(pen, here, scene.focus);
         const from = x(drawnSpan[0]), to = x(drawnSpan[1]);
         const scale = (to - from) / (width - LEFT - RIGHT);
         pen.drawImage(layer, from - LEFT * scale, 0, width * scale, height);

@@ -96,9 +96,9 @@
     const under = Math.max(0, points.before(index, panel.channel, sample));
     const k = under < each.n - 1 && each.sample(under + 1) - sample < sample - each.sample(under) ? under + 1 : under;
     if (each.n) {
-      const value = Fernn.short(points.level(panel.channel, each.values[k]));
+      const value = points.said(panel.channel, each.values[k]);
       const time = Fernn.moment(points.time(index, each.sample(k)), traces.clock);
-      lines.push(Fernn.el("span", null, `${traces.channels[panel.channel].name} = ${value} at ${time}`));
+      lines.push(Fernn.el("span", null, `${points.channel(panel.channel).name} = ${value} at ${time}`));
     }
     tip.replaceChildren(...lines);
     const left = event.clientX - box.left, top = event.clientY - box.top;

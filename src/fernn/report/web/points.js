@@ -1,5 +1,6 @@
 // The points of a traces payload: where each drawn case lies in it, and which times and values they are. Of a long trace there
-// are the least and the greatest value of each bin, at the samples where they are; `refine` adds a part with more of them.
+// are the least and the greatest value of each bin, at the samples where they are; `refine` adds a part with more of them. Channels
+// have the numbers that they have in the payload; behind them come the expressions of a rule, which `attach` brings.
 (function (Fernn) {
   "use strict";
 
@@ -12,8 +13,12 @@
     const zero = fromEnd ? 1 - samples : 0; // of the longest one
     const whole = unpacked(traces, traces.channels.length, traces.drawn.map((index) => [index, 0, length(index)]));
     let part = null, now = whole;
+    let added = { sheet: null, channels: [], slots: [], whole: null, part: null, now: null };
 
-    const series = (index, channel) => now.cases.get(index)?.[channel] || NONE;
+    const known = traces.channels.length;
+    const series = (index, channel) => (channel < known ? now.cases.get(index)?.[channel] : added.now?.cases.get(index)?.[added.slots[channel - known]]) || NONE;
+    const channel = (k) => (k < known ? traces.channels[k] : added.channels[k - known]);
+    const cut = (given) => ({ ...unpacked(given, given.width, given.drawn.map((index, i) => [index, given.starts[i], given.lengths[i]])), first: given.first, last: given.last });
 
     return {
       length,
@@ -29,9 +34,29 @@
       // The points of a case that there are for this view: n of them, values from 0 for the lowest of the channel to 65535,
       // and sample(k), which of the case each is.
       series,
-      level: (channel, packed) => {
-        const { low, high } = traces.channels[channel];
+      // Name, least and greatest value of a channel or an expression; `endless`: these stand for what is infinite.
+      channel,
+      // Where most traces lie.
+      bands: (k) => (k < known ? traces.bands[k] : added.sheet.bands[added.slots[k - known]]) || {},
+      level: (k, packed) => {
+        const { low, high } = channel(k);
         return low + (packed / 65535) * (high - low);
+      },
+      // As `level`, in words.
+      said: (k, packed) => {
+        const { low, high, endless = [] } = channel(k);
+        if ((packed === 65535 && endless[1]) || (packed === 0 && endless[0])) return packed ? "∞" : "−∞";
+        return Fernn.short(low + (packed / 65535) * (high - low));
+      },
+      // Takes the expressions of a rule from the sheet that has them; gives the numbers of those that it has.
+      attach: (channels, sheet) => {
+        if (sheet !== added.sheet || channels.some((each, k) => each.name !== added.channels[k]?.name) || channels.length !== added.channels.length) {
+          const slots = channels.map((each) => (sheet ? sheet.channels.findIndex((one) => one.name === each.name) : -1));
+          const drawn = sheet && cut({ ...sheet, width: sheet.channels.length });
+          added = { sheet, channels, slots, whole: drawn, part: null, now: drawn };
+          part = null;
+        }
+        return added.slots.flatMap((slot, k) => (slot < 0 ? [] : [known + k]));
       },
       // The last point at or before a sample, -1 where there is none.
       before: (index, channel, sample) => before(series(index, channel), sample),
@@ -43,9 +68,15 @@
         if (last < each.n - 1) last++;
         return [first, last];
       },
-      refine: (given) => (part = { ...unpacked(given, traces.channels.length, given.drawn.map((index, i) => [index, given.starts[i], given.lengths[i]])), first: given.first, last: given.last }),
+      refine: (given) => {
+        part = cut({ ...given, width: known });
+        added.part = given.sheet && added.sheet ? cut({ ...given.sheet, width: added.sheet.channels.length }) : null;
+      },
       // Takes the finer part for a span that lies in it.
-      look: (span) => (now = part && isWithin(part, span) ? part : whole),
+      look: (span) => {
+        now = part && isWithin(part, span) ? part : whole;
+        added.now = added.part && isWithin(added.part, span) ? added.part : added.whole;
+      },
       // Whether there is more to be had of a span: samples are left out, and it is not the part that was asked for.
       wants: (span) => {
         const best = part && isWithin(part, span) ? part : whole;

@@ -48,7 +48,8 @@
     follow.push(() => {
       now = report.seen(facts, state);
       if (!view || facts.views) view = Fernn.traces(pictures, now.traces, { onCase: (index) => chooseTrace(index) });
-      view.show(facts.rules[state.rule] || null);
+      const rule = facts.rules[state.rule];
+      view.show(rule ? { ...rule, sheet: facts.expressions } : null);
       const isKnown = facts.lanes[state.rule].some((each) => each.index === state.trace);
       chooseTrace(isKnown ? state.trace : report.most(now, state.rule));
       view.focus(state.trace);

@@ -1,4 +1,4 @@
-// Traces by class, one panel a channel, and what a rule says of them.
+// Traces by class, one panel a channel and one for each expression that a rule compares, and what the rule says of them.
 (function (Fernn) {
   "use strict";
 
@@ -23,7 +23,7 @@
     };
     if (points.end <= points.start) scene.span = [points.start - 0.5, points.end + 0.5];
     const whole = scene.span.slice();
-    let panels = [], grips = [], shown = [], width = 0, asked = 0, isSharp = false, later = 0;
+    let panels = [], grips = [], shown = [], compared = [], width = 0, asked = 0, isSharp = false, later = 0;
     const stack = Fernn.el("div");
     const bar = Fernn.filterBar(traces, (filter) => view.filter(filter));
     const tip = Fernn.el("div.f-tip", { hidden: true });
@@ -35,9 +35,10 @@
     scene.colours = colours(root);
 
     function build() {
-      const tall = shown.length > 2 ? 150 : shown.length > 1 ? 210 : 300;
-      panels = shown.map((channel, k) => {
-        const isLast = k === shown.length - 1;
+      const every = [...shown, ...compared];
+      const tall = every.length > 2 ? 150 : every.length > 1 ? 210 : 300;
+      panels = every.map((channel, k) => {
+        const isLast = k === every.length - 1;
         return Fernn.panel(scene, channel, tall + (isLast ? 30 : 0), isLast);
       });
       grips = panels.map((panel) => Fernn.grips(panel, options.onDrag && moved));
@@ -59,7 +60,7 @@
         if (isSharp) tell();
         panels.forEach((panel, k) => {
           panel.draw(isSharp);
-          panel.under.setAttribute("aria-label", `${traces.channels[panel.channel].name}: ${bar.told()}. ` +
+          panel.under.setAttribute("aria-label", `${points.channel(panel.channel).name}: ${bar.told()}. ` +
             "Arrow up and down choose a trace, plus and minus zoom, left and right move, Escape shows all.");
           grips[k].show(scene.marks(panel.channel));
         });
@@ -104,6 +105,7 @@
         traces.drawn.length < traces.cases.length && `${traces.drawn.length} of ${traces.cases.length} traces are drawn.`,
         unseen && `${Fernn.counted(unseen, "trace")} that the rule gets wrong ${unseen === 1 ? "is" : "are"} not among them.`,
         every > 1 && `Of every ${every} samples of a long trace the least and the greatest value are drawn${options.part ? "; zoom in to see all" : ""}.`,
+        ...((reading && reading.expressions) || []).filter((_, k) => !compared.includes(traces.channels.length + k)).map((each) => `${each.name} is not drawn.`),
         ...((reading && reading.notes) || []),
       ].filter(Boolean).join(" ");
     }
@@ -143,9 +145,14 @@
         scene.reading = reading;
         if (scene.pulled && scene.pulled.isOver) scene.pulled = null;
         bar.show(reading);
-        if (reading) choice.include(reading.marks.map((mark) => mark.channel));
+        if (reading) choice.include(reading.read);
+        const before = compared.map((k) => points.channel(k));
+        compared = points.attach(reading ? reading.expressions : [], (reading && reading.sheet) || null);
+        const isOther = compared.length !== before.length || compared.some((k, i) => points.channel(k) !== before[i]);
         tell();
-        redraw(scene.filter === "wrong");
+        if (isOther) build();
+        else redraw(scene.filter === "wrong");
+        if (isOther) finer();
       },
       filter(name) {
         scene.filter = name;
@@ -154,6 +161,7 @@
       },
       focus(index) {
         scene.focus = index;
+        if (scene.reading && scene.reading.windows.some((each) => Object.keys(each).length)) redraw(false); // the samples that its functions read
         panels.forEach((panel) => width && panel.drawOver());
       },
       zoom,

@@ -1,4 +1,5 @@
-// What a rule says, drawn on a panel: the samples that decide, and its thresholds over the samples that it looks at.
+// What a rule says, drawn on a panel: the samples that decide, those that functions read for it, and its thresholds over the
+// samples that it looks at.
 (function (Fernn) {
   "use strict";
 
@@ -57,6 +58,22 @@
       const more = Math.max(0, 9 - (to - from)) / 2; // a single sample is seen too
       return [Math.max(left, from - more), Math.min(right, to + more)];
     }).filter(([from, to]) => to > from);
+  };
+
+  // The samples of a channel that the functions of the deciding atom read, for one trace.
+  Fernn.window = function (pen, { scene: { reading, points, colours }, channel, x, top, bottom }, index) {
+    const deciding = index !== null && reading && reading.deciding;
+    if (!deciding || deciding.sample[index] < 0) return;
+    const window = reading.windows[deciding.atom[index]]?.[channel];
+    if (!window) return;
+    const sample = deciding.sample[index], [far, near] = window;
+    const first = far === null ? 0 : Math.max(0, sample - far), last = sample - near;
+    if (last < first) return;
+    const from = x(points.time(index, first)), to = x(points.time(index, last));
+    pen.globalAlpha = 0.16;
+    pen.fillStyle = colours.chosen;
+    pen.fillRect(from - 1, top, Math.max(2, to - from + 2), bottom - top);
+    pen.globalAlpha = 1;
   };
 
   // The deciding sample of one trace, large.

@@ -39,6 +39,7 @@
       (words || guess) && read(`Take ${words || guess} for the label`, { label: words || guess }),
       kind === "no-label-column" && read("Read without labels", { label: null }),
       encoding && read(`Read as ${encoding[1]}`, { encoding: encoding[1] }),
+      on("nonfinite missing") && read("Keep as missing", { nonfinite: "missing" }),
       on("nonfinite hold") && read("Hold the last value", { nonfinite: "hold" }),
       on("nonfinite hold") && read("Interpolate", { nonfinite: "interpolate" }),
       (on("nonfinite hold") || on("nonfinite drop_case")) && read("Drop these traces", { nonfinite: "drop_case" }),

@@ -15,7 +15,7 @@
     const column = (title, key) => select(title, [["", AUTO], ...named(columns, reading[key])], reading[key] || "", (value) => Studio.reread({ [key]: value || undefined }));
     const label = select("label", [["", "none"], ...named(columns, reading.label)], reading.label || "", (value) => Studio.reread({ label: value || null, good: undefined }));
     const more = [
-      select("if values are missing", [["error", "stop"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
+      select("if values are missing", [["missing", "keep as missing"], ["error", "stop"], ["hold", "hold the last"], ["interpolate", "interpolate"], ["drop_case", "drop the trace"]], reading.nonfinite, (value) => Studio.reread({ nonfinite: value })),
       select("if rows cannot be read", [["error", "stop"], ["skip", "skip them"]], reading.bad_rows, (value) => Studio.reread({ bad_rows: value }))];
     host.replaceChildren(
       Fernn.el("div.pair", null, label, good(reading, card, problems), isTable && column("case column", "case"), isTable && column("time column", "time")),

@@ -57,7 +57,12 @@
     const drawn = (more = {}) => Studio.get(`/api/data/${encodeURIComponent(Studio.now.data)}/traces?${new URLSearchParams({ ...asked, ...more })}`);
     Studio.now.traces = await drawn();
     view = Fernn.traces(document.getElementById("traces"), Studio.now.traces, {
-      part: (first, last) => drawn({ first, last }),
+      part: async (first, last) => {
+        const { reading } = Studio.now;
+        const [found, sheet] = await Promise.all([drawn({ first, last }),
+          reading && reading.sheet ? Studio.ask("expressions", { formula: reading.formula, first, last }) : null]);
+        return { ...found, sheet };
+      },
       onCase: (index) => Studio.chooseCase(index),
       onDrag: (threshold, value, isOver) => {
         const from = Studio.now.reading;
@@ -80,6 +85,15 @@
     if (parts) show(null);
   };
 
+  // What the rule compares that is no channel, over the same traces; asked for again where it is something else.
+  let sheet = { key: null, found: null };
+  async function withSheet(reading) {
+    if (!reading.expressions.length) return reading;
+    const key = JSON.stringify([Studio.now.data, Studio.whose(), reading.direction, reading.expressions]);
+    if (sheet.key !== key) sheet = { key, found: await Studio.ask("expressions", { formula: reading.formula }) };
+    return { ...reading, sheet: sheet.found };
+  }
+
   let last = null; // what was asked for last
   const read = (asked) => questions((last = asked));
   const questions = Studio.latest(
@@ -89,7 +103,7 @@
       const body = { formula: asked.formula };
       if (asked.thresholds) body.thresholds = asked.thresholds;
       Object.assign(body, Studio.whose());
-      return Studio.post(`/api/data/${encodeURIComponent(Studio.now.data)}/read`, body);
+      return Studio.post(`/api/data/${encodeURIComponent(Studio.now.data)}/read`, body).then(withSheet);
     },
     (reading, isLast, asked) => {
       if (!isLast && last.why !== "pulling") return; // the line lies where it was let go already

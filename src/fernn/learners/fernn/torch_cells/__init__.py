@@ -42,26 +42,7 @@ from .operators import (
 )
 
 __all__ = [
-    "Ahead",
-    "Atom",
-    "AxisAtom",
-    "Choice",
-    "Conjunction",
-    "Disjunction",
-    "Historically",
-    "Mask",
-    "Negation",
-    "Network",
-    "Once",
-    "PaperSince",
-    "Since",
-    "TriggerCell",
-    "WeakSinceCell",
-    "WindowHistorically",
-    "WindowOnce",
-    "WindowSince",
-    "flat_gradients",
-    "flat_parameters",
-    "from_formula",
-    "set_flat_parameters",
-]
+    "Ahead", "Atom", "AxisAtom", "Choice", "Conjunction", "Disjunction", "Historically", "Mask", "Negation",
+    "Network", "Once", "PaperSince", "Since", "TriggerCell", "WeakSinceCell", "WindowHistorically", "WindowOnce",
+    "WindowSince", "flat_gradients", "flat_parameters", "from_formula", "set_flat_parameters",
+]  # fmt: skip

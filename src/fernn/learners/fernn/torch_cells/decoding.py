@@ -99,9 +99,9 @@ class _NetworkDecoder:
                 assert_never(never)
 
     def operator(self, node: Formula, scale: float) -> Formula:
-        inside = tuple(self.read(child, scale) for child in children(node))
+        parts = tuple(self.read(child, scale) for child in children(node))
         over = getattr(node, "over", None)
-        return replace_children(node, inside) if over is None else type(node)(*inside, self.window(over))  # type: ignore[arg-type,call-arg]
+        return replace_children(node, parts) if over is None else type(node)(*parts, self.window(over))  # type: ignore[arg-type,call-arg]
 
     def window(self, over: Interval) -> Interval:
         return self.holes.masks[over.name].interval if isinstance(over, OpenInterval) else over
@@ -111,9 +111,9 @@ class _NetworkDecoder:
         names = [self.channels[place] for place in cell.reads]
         factors, bias = cell.factors.tolist(), cell.bias.tolist()
         if isinstance(cell, AxisAtom):
-            won = cell.choice.winner
-            names, factors, bias = [names[won]], [factors[won]], bias[won]
-            scale *= cell.choice.scales[won].item()
+            winner = cell.choice.winner
+            names, factors, bias = [names[winner]], [factors[winner]], bias[winner]
+            scale *= cell.choice.scales[winner].item()
         weights = [(name, scale * factor) for name, factor in zip(names, factors, strict=True)]
         side = "<" if len(weights) == 1 and weights[0][1] < 0 else ">"
         strict = all(relation in "<>" for relation in hole.relations if relation[0] == side)

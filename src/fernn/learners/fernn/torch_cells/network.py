@@ -29,13 +29,13 @@ def flat_parameters(network: Any) -> Floats:
 
 def set_flat_parameters(network: Any, values: npt.ArrayLike) -> None:
     """Puts these weights into the network."""
-    given, wanted = np.asarray(values, np.float64), sum(weights.numel() for weights in _in_order(network))
-    if given.shape != (wanted,):
-        raise SignalError(f"the network has {wanted} weights, found an array of shape {given.shape}")
+    flat, wanted = np.asarray(values, np.float64), sum(weights.numel() for weights in _in_order(network))
+    if flat.shape != (wanted,):
+        raise SignalError(f"the network has {wanted} weights, found an array of shape {flat.shape}")
     at = 0
     with torch.no_grad():
         for weights in _in_order(network):
-            part = torch.from_numpy(given[at : at + weights.numel()].copy())
+            part = torch.from_numpy(flat[at : at + weights.numel()].copy())
             weights.copy_(part.reshape(weights.shape))
             at += weights.numel()
 
@@ -87,18 +87,10 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self,
-        template: Formula | str,
-        channels: Sequence[str],
-        direction: Way | None = None,
-        *,
-        atoms: Atoms = "axis",
-        since: SinceCell = "standard",
-        quantised: bool = True,
-        width: int | None = None,
-        seed: int | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
+        self, template: Formula | str, channels: Sequence[str], direction: Way | None = None, *,
+        atoms: Atoms = "axis", since: SinceCell = "standard", quantised: bool = True, width: int | None = None,
+        seed: int | None = None, generator: torch.Generator | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.template = parse(template) if isinstance(template, str) else template
         self.channels = (channels,) if isinstance(channels, str) else tuple(channels)
@@ -106,12 +98,12 @@ class Network(nn.Module):
         _among("since", since, SinceCell)
         self.direction = _judged_sample(self.template, direction)
         self.since = since
-        found = holes(self.template, self.channels, atoms, quantised, width)
-        self.atoms = nn.ModuleList(found.atoms.values())
-        self.choices = nn.ModuleList(found.choices.values())
-        self.masks = nn.ModuleList(found.masks.values())
-        self._holes = found
-        self._steps = steps(self.template, self.channels, found, since, self.direction == "future")
+        cells = holes(self.template, self.channels, atoms, quantised, width)
+        self.atoms = nn.ModuleList(cells.atoms.values())
+        self.choices = nn.ModuleList(cells.choices.values())
+        self.masks = nn.ModuleList(cells.masks.values())
+        self._holes = cells
+        self._steps = steps(self.template, self.channels, cells, since, self.direction == "future")
         if seed is not None:
             generator = torch.Generator().manual_seed(seed)
         draw(self, generator)
@@ -146,8 +138,8 @@ class Network(nn.Module):
         A past network that chose no operator is read as `O[0,0] p`, since p alone would be judged at the first sample.
         An unquantised network is no formula; its choices are read as if quantised.
         """
-        found = decode_network(self.template, self._holes, self.channels, self.since == "paper", plain, units)
-        return Once(found, interval(0, 0)) if self.direction == "past" and direction_of(found) == "now" else found
+        formula = decode_network(self.template, self._holes, self.channels, self.since == "paper", plain, units)
+        return Once(formula, interval(0, 0)) if self.direction == "past" and direction_of(formula) == "now" else formula
 
     def extra_repr(self) -> str:
         return f"{self.template}, {self.direction}"
@@ -196,6 +188,6 @@ def _judged_sample(template: Formula, wanted: Way | None) -> Way:
     return "past" if looks == "past" else "future"
 
 
-def _among(what: str, found: Any, wanted: Any) -> None:
-    if found not in get_args(wanted):
-        raise FormulaError(f"{what} is one of {', '.join(map(repr, get_args(wanted)))}; found {found!r}")
+def _among(what: str, value: Any, wanted: Any) -> None:
+    if value not in get_args(wanted):
+        raise FormulaError(f"{what} is one of {', '.join(map(repr, get_args(wanted)))}; found {value!r}")

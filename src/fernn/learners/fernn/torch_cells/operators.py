@@ -64,10 +64,10 @@ def over_span(signal: Tensor, span: Span, largest: bool) -> Tensor:
 
 
 def over_interval(signal: Tensor, over: Interval, largest: bool) -> Tensor:
-    found, *rest = (over_span(signal, span, largest) for span in over)
+    first, *rest = (over_span(signal, span, largest) for span in over)
     for farther in rest:
-        found = best(found, farther, largest)
-    return found
+        first = best(first, farther, largest)
+    return first
 
 
 def finite(values: Tensor) -> Tensor:
@@ -104,10 +104,10 @@ class Mask(nn.Module):
         """Those in the window, nearest first."""
         free = [any(a <= i <= b for a, b in self.within) for i in range(self.width)]
         weights = [w if ok else -inf for w, ok in zip(self.weights.tolist(), free, strict=True)]
-        found = [i for i, w in enumerate(weights) if w >= 0]
-        if not found:
+        offsets = [i for i, w in enumerate(weights) if w >= 0]
+        if not offsets:
             return [max(range(self.width), key=weights.__getitem__)]
-        return found if self.pieces is None else heaviest(weights, self.pieces)
+        return offsets if self.pieces is None else heaviest(weights, self.pieces)
 
     @property
     def interval(self) -> Interval:
@@ -131,7 +131,7 @@ def heaviest(weights: Sequence[float], pieces: int) -> list[int]:
     Spans of weights >= 0 and the gaps between them alternate. While there are too many, the one with the
     smallest sum goes: a gap is bridged, a span left out.
     """
-    runs = [(inside, list(places)) for inside, places in groupby(range(len(weights)), lambda i: weights[i] >= 0)]
+    runs = [(is_used, list(places)) for is_used, places in groupby(range(len(weights)), lambda i: weights[i] >= 0)]
     parts = [(sum(weights[i] for i in places), places) for _, places in runs[not runs[0][0] :]]
     parts = parts[: len(parts) - 1 + len(parts) % 2]  # a span first and last: spans at even places
     while len(parts) > 2 * pieces - 1:
@@ -227,15 +227,15 @@ def running_clamp(left: Tensor, right: Tensor, width: float = inf) -> Tensor:
     choose as single steps do: the later span stands left in each minimum and maximum.
     """
     size = left.shape[-1]
-    need = int(width) if width < size else 1 << (size - 1).bit_length()  # before the trace a clamp changes nothing
+    length = int(width) if width < size else 1 << (size - 1).bit_length()  # before the trace a clamp changes nothing
     span: Clamp = (left, right)
     total: Clamp | None = None
     have, done = 1, 0
     while True:
-        if need & have:
+        if length & have:
             total = span if total is None else _after(total, _ago(span, done))
             done += have
-        if done == need and total is not None:
+        if done == length and total is not None:
             return total[1]
         span = _after(span, _ago(span, have))
         have *= 2
@@ -286,10 +286,10 @@ class WindowSince(nn.Module):
         right = smaller(left, right) if self.paper else right
         if isinstance(self.over, Mask):
             return self.over.decided(_reaching(left, right, self.over.offsets), largest=True)
-        found, *rest = (_clamp_over_window(left, right, span) for span in self.over)
+        first, *rest = (_clamp_over_window(left, right, span) for span in self.over)
         for farther in rest:
-            found = larger(found, farther)
-        return found
+            first = larger(first, farther)
+        return first
 
 
 class TriggerCell(nn.Module):
@@ -300,8 +300,8 @@ class TriggerCell(nn.Module):
         self.since = since
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
-        found: Tensor = -self.since(-left, -right)
-        return found
+        value: Tensor = -self.since(-left, -right)
+        return value
 
 
 class WeakSinceCell(nn.Module):
@@ -318,18 +318,18 @@ class WeakSinceCell(nn.Module):
 def _clamp_over_window(left: Tensor, right: Tensor, span: Span) -> Tensor:
     """`p S[a,b] q  =  H[0,a-1] p & (p S[0,b-a] q, a samples ago)`."""
     start, end = span
-    found = earlier(running_clamp(left, right, end - start + 1), start, -inf)
-    return smaller(trailing(left, start, largest=False), found) if start else found
+    value = earlier(running_clamp(left, right, end - start + 1), start, -inf)
+    return smaller(trailing(left, start, largest=False), value) if start else value
 
 
 def _reaching(left: Tensor, right: Tensor, offsets: list[int]) -> Tensor:
     """`[..., time, offset]`: the right that many samples ago, weakened by the left since."""
-    since, found = torch.full_like(left, inf), []
+    since, values = torch.full_like(left, inf), []
     for offset in range(offsets[-1] + 1):
         if offset in offsets:
-            found.append(smaller(since, earlier(right, offset, -inf)))
+            values.append(smaller(since, earlier(right, offset, -inf)))
         since = smaller(since, earlier(left, offset, inf))
-    return torch.stack(found, -1)
+    return torch.stack(values, -1)
 
 
 def reverse_time(signal: Tensor, lengths: Tensor | None = None) -> Tensor:

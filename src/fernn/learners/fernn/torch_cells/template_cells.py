@@ -81,7 +81,7 @@ class CellStep:
 
 def steps(template: Formula, channels: Sequence[str], holes: Holes, since: SinceCell, reverse: bool) -> list[CellStep]:
     """The cells of the template, equal parts once, the whole last. With `reverse` time runs backwards."""
-    made: list[CellStep] = []
+    cells: list[CellStep] = []
     places: dict[Formula, int] = {}
 
     def place(node: Formula) -> int:
@@ -90,12 +90,12 @@ def steps(template: Formula, channels: Sequence[str], holes: Holes, since: Since
             cell = _cell(node, channels, holes, since == "paper")
             if isinstance(node, (*nodes.PAST, *FUTURE)) and isinstance(node, FUTURE) != reverse:
                 cell = Ahead(cell)
-            places[node] = len(made)
-            made.append(CellStep(cell, inputs))
+            places[node] = len(cells)
+            cells.append(CellStep(cell, inputs))
         return places[node]
 
     place(template)
-    return made
+    return cells
 
 
 def _cell(node: Formula, channels: Sequence[str], holes: Holes, paper: bool) -> nn.Module:
