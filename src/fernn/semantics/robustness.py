@@ -31,7 +31,6 @@ from ..formula.nodes import FUTURE, PAST, Atom, Formula, walk
 from ..formula.parser import parse
 from ..formula.program import compile_program
 from .category_checks import check_categories, unknown_categories
-from .function_blocks import run_blocks
 from .function_signals import call_values
 from .interpreter import INFINITE, NONFINITE, UNIFORM, Bytecode, pack_bytecode, run_parallel
 from .packed_traces import Nonfinite, PackedTraces, Traces, pack_traces, raise_nonfinite
@@ -234,6 +233,8 @@ def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed
     if terms is None:
         return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
     if made.computed is None and not made.categories and made.missing is None:
+        from .function_blocks import run_blocks  # formulas without functions do not need it
+
         compute = partial(_with_functions, formula, terms)
         met = run_blocks(formula, packed, terms, made, out, verdict, compute)
         if met is not None:
