@@ -287,3 +287,20 @@ def test_a_file_with_words_is_learned_from(tmp_path):
     assert str(found.formula) == 'G (mode != "LAND")'
     assert "mode is never LAND" in found.sentence or "mode is not LAND" in found.sentence
     assert type(found).load(tmp_path / "run").formula == found.formula
+
+
+def test_an_envelope_bounds_signals_of_one_class():
+    from fernn.learners.classes import Tightest
+
+    rng = np.random.default_rng(0)
+    slow = np.cumsum(rng.normal(size=(30, 1, 50)), axis=2) * 0.1
+    jump = slow.copy()
+    jump[:, :, 25:] += 2.0  # within the range, but faster than anything recorded
+    good, bad = (Dataset(np.clip(each, -3, 3), channels=("x",)) for each in (slow, jump))
+    for signals in ("auto", ("diff(x)",)):
+        rules = Tightest(signals=signals, made=60).fit(good).rules
+        formula = rules.entries[rules.pick].formula
+        assert parse(str(formula)) == formula
+        assert satisfied(formula, good).all()
+        assert "diff(x)" in str(formula)
+        assert not satisfied(formula, bad).any()

@@ -159,11 +159,11 @@ def _notes(outcome: Outcome, report: Path | None) -> list[str]:
     learned, tested = outcome.cases
     on = f"learned on {count_of(learned, 'trace')} in {duration_text(outcome.seconds)}"
     lines = [f"{on}, tested on {tested} others" if tested else f"{on}; no test error is known (--test 0)"]
-    rule = (
-        "; -> the least in training, as no validation was made"
-        if isnan(outcome.front.picked.validation)
-        else "; -> the simplest within one standard error of the best validation"
-    )
+    rule = "; -> the simplest within one standard error of the best validation"
+    if outcome.job.settings["learner"].get("signals") == "auto" and outcome.job.settings["method"] == "fernn":
+        rule = "; -> the rule that describes the labels shortest, with those it gets wrong"
+    elif isnan(outcome.front.picked.validation):
+        rule = "; -> the least in training, as no validation was made"
     lines.append(f"error: {MEASURES[_measure(outcome)]}{rule}")
     lines += outcome.notes
     if outcome.job.run is not None:

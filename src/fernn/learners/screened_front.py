@@ -2,7 +2,8 @@
 
 A longer rule is worth its length where it shortens the description of the labels: the rule in bits, and which traces it
 gets wrong. With few traces a rule with a window and a function must be right about many more of them than a plain one;
-with many, a few per cent are enough. Errors on traces not seen come from repeating the screening on folds.
+with many, a few per cent are enough. A trace that is only just told apart counts as wrong in part (`smoothed_error`).
+Errors on traces not seen come from repeating the screening on folds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from math import inf, lgamma, log, log2, nan
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..data import Dataset
 from ..data.arrays import Floats
@@ -19,10 +21,12 @@ from ..errors import suppress_warnings
 from ..formula import Atom, Constant, Formula, complexity, length, simplify, walk
 from ..formula.expressions import Sum
 from ..formula.nodes import FUTURE, PAST
+from ..semantics import robustness
 from .base import Entry, Front, losses, trim_to_traces
-from .enumerative.candidates import columns
-from .enumerative.threshold_margins import margin
-from .screening import Screening, all_candidates, make_screening
+from .enumerative.candidates import Column, columns
+from .enumerative.threshold_margins import margin, normalize_atoms
+from .screening import BANDWIDTH, Screening, all_candidates, make_screening
+from .screening_kernels import class_spread
 from .signals import extend_data, functions_of, name_signals
 
 FOLDS = 5
@@ -31,10 +35,21 @@ MOST_CHANNELS = 24
 """Channels whose candidates are looked at together: those of the signals that were chosen, and others."""
 
 
-def description_bits(formula: Formula, wrong: Floats, weights: Floats, data: Dataset) -> float:
-    """Bits of the rule, and of which traces it gets wrong; all weights together count as so many traces."""
-    cases = len(data)
-    return rule_bits(formula, data) + _subset_bits(cases, cases * float(np.average(wrong, weights=weights)))
+def description_bits(formula: Formula, error: float, data: Dataset) -> float:
+    """Bits of the rule, and of which traces it gets wrong, which are a share `error` of them."""
+    return rule_bits(formula, data) + _subset_bits(len(data), len(data) * error)
+
+
+def smoothed_error(formula: Formula, data: Dataset, weights: Floats, wide: Sequence[Column]) -> float:
+    """The error of a rule, each trace wrong by the probability that it would be, were its robustness a little off.
+
+    By a normal error that is to the spread of the robustness within the classes as in the screening; atoms are divided
+    by the range of what they read, so that their robustness can be compared.
+    """
+    values = np.asarray(robustness(normalize_atoms(formula, wide), data), np.float64)
+    values = np.clip(values, -1e6, 1e6)  # an empty window is infinite
+    spread = max(class_spread(values, data.positive, weights), 1e-12) * BANDWIDTH / np.sqrt(len(data))
+    return float(np.average(ndtr(np.where(data.positive, -values, values) / spread), weights=weights))
 
 
 def rule_bits(formula: Formula, data: Dataset) -> float:
@@ -74,7 +89,11 @@ def join_screened_rules(
         entries = [*front.entries, *(entry for entry in screened if entry.length <= max_length)]
         if max_complexity is not None:
             entries = [entry for entry in entries if complexity(entry.formula) <= max_complexity] or entries[:1]
-        bits = {e.formula: description_bits(e.formula, losses(e.formula, data), weights, data) for e in entries}
+        extended = extend_data(data, functions_of(entry.formula for entry in entries))
+        wide, bits = columns(extended), dict[Formula, float]()
+        for entry in entries:
+            named = name_signals(entry.formula, extended.signals)
+            bits[entry.formula] = description_bits(entry.formula, smoothed_error(named, extended, weights, wide), data)
 
     def rank(entry: Entry) -> tuple[int, float, int, float, str]:
         return entry.length, entry.train, complexity(entry.formula), bits[entry.formula], str(entry.formula)

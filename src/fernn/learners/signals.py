@@ -29,7 +29,6 @@ from ..formula.expressions import PRODUCT, QUOTIENT, SECONDS, Call, Lag, Sum, ca
 from ..formula.measures import call_length, map_nodes
 from ..formula.nodes import is_in, is_missing
 from ..semantics.packed_traces import time_step
-from ..semantics.signal_values import expression_values
 from .base import Fit, Front, Progress, Watch, select_entry, silent
 
 SignalChoice = Literal["raw", "auto"] | tuple[str, ...]
@@ -66,6 +65,8 @@ def extend_data(data: Dataset, expressions: Iterable[Sum]) -> SignalDataset:
 
     Channels of categories are left out, and values that are missing are held: rules ask for both by expressions.
     """
+    from ..semantics.signal_values import expression_values  # not for those who read channels only
+
     known = {str(each): each for each in expressions if str(each) not in data.channels}
     rows = [
         cap_since(each, row, data)

@@ -20,7 +20,7 @@ is added to the ranges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, floor, inf
@@ -34,9 +34,19 @@ from ...data.dataset import check_dataset
 from ...data.splits import blocks, folds
 from ...errors import DataError, UnsupportedError
 from ...formula import Always, And, Atom, Formula, Historically, atom, length, thresholds, walk, with_thresholds
+from ...formula.expressions import Call, Sum
 from ...semantics import satisfied
 from ..base import Ended, Fit, Progress, Watch, silent
 from ..enumerative.threshold_margins import FAR, critical_values
+from ..signals import (
+    SignalChoice,
+    candidate_pairs,
+    extend_data,
+    lag_of,
+    list_signals,
+    spell_front,
+    spell_signals,
+)  # fmt: skip
 from ..time_limit import FitClock
 from .class_rules import LIMITS, Envelope, Tight, select_tight
 from .multiple_fits import RulesFit
@@ -211,6 +221,25 @@ CHUNK = 25
 MOST_MADE = 100_000
 
 
+def envelope_signals(good: Dataset) -> list[Sum]:
+    """Of each channel its change, its mean and spread over an eighth of the traces; differences of like channels."""
+    found = []
+    for name in good.numeric_channels:
+        x, over = Sum(((name, 1.0),)), lag_of(max(int(good.lengths.max()) // 8, 2), good)
+        found += [Call("diff", (x,)), Call("mean", (x,), over), Call("std", (x,), over)]
+    pairs = candidate_pairs(good, good.numeric_channels[:MOST_PAIRED])
+    return [*(Sum(((call, 1.0),)) for call in found), *(each for each in pairs if len(each.weights) == 2)]
+
+
+MOST_PAIRED = 4
+"""Channels whose sums and differences are bounded too."""
+
+
+def _spell_entry(entry: Tight, signals: Mapping[str, Sum]) -> Tight:
+    formula = spell_signals(entry.formula, signals)
+    return replace(entry, formula=formula, length=length(formula))
+
+
 @dataclass(frozen=True)
 class Tightest:
     """The tightest formula of one class: the settings; `fit` learns."""
@@ -237,6 +266,8 @@ class Tightest:
     seed: int = 0
     """Makes the traces."""
     time_limit: float | None = None
+    signals: SignalChoice = "raw"
+    """What is bounded: the channels, also their changes, means and spreads (auto), or also these expressions."""
 
     def fit(self, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None) -> RulesFit:
         """Search; with `resume`, the `state` of an earlier fit with these settings, go on from there.
@@ -244,6 +275,22 @@ class Tightest:
         Labels are not needed; of two classes the good one is learned. Ctrl-C ends it with the best so far.
         """
         good = self.good(data)
+        chosen = list_signals("raw" if self.signals == "auto" else self.signals, (), good, None)
+        chosen += envelope_signals(good) if self.signals == "auto" else []
+        if not chosen and not good.categories:
+            return self._fit(good, watch, resume)
+        extended = extend_data(good, chosen)
+
+        def report(progress: Progress) -> None:
+            watch(replace(progress, front=spell_front(progress.front, extended.signals)))
+
+        found = self._fit(extended, report, resume)
+        assert isinstance(found.rules, Envelope)
+        entries = tuple(_spell_entry(entry, extended.signals) for entry in found.rules.entries)
+        rules = replace(found.rules, entries=entries)
+        return replace(found, rules=rules, artifacts={"rules.json": rules.to_json()})
+
+    def _fit(self, good: Dataset, watch: Watch, resume: dict[str, Any] | None) -> RulesFit:
         traces, kinds = background(good, self.made, self.seed)
         negatives = Dataset(tuple(traces), channels=good.channels, dt=good.dt, time_unit=good.time_unit)
         base = self._base(good)

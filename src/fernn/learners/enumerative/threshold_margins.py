@@ -43,7 +43,6 @@ from ...formula.nodes import (
     walk,
 )
 from ...semantics import robustness, satisfied
-from ...semantics.signal_values import expression_values
 from .bitpack import PackedData
 from .candidates import Column, Sum, between
 from .scoring import EPS
@@ -154,6 +153,8 @@ def _is_negated(formula: Formula, k: int) -> bool:
 
 def _values(total: Weights, data: Dataset) -> list[Floats]:
     if any(not isinstance(term, str) for term, _ in total):
+        from ...semantics.signal_values import expression_values
+
         (values,) = expression_values([ExpressionSum(total)], data)
         return np.split(values, np.cumsum(data.lengths)[:-1])
     at = [(data.channels.index(str(name)), weight) for name, weight in total]

@@ -22,7 +22,7 @@
   report.frontLead = (facts) => {
     const rows = facts.front, isKnown = rows.some((row) => row.validation !== null);
     return (rows.length > 1 ? "The best rule of each length; choose one to see it on the traces. " : "") +
-      (isKnown ? "Picked is the simplest within one standard error of the best validation." : "Picked is the one that errs least in training, as no validation was made.");
+      (facts.run.method === "fernn" && facts.run.settings.signals === "auto" ? "Picked is the rule that describes the labels shortest, with those that it gets wrong." : isKnown ? "Picked is the simplest within one standard error of the best validation." : "Picked is the one that errs least in training, as no validation was made.");
   };
 
   report.tracesLead = (facts) => {
