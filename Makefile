@@ -82,6 +82,7 @@ check: $(VENV)/.check
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m bench.functions
 
 # The paper's data are read from the folder that FERNN_DATA names; what is not there is left out.
 bench-fernn: $(VENV)/.bench-fernn

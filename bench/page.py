@@ -7,6 +7,7 @@ from itertools import groupby
 
 from fernn.evaluation.comparison import markdown_table
 
+from . import functions
 from .aims import BATCH, Aim, aims
 from .offline import COPY, FRESH_COPY, TOO_LONG, VERDICT, WHOLE, Row
 from .online import SAMPLES, Live
@@ -73,6 +74,8 @@ def _sections(results: Results) -> Iterator[str]:
         "beside rtamt's online specification, which is timed only where its values are fernn's."
     )
     yield _live(results.live)
+    if with_functions := functions.section():
+        yield with_functions
     if grows := section():
         yield grows
     yield "## The fastest formulations"

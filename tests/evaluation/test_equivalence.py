@@ -187,6 +187,8 @@ def test_traces_are_as_long_as_windows_need_and_what_is_not_covered_is_said():
         ("G (mean(x, 1 s) <= 1)", "G (x - 0.5*diff(x) <= 1)", "equivalent up to rounding"),
         ("G (rate(x) <= 1)", "G (2*diff(x) <= 1)", "equivalent up to rounding"),
         ("H (since(x > 1) <= 2)", "H O[0,2] (x > 1)", "equivalent up to rounding"),
+        ("H (since(x > 1) <= 1 s)", "H O[0,2] (x > 1)", "equivalent up to rounding"),
+        ("G (x in {1, 2})", "G (x >= 1 & x <= 2)", "stronger"),
         ("H (count(x > 1, 3) <= 0)", "H (x <= 1)", "equivalent up to rounding"),
         ("H (integral(x) <= 1 & x <= 0)", "H (x <= 0)", "equivalent up to rounding"),
         ("G (std(x, 5) <= 2)", "!F (std(x, 5) > 2)", "equivalent"),

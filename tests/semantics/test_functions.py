@@ -142,6 +142,11 @@ def test_means_in_single_precision_are_those_in_double_precision_rounded(cases, 
     assert found.dtype == np.float32
     rows = {name: np.float32(fernn.robustness(f"mean({name}, {k}) >= 0", X.astype(float), ("x", "y"), "all"))
             for name, k in (("y", width), ("x", 2))}  # fmt: skip
+    for operator, best in (("G", np.min), ("F", np.max), ("H", np.min), ("O", np.max)):
+        for atom, values in (("-2*mean(y, {}) <= 0.3", np.float32(0.3) + np.float32(2) * rows["y"]),
+                             ("mean(y, {}) < 0.3", np.float32(0.3) - rows["y"])):  # fmt: skip
+            verdicts = fernn.robustness(f"{operator} ({atom.format(width)})", X, ("x", "y"))
+            assert (verdicts == best(values, axis=1)).all()
     if not whole:
         better = np.maximum(np.float32(0.1) - rows["y"], X[:, 1] - rows["x"])
         assert (found == better[:, :4].min(axis=1)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from math import inf
@@ -21,9 +22,9 @@ from fernn.formula.parser import parse
 from fernn.semantics import robustness, satisfied
 from fernn.semantics.monitor import Monitor
 from oracle import Sampled, as_trace, rho
-from strategies import CHANNELS, FUTURE, MIXED, PAST, asks_nothing, atoms, function_atoms, grown, intervals, traces
+from strategies import CHANNELS, FUTURE, MIXED, PAST, atoms, function_atoms, grown, intervals, traces
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*empty window:fernn.errors.FernnWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fernn.errors.FernnWarning")  # empty windows, short traces
 STEP = Step(0.5, "s")
 LEAF = st.one_of(function_atoms(), function_atoms(), atoms())
 EVERY = [
@@ -32,10 +33,16 @@ EVERY = [
     "std(x, 1)", "std(x + 1000, 4)", "std(x - y, 18 s)", "lowest(x, 1)", "lowest(x, 5)", "highest(x, 20 s)",
     "integral(0.1*x)", "since(x > 0)", "since(O[0,3] (x >= 1) & mean(y, 2) < 1)", "since(H[2,4] (y > -1) S x > 0)",
     "count(x > 0, 4)", "count(H[0,40] (x > -2) | y >= 1 T x < 1, 3 s)", "std(highest(abs(diff(x)), 3), 7) - 2*x",
-    "mean(x, 4) - mean(x, 8)", "count(since(x > 0) > 2, 9)",
+    "mean(x, 4) - mean(x, 8)", "count(since(x > 0) > 2, 9)", "since(x > 0, s)", "since(y > 1, min) - x", "is(x, 0, 1)",
+    "mean(is(y, 0.5, -2), 4)",
 ]  # fmt: skip
 AROUND = ["H (0.3*({e}) <= 0.4)", "x > 0 S[1,4] ({e} > 0.1 & {e} <= 1)", "G[0,6] ({e} < 1)", "F ({e} > 0.2 | y > 1)",
           "{e} >= 0.1", "G (x > 1 -> F[0,3] ({e} > 0))", "G F[0,2] G ({e} < 2)"]  # fmt: skip
+
+
+def reads_numbers(formula):
+    """Whether it asks for no missing values."""
+    return not re.search(r"\b(missing|present)\(", str(formula))
 
 
 def formulas(operators):
@@ -95,7 +102,7 @@ def test_a_monitor_of_any_formula_with_functions_says_what_recordings_say(formul
 
 
 @settings(max_examples=150, deadline=None)
-@given(formulas(PAST).filter(asks_nothing), traces(longest=20, dtype=np.float64))
+@given(formulas(PAST).filter(reads_numbers), traces(longest=20, dtype=np.float64))
 def test_a_past_monitor_with_functions_is_the_definition(formula, trace):
     if direction(formula) != "past" or judge(formula, trace) is None:
         return
@@ -110,7 +117,7 @@ def test_a_past_monitor_with_functions_is_the_definition(formula, trace):
 
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
-@given(formulas(FUTURE).filter(asks_nothing), traces(longest=5, dtype=np.float64))
+@given(formulas(FUTURE).filter(reads_numbers), traces(longest=5, dtype=np.float64))
 def test_a_future_monitor_with_functions_gives_the_interval_still_possible(formula, trace):
     if judge(formula, trace) is None:
         return
@@ -127,7 +134,7 @@ def is_same(found, wanted):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(formulas(PAST), formulas(FUTURE)).filter(asks_nothing), traces(longest=20, dtype=np.float64))
+@given(st.one_of(formulas(PAST), formulas(FUTURE)).filter(reads_numbers), traces(longest=20, dtype=np.float64))
 def test_exported_python_with_functions_says_what_recordings_say(formula, trace):
     namespace: dict = {}
     exec(to_python(formula, 0.5, "s"), namespace)
@@ -205,7 +212,7 @@ def test_exported_c_of_any_formula_with_functions_says_what_recordings_say(tmp_p
     asked: list = []
 
     @settings(max_examples=150, deadline=None, database=None)
-    @given(st.one_of(formulas(PAST), formulas(FUTURE)).filter(asks_nothing), traces(longest=20, dtype=np.float64))
+    @given(st.one_of(formulas(PAST), formulas(FUTURE)).filter(reads_numbers), traces(longest=20, dtype=np.float64))
     def gather(formula, trace):
         asked.append((formula, trace))
 
@@ -267,6 +274,13 @@ def test_times_need_a_known_step_and_the_error_says_where_and_how(make, text):
     assert caught.value.text == text
     assert caught.value.at == min(text.find(word) for word in ("mean", "rate", "integral") if word in text)
     assert "--dt 0.1 --unit s" in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [lambda f: Monitor(f), to_python, to_c])
+@pytest.mark.parametrize("text", ['H (mode == "LAND")', "G (!missing(x))"])
+def test_texts_and_missing_values_are_refused_by_name(make, text):
+    with pytest.raises(UnsupportedError, match=r"(is|missing)\(.*fernn eval judges it on recordings"):
+        make(parse(text))
 
 
 def test_a_step_that_does_not_fit_is_refused():

@@ -42,7 +42,7 @@ def is_linear(atom):
     names = [call.function for call in atom.calls]
     alone = len(atom.weights) == 1 and names == ["since"]
     inner = [part for call in atom.calls for part in call.arguments if not isinstance(part, Sum)]
-    return not set(names) & {"*", "/", "norm", "std"} and ("since" not in names or alone) and not inner[1:]
+    return not set(names) & {"*", "/", "norm", "std", "missing"} and ("since" not in names or alone) and not inner[1:]
 
 
 @settings(max_examples=200, deadline=None)

@@ -20,7 +20,8 @@ Monitors and exports compute them as samples come: `compile_with_functions` writ
     lowest(e, k), highest(e, k)       a window
     min(e, f), max(e, f)              the smaller, the larger
     norm(e, f)                        the root of a sum of products
-    since(p), count(p, k)             of the steps of p
+    since(p), count(p, k)             of the steps of p; since(p, s) divided by the samples of a second
+    is(x, 1, 2)                       the larger of two comparisons
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from math import inf
 from typing import assert_never
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import PRODUCT, QUOTIENT, Call, Step, Sum, Term
+from .expressions import ELAPSED, IS, PRODUCT, QUOTIENT, Call, Step, Sum, Term, samples_to_time
 from .measures import channels, expand_definition
 from .nodes import (
     Always,
@@ -87,6 +88,7 @@ class Op(IntEnum):
     INTEGRAL = 58  # the sum of all a before this sample, times `fill`
     SINCE = 59  # samples since a was zero or more
     COUNT = 60  # how often among the last `amount` samples a came to be zero or more
+    EQUAL = 61  # 1 where a is `fill`, else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +260,11 @@ class _Compiler:
     def function(self, call: Call, inside: list[Operand]) -> Operand:
         a, b = inside[0], inside[-1]
         try:
-            lag = 1 if call.lag is None else call.lag.samples(self.time_step)
+            lag = 1 if call.lag is None or call.function == ELAPSED else call.lag.samples(self.time_step)
             seconds = call.seconds(self.time_step) if call.is_per_second else 1.0
+            times, over = (
+                samples_to_time(call, self.time_step).as_integer_ratio() if call.function == ELAPSED else (1, 1)
+            )
         except FormulaError as error:
             text = str(self.formula)
             raise FormulaError(error.message, text, max(0, text.find(str(call)))) from None
@@ -292,13 +297,24 @@ class _Compiler:
                 return self.note(self.step(Op.INTEGRAL, a, fill=seconds), True, str(call))
             case "since":
                 return self.note(self.step(Op.SINCE, a), False)
+            case _ if call.function == ELAPSED:  # rounded once: whole numbers up to 2^53 are floats
+                since = self.note(replace(self.step(Op.SINCE, a), weight=float(times)), False)
+                return self.note(self.step(Op.OVER, since, self.step(Op.FILL, fill=float(over))), False)
+            case _ if call.function == IS and not isinstance(call.values[0], str):
+                total = self.step(Op.EQUAL, a, fill=float(call.values[0]))
+                for value in call.values[1:]:
+                    total = self.step(Op.MAX, total, self.step(Op.EQUAL, a, fill=float(value)))
+                return total
             case "count":
                 return self.note(self.step(Op.COUNT, a, amount=lag), False, "", False)
             case _ if call.function == PRODUCT:
                 return self.note(self.step(Op.TIMES, a, b), infinite, str(call))
             case _ if call.function == QUOTIENT:
                 return self.note(self.step(Op.OVER, a, b), all(map(self.may_be_infinite, inside)), str(call))
-        raise UnsupportedError(f"{call} cannot be computed as samples come")
+        raise UnsupportedError(
+            f"monitors and exported code read numbers, and {call} asks for a text or a missing value; "
+            "fernn eval judges it on recordings"
+        )
 
     def total(self, part: Sum) -> Operand:
         """A sum inside a function: its terms in the order they are written, then the constant."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -232,9 +233,10 @@ def _run(formula: Formula, made: PackedTraces, out: Array, verdict: bool, closed
     if terms is None:
         return made, run_parallel(packed, made.traces, made.starts, out, made.count, made.samples // made.count)
     if made.computed is None and not made.categories and made.missing is None:
-        from .function_blocks import run_blocks
+        from .function_blocks import run_blocks  # formulas without functions do not need it
 
-        met = run_blocks(packed, terms, made, out, verdict, lambda part: _with_functions(formula, terms, part))
+        compute = partial(_with_functions, formula, terms)
+        met = run_blocks(formula, packed, terms, made, out, verdict, compute)
         if met is not None:
             return made, met
     made = _with_functions(formula, terms, made)

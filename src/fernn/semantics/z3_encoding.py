@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from ..errors import FormulaError, SignalError, UnsupportedError
 from ..formula import Formula, direction
-from ..formula.expressions import Call, Step, Sum
+from ..formula.expressions import ELAPSED, IS, Call, Step, Sum, samples_to_time
 from ..formula.measures import expand_definition
 from ..formula.nodes import (
     Always,
@@ -186,9 +186,10 @@ class ExpressionValues:
 
     def _weigh(self, node: Atom, t: int) -> z3.ArithRef:
         ((term, weight), *more) = node.weights
-        if isinstance(term, Call) and term.function == "since" and not more:
-            never = abs(Fraction(node.threshold) / Fraction(weight)) + self.size  # beyond the threshold, as infinity is
-            return self._number(weight) * self._since(term, t, never)
+        if isinstance(term, Call) and term.function in ("since", ELAPSED) and not more:
+            each = Fraction(1) if term.function == "since" else samples_to_time(term, self.step)
+            never = abs(Fraction(node.threshold) / Fraction(weight)) + self.size * each + 1  # as infinity is
+            return self._number(weight) * self._since(term, t, each, never)
         return self.total(Sum(node.weights), t)
 
     def total(self, part: Sum, t: int) -> z3.ArithRef:
@@ -209,6 +210,8 @@ class ExpressionValues:
         def inside(u: int) -> z3.ArithRef:
             return self.total(call.sums[0], u)
 
+        if call.function in ("since", ELAPSED):
+            raise UnsupportedError(f"{call} can be infinite, so z3 can compare it alone only, as in {call} <= 5")
         lag = 1 if call.lag is None else call.lag.samples(self.step)
         trailing = range(max(0, t - lag + 1), t + 1)
         match call.function:
@@ -231,14 +234,15 @@ class ExpressionValues:
                 held = [self._holds(call, u) for u in range(t + 1)]
                 began = [held[u] if u == 0 else z3.And(held[u], z3.Not(held[u - 1])) for u in trailing]
                 return z3.Sum(*(z3.If(each, self._number(1), self._number(0)) for each in began))
-            case "since":
-                raise UnsupportedError(f"{call} can be infinite, so z3 can compare it alone only, as in {call} <= 5")
+            case _ if call.function == IS and not isinstance(call.values[0], str):
+                same = z3.Or([inside(t) == exact_number(float(value)) for value in call.values])
+                return z3.If(same, self._number(1), self._number(-1))
         raise UnsupportedError(f"z3 compares sums of samples, and {call} is none")
 
-    def _since(self, call: Call, t: int, never: Fraction) -> z3.ArithRef:
+    def _since(self, call: Call, t: int, each: Fraction, never: Fraction) -> z3.ArithRef:
         value = self._number(never)
         for u in range(t + 1):
-            value = z3.If(self._holds(call, u), self._number(t - u), value)
+            value = z3.If(self._holds(call, u), self._number((t - u) * each), value)
         return value
 
     def _holds(self, call: Call, t: int) -> z3.BoolRef:

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple, assert_never
 
 from ...errors import UnsupportedError
-from ..expressions import PRODUCT, QUOTIENT, Call, Step, Sum, time_step
+from ..expressions import Call, Step, Sum, time_step
 from ..grammar import TIMED
 from ..nodes import (
     Always,
@@ -34,6 +34,7 @@ from ..nodes import (
 )
 from ..printer import format_duration, format_number
 from ..templates import require_closed
+from .rtamt import SAID
 from .target import comment_head, describe_windows, split_spans
 
 _WORD: dict[type[Formula], str] = {
@@ -119,6 +120,8 @@ def _call(call: Call, ago: int, clock: _Clock) -> str:
     def inside(more: int = 0) -> list[str]:
         return [_sum(part, ago + more, clock) for part in call.sums]
 
+    if call.function not in SAID:
+        raise UnsupportedError(f"Breach cannot say {call}")
     lag = 1 if call.lag is None else call.lag.samples(clock.step)
     match call.function:
         case "abs":
@@ -131,11 +134,13 @@ def _call(call: Call, ago: int, clock: _Clock) -> str:
             return f"(({inside()[0]})-({inside(lag)[0]}))"
         case "rate":
             return f"((({inside()[0]})-({inside(1)[0]}))/{format_number(call.seconds(clock.step))})"
-        case "lowest" | "highest" if lag <= MOST_LAGS:
+        case "lowest" | "highest":
+            if lag > MOST_LAGS:
+                raise UnsupportedError(
+                    f"{call} is of {lag} samples, and for Breach at most {MOST_LAGS} are written out"
+                )
             return _nest("min" if call.function == "lowest" else "max", [inside(k)[0] for k in range(lag)])
-        case _ if call.function in (PRODUCT, QUOTIENT):
-            return f"(({inside()[0]}){call.function}({inside()[1]}))"
-    raise UnsupportedError(f"Breach cannot say {call}; fernn export --to python or c writes a monitor for it")
+    return f"(({inside()[0]}){call.function}({inside()[1]}))"
 
 
 def _nest(function: str, parts: list[str]) -> str:

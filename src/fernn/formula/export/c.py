@@ -316,6 +316,8 @@ def _early(i: int, step: Instruction, a: list[str], b: list[str]) -> tuple[list[
             return [], [], [*a, f"{s} = fabs(a);"], []
         case Op.ROOT:
             return [], [], [*a, f"{s} = sqrt(a);"], []
+        case Op.EQUAL:
+            return [], [], [*a, f"{s} = a == {step.fill!r} ? 1.0 : -1.0;"], []
         case Op.MIN | Op.MAX:
             return [], [], [*a, *b, f"{s} = a {'<' if step.op == Op.MIN else '>'} b ? a : b;"], []
         case Op.SHIFT:

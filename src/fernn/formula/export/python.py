@@ -222,7 +222,7 @@ class SourceWriter:
 
     def _early(self, i: int, step: Instruction) -> tuple[list[str], list[str], list[str]]:
         """The setup of a step, what gives its value `s`, and what takes the sample in."""
-        of_function = i in self.code.functions and step.op not in (Op.SINCE, Op.COUNT)
+        of_function = i in self.code.functions and step.op not in (Op.SINCE, Op.COUNT, Op.EQUAL)
         a = self.read(step.a, of_function, step.op == Op.SUM) if step.a is not None else ""
         b = self.read(step.b, of_function, step.op == Op.SUM) if step.b is not None else ""
         match step.op:
@@ -241,6 +241,9 @@ class SourceWriter:
                 return [], [f"a = {a}", f"s{i} = a if a > 0.0 else 0.0 - a"], []
             case Op.ROOT:
                 return [], [f"s{i} = sqrt({a})"], []
+            case Op.EQUAL:
+                same = f"single({step.fill!r})" if self.is_single else f"{step.fill!r}"
+                return [], [f"s{i} = 1.0 if {a} == {same} else -1.0"], []
             case Op.MIN | Op.MAX:
                 less = "<" if step.op == Op.MIN else ">"
                 return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"], []

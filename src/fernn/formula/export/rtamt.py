@@ -39,6 +39,8 @@ _WORD: dict[type[Formula], str] = {
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _RESERVED = (*_WORD.values(), "abs", "sqrt", "exp", "pow")
+SAID = (PRODUCT, QUOTIENT, "abs", "min", "max", "norm", "diff", "rate", "lowest", "highest")
+"""The functions that other tools have words for."""
 _LARGEST = "1.7976931348623157e308"
 """Of all floats."""
 
@@ -96,6 +98,8 @@ def _name(name: str) -> str:
 
 
 def _call(call: Call, step: Step | None) -> str:
+    if call.function not in SAID:
+        raise UnsupportedError(f"rtamt cannot say {call}")
     inside = [_sum(part, step) for part in call.sums]
     lag = 1 if call.lag is None else call.lag.samples(step)
     match call.function:
@@ -118,9 +122,7 @@ def _call(call: Call, step: Step | None) -> str:
             return f"({inside[0]} - {_earlier(inside[0], lag)})"
         case "rate":
             return f"(({inside[0]} - {_earlier(inside[0], 1)}) / {format_number(call.seconds(step))})"
-        case _ if call.function in (PRODUCT, QUOTIENT):
-            return f"({inside[0]} {call.function} {inside[1]})"
-    raise UnsupportedError(f"rtamt cannot say {call}; fernn export --to python or c writes a monitor for it")
+    return f"({inside[0]} {call.function} {inside[1]})"
 
 
 def _earlier(text: str, lag: int) -> str:
