@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..data.readers.text_cells import MISSING, NO_TEXT
 from .common_options import (
     EngineName,
     FormulaText,
@@ -202,6 +201,8 @@ def _whole(digits: str) -> float:
 
 
 def _number(cell: str, decimal: str) -> Any:
+    from ..data.readers.text_cells import MISSING
+
     cell = cell.replace(",", ".") if decimal == "," else cell
     try:
         return float(cell)
@@ -211,6 +212,8 @@ def _number(cell: str, decimal: str) -> Any:
 
 def _text(cell: str) -> str | None:
     """A category; None for what a recording has where there is none."""
+    from ..data.readers.text_cells import NO_TEXT
+
     return None if cell.lower() in NO_TEXT else cell
 
 

@@ -114,6 +114,7 @@ def _compile_update(
     )  # fmt: skip
     start = ["n = -1", *setup, *writer.start]
     numbers = [i for i, name in enumerate(read) if name in code.numbers]
+    typed = numbers or [i for i, name in enumerate(read) if name not in code.texts]  # whose type is that of the sample
     source = [
         "def make():",
         "    by_name = True",
@@ -126,10 +127,10 @@ def _compile_update(
         "                pass",
         "            else:",
         f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
-        "            others = 0",
+        f"            others = {0 if numbers else len(typed)}",
         *(f"            {line}" for line in taken),
         *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in numbers),
-        f"            if others and not ({' and '.join(f'x{i}.__class__ is single' for i in numbers) or 'False'}):",
+        f"            if others and not ({' and '.join(f'x{i}.__class__ is single' for i in typed) or 'False'}):",
         "                others = 0",  # of several types, all are judged in double precision
         *(f"                x{i} = double(x{i})" for i in numbers),
         "            if others:",
