@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import inf
 
 import numpy as np
@@ -92,11 +91,6 @@ def calls(draw, depth=2, inner=False):
         ((term, _), *_) = inside[0].weights
         inside = (Sum(((term, 1.0),)), inside[1])  # as they are read: a factor of the left stands before the call
     return Call(name, inside, lag)
-
-
-def asks_nothing(formula):
-    """Whether no atom asks for a category, or whether a value is missing."""
-    return not re.search(r"\b(is|missing|present)\(|==|!=| in \{", str(formula))
 
 
 @st.composite

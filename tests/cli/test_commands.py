@@ -229,6 +229,20 @@ def test_monitor_speaks_when_the_verdict_falls():
     assert [json.loads(line)["satisfied"] for line in lines.splitlines()] == [True, True, True]
 
 
+def test_monitor_reads_texts_and_empty_cells():
+    rule = 'H (mode in {"LAND", "3"} | missing(v) | v >= 2)'
+    feeds = (
+        "mode,v\nLAND,1\nHOLD,\n3,1\nNA,1\nHOLD,1\n",
+        "\n".join(
+            json.dumps({"mode": mode, "v": v})
+            for mode, v in (("LAND", 1), ("HOLD", None), ("3", 1), (None, 1), ("HOLD", 1))
+        ),
+    )
+    for feed in feeds:
+        lines = fernn("monitor", rule, "--json", "--every", feed=feed).stdout.splitlines()
+        assert [json.loads(line)["satisfied"] for line in lines] == [True] * 4 + [False] * 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("feed", "says"),

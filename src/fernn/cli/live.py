@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json as jsonlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,6 +59,7 @@ def monitor(
     from ..data.options import ReadOptions
     from ..errors import DataError, SignalError, UnsupportedError
     from ..formula.expressions import time_step
+    from ..semantics.category_checks import text_channels
     from ..semantics.monitor import Monitor
 
     if bad_rows not in ("error", "skip"):
@@ -68,6 +69,7 @@ def monitor(
     if not time_units:
         note_windows([rule], dt, unit)
     watch = Monitor(rule, step=time_step(dt, unit))
+    texts = text_channels(rule)
     changed = [name.removesuffix("_diff") for name in watch.channels if steps and name.endswith("_diff")]
     before: dict[str, Any] | None = None
 
@@ -83,7 +85,7 @@ def monitor(
     last: object = "nothing yet"
     broken: DataError | None = None
     try:
-        for line, sample in _samples(sys.stdin, delimiter, decimal):
+        for line, sample in _samples(sys.stdin, delimiter, decimal, texts):
             try:
                 if isinstance(sample, SignalError):
                     raise sample
@@ -134,11 +136,11 @@ def _line(watch: Monitor, reading: Reading, json: bool) -> str:
 
 
 def _samples(
-    source: Any, delimiter: str | None = None, decimal: str = "."
+    source: Any, delimiter: str | None = None, decimal: str = ".", texts: Collection[str] = ()
 ) -> Iterator[tuple[int, dict[str, Any] | SignalError]]:
     """Lines as samples: JSON objects if the first line is one, otherwise CSV under a header.
 
-    A line that cannot be read is given as the error that says why.
+    A line that cannot be read is given as the error that says why. Cells under `texts` are left as they are.
     """
     from ..errors import DataError, SignalError
 
@@ -163,8 +165,11 @@ def _samples(
             if isinstance(cells, SignalError):
                 yield number, cells
             elif len(cells) == len(header):
-                values = (_number(cell.replace(",", ".") if decimal == "," else cell) for cell in cells)
-                yield number, dict(zip(header, values, strict=True))
+                sample = dict(zip(header, cells, strict=True))
+                yield (
+                    number,
+                    {name: _text(cell) if name in texts else _number(cell, decimal) for name, cell in sample.items()},
+                )
             else:
                 yield number, SignalError(f"{len(cells)} fields, the header has {len(header)}")
 
@@ -195,11 +200,21 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) < 20 else float(digits)  # int refuses thousands of digits
 
 
-def _number(cell: str) -> Any:
+def _number(cell: str, decimal: str) -> Any:
+    from ..data.readers.text_cells import MISSING
+
+    cell = cell.replace(",", ".") if decimal == "," else cell
     try:
         return float(cell)
     except ValueError:
-        return cell
+        return None if cell.lower() in MISSING else cell
+
+
+def _text(cell: str) -> str | None:
+    """A category; None for what a recording has where there is none."""
+    from ..data.readers.text_cells import NO_TEXT
+
+    return None if cell.lower() in NO_TEXT else cell
 
 
 BLOCKS = 12

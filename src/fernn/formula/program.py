@@ -34,7 +34,7 @@ from math import inf
 from typing import assert_never
 
 from ..errors import FormulaError, UnsupportedError
-from .expressions import ELAPSED, IS, PRODUCT, QUOTIENT, Call, Step, Sum, Term, samples_to_time
+from .expressions import ELAPSED, MISSING, PRODUCT, QUOTIENT, Call, Step, Sum, Term, Value, samples_to_time
 from .measures import channels, expand_definition
 from .nodes import (
     Always,
@@ -88,7 +88,9 @@ class Op(IntEnum):
     INTEGRAL = 58  # the sum of all a before this sample, times `fill`
     SINCE = 59  # samples since a was zero or more
     COUNT = 60  # how often among the last `amount` samples a came to be zero or more
-    EQUAL = 61  # 1 where a is `fill`, else -1
+    SCALE = 61  # the whole number a times `values[0]` over `values[1]`, rounded once
+    IS = 62  # 1 where channel a is one of `values`, else -1
+    MISSING = 63  # 1 where channel a has no value, else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Instruction:
     amount: int = 0
     fill: float = 0.0
     ahead: bool = False
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,12 @@ class Program:
     labels: tuple[tuple[int, str], ...] = ()
     """Steps that can come to be no number, such as infinity minus infinity, and what they are called."""
     channels: tuple[str, ...] = ()
+    numbers: frozenset[str] = frozenset()
+    """The channels that are read as numbers."""
+    texts: frozenset[str] = frozenset()
+    """The channels that are compared with texts."""
+    gaps: frozenset[str] = frozenset()
+    """The channels that may have no value at a sample: those of texts, and of which `missing` is asked."""
 
 
 @lru_cache(maxsize=4096)
@@ -158,9 +167,13 @@ def _compile(formulas: tuple[Formula, ...], writer: _Compiler) -> Program:
         if i in early:
             early |= {operand.step for operand in (steps[i].a, steps[i].b) if operand is not None and operand.step >= 0}
     names = tuple(dict.fromkeys(name for formula in formulas for name in channels(formula)))
+    for name in names:
+        if name in writer.texts & writer.numbers:
+            raise FormulaError(f"{name} is compared with texts and read as a number; a channel holds one or the other")
     return Program(
         formulas[0], steps, tuple(roots), frozenset(writer.functions), frozenset(early),
-        tuple(writer.labels.items()), names,
+        tuple(writer.labels.items()), names, frozenset(writer.numbers), frozenset(writer.texts),
+        frozenset(writer.texts | writer.asked),
     )  # fmt: skip
 
 
@@ -176,12 +189,16 @@ class _Compiler:
         self.infinite: set[int] = set()
         """Steps of functions that can come to be infinite."""
         self.labels: dict[int, str] = {}
+        self.numbers: set[str] = set()
+        self.texts: set[str] = set()
+        self.asked: set[str] = set()
+        """Channels of which `missing` is asked."""
 
     def step(
         self, op: Op, a: Operand | None = None, b: Operand | None = None,
-        amount: int = 0, fill: float = 0.0, ahead: bool = False,
+        amount: int = 0, fill: float = 0.0, ahead: bool = False, values: tuple[Value, ...] = (),
     ) -> Operand:  # fmt: skip
-        made = Instruction(op, a, b, amount, fill, ahead)
+        made = Instruction(op, a, b, amount, fill, ahead, values)
         key = made, self.in_function
         if key not in self.known:
             self.known[key] = len(self.steps)
@@ -241,11 +258,19 @@ class _Compiler:
         return replace(total, bias=bias, strict=atom.is_strict == positive)
 
     def term(self, term: Term) -> Operand:
-        return self.call(term) if isinstance(term, Call) and self.computes else Operand(channel=term)
+        if isinstance(term, Call) and self.computes:
+            return self.call(term)
+        if isinstance(term, str):
+            self.numbers.add(term)
+        return Operand(channel=term)
 
     def call(self, call: Call) -> Operand:
         """The steps of a function, after those of what it is of."""
         was, self.in_function = self.in_function, True
+        if call.is_predicate:
+            made = self.predicate(call)
+            self.in_function = was
+            return made
         inside = [self.total(part) for part in call.sums]
         if not call.sums:
             (formula,) = call.arguments
@@ -257,14 +282,22 @@ class _Compiler:
         self.in_function = was
         return made
 
+    def predicate(self, call: Call) -> Operand:
+        """`is` or `missing`, of a channel as it is."""
+        if call.function == MISSING:
+            self.asked.add(call.channel)
+            return self.step(Op.MISSING, Operand(channel=call.channel))
+        (self.texts if isinstance(call.values[0], str) else self.numbers).add(call.channel)
+        return self.step(Op.IS, Operand(channel=call.channel), values=call.values)
+
     def function(self, call: Call, inside: list[Operand]) -> Operand:
         a, b = inside[0], inside[-1]
+        ratio = (1, 1)
         try:
+            if call.function == ELAPSED:
+                ratio = samples_to_time(call, self.time_step).as_integer_ratio()
             lag = 1 if call.lag is None or call.function == ELAPSED else call.lag.samples(self.time_step)
             seconds = call.seconds(self.time_step) if call.is_per_second else 1.0
-            times, over = (
-                samples_to_time(call, self.time_step).as_integer_ratio() if call.function == ELAPSED else (1, 1)
-            )
         except FormulaError as error:
             text = str(self.formula)
             raise FormulaError(error.message, text, max(0, text.find(str(call)))) from None
@@ -295,16 +328,9 @@ class _Compiler:
                 return self.note(self.step(op, a, amount=lag), False, "", infinite)
             case "integral":
                 return self.note(self.step(Op.INTEGRAL, a, fill=seconds), True, str(call))
-            case "since":
-                return self.note(self.step(Op.SINCE, a), False)
-            case _ if call.function == ELAPSED:  # rounded once: whole numbers up to 2^53 are floats
-                since = self.note(replace(self.step(Op.SINCE, a), weight=float(times)), False)
-                return self.note(self.step(Op.OVER, since, self.step(Op.FILL, fill=float(over))), False)
-            case _ if call.function == IS and not isinstance(call.values[0], str):
-                total = self.step(Op.EQUAL, a, fill=float(call.values[0]))
-                for value in call.values[1:]:
-                    total = self.step(Op.MAX, total, self.step(Op.EQUAL, a, fill=float(value)))
-                return total
+            case "since" | "elapsed":
+                ago = self.note(self.step(Op.SINCE, a), False)
+                return ago if ratio == (1, 1) else self.note(self.step(Op.SCALE, ago, values=ratio), False)
             case "count":
                 return self.note(self.step(Op.COUNT, a, amount=lag), False, "", False)
             case _ if call.function == PRODUCT:

@@ -30,7 +30,8 @@ def text_channels(formula: Formula) -> tuple[str, ...]:
     """The channels that are compared with texts, or asked for being missing and nothing else."""
     read = list(_terms(formula))
     numbers = {term for _, term in read if isinstance(term, str)}
-    asked = (term for _, term in read if isinstance(term, Call))
+    asked = [term for _, term in read if isinstance(term, Call)]
+    numbers |= {call.channel for call in asked if call.values and not isinstance(call.values[0], str)}
     texts = (call.channel for call in asked if (isinstance(call.values[0], str) if call.values else True))
     return tuple(dict.fromkeys(name for name in texts if name not in numbers))
 

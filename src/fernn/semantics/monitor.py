@@ -27,10 +27,10 @@ from ..formula.measures import channels as channels_of
 from ..formula.measures import direction, needs_step
 from ..formula.nodes import Atom, Formula, walk
 from ..formula.parser import parse
-from ..formula.program import Program, compile_with_functions
+from ..formula.program import Op, Program, compile_with_functions
 
-Sample = Mapping[str, float] | Sequence[float]
-"""Values by channel name, or in the order of the channels."""
+Sample = Mapping[str, Any] | Sequence[Any]
+"""Values by channel name, or in the order of the channels: numbers, or texts where the formula compares with texts."""
 
 
 class Reading(NamedTuple):
@@ -98,14 +98,23 @@ def _compile_update(
     read = code.channels
     names = {name: f"x{i}" for i, name in enumerate(read)}
     labels = [label for _, label in code.labels]
+    asked = list(dict.fromkeys(each.values for each in code.steps if each.op == Op.IS))
     writer, single = (
-        SourceWriter(code, names, lambda label: f"labels[{labels.index(label)}]", is_single)
-        for is_single in (False, True)
+        SourceWriter(code, names, lambda label: f"labels[{labels.index(label)}]", find, is_single)
+        for find, is_single in (
+            (lambda values: f"doubles[{asked.index(values)}]", False),
+            (lambda values: f"singles[{asked.index(values)}]", True),
+        )
     )
     for each in (writer, single):
         each.write(range(len(code.steps)))
+    taken = writer.take_channels(
+        "raise TypeError", f"raise ValueError({NO_VALUE!r})",
+        "if {x}.__class__ is not float: {x} = as_number({x}); others += 1",
+    )  # fmt: skip
     start = ["n = -1", *setup, *writer.start]
-    numbers = range(len(read))
+    numbers = [i for i, name in enumerate(read) if name in code.numbers]
+    typed = numbers or [i for i, name in enumerate(read) if name not in code.texts]  # whose type is that of the sample
     source = [
         "def make():",
         "    by_name = True",
@@ -114,14 +123,14 @@ def _compile_update(
         f"        nonlocal {', '.join(['by_name', *rebound_names(start)])}",
         "        try:",
         "            if by_name:",
-        *(f"                x{i} = sample[NAME{i}]" for i in numbers),
+        *(f"                x{i} = sample[NAME{i}]" for i in range(len(read))),
         "                pass",
         "            else:",
         f"                [{', '.join(names.get(name, '_') for name in channels)}] = sample",
-        "            others = 0",
-        *(f"            if x{i}.__class__ is not float: x{i} = as_number(x{i}); others += 1" for i in numbers),
+        f"            others = {0 if numbers else len(typed)}",
+        *(f"            {line}" for line in taken),
         *(f"            if not x{i} < 1e999 or not x{i} > -1e999: raise ValueError" for i in numbers),
-        f"            if others and not ({' and '.join(f'x{i}.__class__ is single' for i in numbers) or 'False'}):",
+        f"            if others and not ({' and '.join(f'x{i}.__class__ is single' for i in typed) or 'False'}):",
         "                others = 0",  # of several types, all are judged in double precision
         *(f"                x{i} = double(x{i})" for i in numbers),
         "            if others:",
@@ -144,13 +153,16 @@ def _compile_update(
         told = (
             f"{error} is not a number: it overflows"
             if error.args and error.args[0] in labels
-            else _describe_bad_sample(sample, formulas, read, channels)
+            else _describe_bad_sample(sample, formulas, code, channels, error.args == (NO_VALUE,))
         )
         raise SignalError(f"{told} (found {_short_repr(sample)})") from None
 
     space: dict[str, Any] = {"deque": deque, "inf": inf, "other_way": other_way, "Reading": Reading, "sqrt": sqrt}
     space |= {"labels": labels, "single": np.float32, "double": float, "new": tuple.__new__, "as_number": as_float}
     space |= {f"NAME{i}": name for i, name in enumerate(read)}
+    with np.errstate(over="ignore"):
+        singles = [tuple(v if isinstance(v, str) else np.float32(v) for v in values) for values in asked]
+    space |= {"doubles": asked, "singles": singles, "is_missing": is_missing}
     exec("\n".join(source), space)
     return space["make"]()
 
@@ -169,30 +181,56 @@ def as_float(value: Any) -> Any:
     return float(value)
 
 
+NO_VALUE = "no value yet"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a sample has no value in a channel: None, NaN, the NA of pandas, or a text of blanks."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # that of pandas says of itself that it is neither true nor false
+        return type(value).__name__ == "NAType"
+
+
 def _describe_bad_sample(
-    sample: Any, formulas: Sequence[Formula], read: tuple[str, ...], channels: tuple[str, ...]
+    sample: Any, formulas: Sequence[Formula], code: Program, channels: tuple[str, ...], is_early: bool
 ) -> str:
+    read = code.channels
     if isinstance(sample, Mapping):
         missing = [name for name in read if name not in sample]
         if missing:
             from ..data.problems import unknown_channel
 
             return unknown_channel(missing[0], map(str, sample), "it has", "the sample lacks the channel")
-        return _describe_bad_value({name: sample[name] for name in read}, formulas)
+        return _describe_bad_value({name: sample[name] for name in read}, formulas, code, is_early)
     if is_frame(sample):
         return (
             "a monitor takes one sample at a time, and this is a data frame: pass its rows one after the other, "
             "as in `for row in frame.to_dict('records'): monitor.update(row)`; of polars, `frame.iter_rows(named=True)`"
         )
     if not isinstance(sample, (str, bytes)) and hasattr(sample, "__len__") and len(sample) == len(channels):
-        return _describe_bad_value({name: sample[channels.index(name)] for name in read}, formulas)
+        found = {name: sample[channels.index(name)] for name in read}
+        return _describe_bad_value(found, formulas, code, is_early)
     return f"a sample is a mapping, or {len(channels)} values in the order {', '.join(channels)}"
 
 
-def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> str:
-    """Which value is not finite, or which sum overflows."""
+def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula], code: Program, is_early: bool) -> str:
+    """Which value is not what is wanted, or which sum overflows; `is_early`: one is missing before there was any."""
     numbers: dict[str, float] = {}
     for name, value in sample.items():
+        if name in code.gaps and is_missing(value):
+            if is_early and name in code.numbers | code.texts:
+                return (
+                    f"channel {name!r} is missing, and its value is read: it would be the first that comes, which is "
+                    "not known yet. Begin with a sample that has one"
+                )
+            continue
+        if name in code.texts and not isinstance(value, str):
+            return f"channel {name!r} is compared with texts, and is not a text"
+        if name not in code.numbers:
+            continue
         try:
             numbers[name] = as_float(value)
         except (TypeError, ArithmeticError):
@@ -202,7 +240,7 @@ def _describe_bad_value(sample: dict[str, Any], formulas: Sequence[Formula]) -> 
         if not -inf < numbers[name] < inf:
             return f"channel {name!r} is not a finite number"
     for atom in (node for formula in formulas for node in walk(formula) if isinstance(node, Atom)):
-        if not atom.calls:
+        if not atom.calls and all(name in numbers for name, _ in atom.plain):
             total = sum(weight * numbers[name] for name, weight in atom.plain)
             if len(atom.weights) > 1 and not -inf < total < inf:
                 return f"the sum in {atom} overflows; scale the channels"

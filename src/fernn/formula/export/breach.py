@@ -145,7 +145,7 @@ def _call(call: Call, ago: int, clock: _Clock) -> str:
 
 def _nest(function: str, parts: list[str]) -> str:
     """`min(min(a, b), c)`: MATLAB's take two."""
-    text = parts[0]
+    text = f"({parts[0]})" if len(parts) == 1 else parts[0]
     for each in parts[1:]:
         text = f"{function}({text}, {each})"
     return text

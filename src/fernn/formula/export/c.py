@@ -30,6 +30,7 @@ def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit:
     splits = from_end and bool(code.functions)
     writer = _Writer(code)
     writer.write(range(len(code.steps)) if not splits else early)
+    writer.hold_channels()
     state, start = writer.fields, writer.start
     step = "" if dt is None else f"\n#define @BIG@_DT {float(dt)!r} /* {_harmless(unit or 'time units')} */"
     order = ", ".join(f"{i}: {channel}" for i, channel in enumerate(code.channels)) or "none"
@@ -37,15 +38,21 @@ def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit:
         later = _Writer(code)
         later.write(i for i in range(len(code.steps)) if i not in code.early)
         state, start = [*state, *later.fields], [*start, *later.start]
-        step += f"\n#define @BIG@_WORK {max(1, len(steps_handed_on(code)))} /* doubles a sample that functions give */"
+        work = len(steps_handed_on(code)) + len(_channels_handed_on(code))
+        step += f"\n#define @BIG@_WORK {max(1, work)} /* doubles a sample that functions give */"
         steps, whole = _two_passes(code, writer, later), _WHOLE_BY_WORK
     else:
         feeding = "from the last sample to the first" if from_end else "in order; it returns the robustness so far"
         steps = _one_pass(code, writer, feeding)
         whole = _WHOLE.replace("@PLACE@", "(n - 1 - i)" if from_end else "i")
+    codes = text_codes(code)
+    step += "".join(
+        f"\n#define {word} {number!r} /* {_harmless(_quote(text))} */" for word, text, number in _define_codes(codes)
+    )
     what = "a value is not finite" + ", or a sum of channels overflows" * any(s.op == Op.SUM for s in code.steps)
     what += ", or a function is not a number" * bool(code.functions)
     refused = f"{what}: the trace is not judged." if splits else f"{what}: that sample was not taken."
+    note = _WORK_NOTE.replace("NAME", name).replace("BIG", big) if splits else ""
     comment = f"""\
 /* {_harmless(str(formula))}
  *
@@ -53,7 +60,7 @@ def to_c(formula: Formula, name: str = "monitor", dt: float | None = None, unit:
  * {_harmless(describe_windows(formula, dt, unit))}
  * A result of zero or more means satisfied. (The smallest negative double stands for
  * zero where a strict comparison just fails.)
- * NAN means that {refused}{_WORK_NOTE.replace("NAME", name).replace("BIG", big) if splits else ""}
+{_describe_gaps(code)} * NAN means that {refused}{note}
  */
 """
     source = f"""\
@@ -85,7 +92,7 @@ void @NAME@_init(@NAME@_state *m)
 {steps}
 {whole}
 #ifdef FERNN_MAIN
-{_MAIN.replace("@WORK@", _WORK_ARRAY if splits else "").replace("@PASSED@", ", work" if splits else "")}#endif
+{_main(code, splits)}#endif
 """
     return comment + source.replace("@NAME@", name).replace("@BIG@", big)
 
@@ -94,8 +101,80 @@ def _block(lines: Iterable[str], depth: int = 4) -> str:
     return "".join(" " * depth + line + "\n" for line in lines)
 
 
+def text_codes(code: Program) -> dict[str, dict[str, float]]:
+    """The numbers that stand for the texts of each channel that is compared with texts: 0, 1, ... in their order."""
+    named: dict[str, set[str]] = {name: set() for name in code.channels if name in code.texts}
+    for step in code.steps:
+        if step.op == Op.IS and step.a is not None and step.a.channel in code.texts:
+            named[str(step.a.channel)] |= {str(value) for value in step.values}
+    return {name: {text: float(i) for i, text in enumerate(sorted(texts))} for name, texts in named.items()}
+
+
+def _define_codes(codes: dict[str, dict[str, float]]) -> list[tuple[str, str, float]]:
+    """(identifier, text, number); identifiers that would be alike get the number behind them."""
+    made: list[tuple[str, str, float]] = []
+    for place, (name, texts) in enumerate(codes.items()):
+        for text, number in texts.items():
+            word = "@BIG@_" + "_".join(re.sub(r"[^A-Z0-9]+", "_", each.upper()).strip("_") for each in (name, text))
+            known = {"@BIG@_CHANNELS", "@BIG@_DT", "@BIG@_WORK", *(each for each, _, _ in made)}
+            word = word if word not in known else f"{word}_{place}_{int(number)}_"
+            while word in known:
+                word += "_"
+            made.append((word, text, number))
+    return made
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', "'") + '"'
+
+
+def _describe_gaps(code: Program) -> str:
+    """What channels take besides finite numbers, as lines of the comment at the head."""
+    texts, gaps = ([_harmless(name) for name in code.channels if name in kind] for kind in (code.texts, code.gaps))
+    told = ""
+    if texts:
+        told += (
+            f" * Of {', '.join(texts)} pass the numbers defined below for texts, any other number for another text.\n"
+        )
+    if gaps:
+        told += f" * A value may be missing, NAN, of: {', '.join(gaps)}. The last one is read then;\n"
+        told += " * before the first one there is none to read.\n"
+    return told
+
+
+def _main(code: Program, splits: bool) -> str:
+    gaps = ", ".join(str(int(name in code.gaps)) for name in code.channels)
+    text = _MAIN.replace("@WORK@", _WORK_ARRAY if splits else "").replace("@PASSED@", ", work" if splits else "")
+    if not code.gaps:
+        return text.replace("@GAPS@", "").replace("@REFUSED@", "!isfinite(value)").replace("@EARLY@", "")
+    text = text.replace("@GAPS@", f"\n    static const char gaps[] = {{{gaps}, 0}};")
+    text = text.replace("@REFUSED@", "isinf(value) || (isnan(value) && !gaps[found])")
+    return text.replace("@EARLY@", ", or a channel that is read has no value yet")
+
+
+def _channels_handed_on(code: Program) -> list[int]:
+    """The channels with gaps that steps read which are not early."""
+    late = [step for i, step in enumerate(code.steps) if i not in code.early]
+    read = {operand.channel for step in late for operand in (step.a, step.b) if operand is not None}
+    return [i for i, name in enumerate(code.channels) if name in read & code.gaps]
+
+
+def _take_channels(code: Program) -> list[str]:
+    """Lines that check the channels, and read the last value of those with gaps."""
+    lines = []
+    for i, name in enumerate(code.channels):
+        if name not in code.gaps:
+            lines.append(f"if (!isfinite(x[{i}])) return NAN;")
+        elif i in _held(code):
+            lines += [
+                f"const double held{i} = isnan(x[{i}]) ? m->held{i} : x[{i}];",
+                f"if (!isfinite(held{i})) return NAN;",
+            ]
+    return lines
+
+
 def _one_pass(code: Program, writer: _Writer, feeding: str) -> str:
-    checked = [f"if (!isfinite(x[{i}])) return NAN;" for i in range(len(code.channels))]
+    checked = _take_channels(code)
     return f"""\
 /* Feed samples {feeding}. */
 double @NAME@_step(@NAME@_state *m, const double *x)
@@ -109,17 +188,17 @@ double @NAME@_step(@NAME@_state *m, const double *x)
 
 def _two_passes(code: Program, writer: _Writer, later: _Writer) -> str:
     """Functions in the order of time, then the formula from the last sample to the first."""
-    checked = [f"if (!isfinite(x[{i}])) return 0;" for i in range(len(code.channels))]
-    first = [line.replace("return NAN", "return 0") for line in writer.first]
-    given = [f"given[{k}] = s{i};" for k, i in enumerate(steps_handed_on(code))]
-    taken = [f"const double s{i} = given[{k}];" for k, i in enumerate(steps_handed_on(code))]
+    first = [line.replace("return NAN", "return 0") for line in (*_take_channels(code), *writer.first)]
+    handed = [*(f"s{i}" for i in steps_handed_on(code)), *(f"held{i}" for i in _channels_handed_on(code))]
+    given = [f"given[{k}] = {name};" for k, name in enumerate(handed)]
+    taken = [f"const double {name} = given[{k}];" for k, name in enumerate(handed)]
     return f"""\
 /* What the functions give for a sample; feed samples in order. 0 where the sample cannot be taken. */
 int @NAME@_functions(@NAME@_state *m, const double *x, double *given)
 {{
     double a, b;
     (void)a; (void)b; (void)x;
-{_block([*checked, *first, "m->n++;", *writer.body, *given])}    return 1;
+{_block([*first, "m->n++;", *writer.body, *given])}    return 1;
 }}
 
 /* Feed samples, and what the functions gave for each, from the last sample to the first. */
@@ -180,7 +259,7 @@ _MAIN = """\
 int main(void)
 {
     static @NAME@_state state;
-    static char line[65536];
+    static char line[65536];@GAPS@
     double *trace = NULL;
     size_t count = 0, room = 0, number = 0;
     while (fgets(line, sizeof line, stdin)) {
@@ -191,7 +270,7 @@ int main(void)
             continue;
         for (; *at; at = end + strspn(end, " ,;\\t\\r\\n"), found++) {
             const double value = strtod(at, &end);
-            if (end == at || !isfinite(value) || found == @BIG@_CHANNELS)
+            if (end == at || found == @BIG@_CHANNELS || @REFUSED@)
                 break;
             if (count == room && !(trace = realloc(trace, (room = room ? 2 * room : 1024) * sizeof *trace)))
                 return 2;
@@ -205,7 +284,7 @@ int main(void)
         return fprintf(stderr, "no samples\\n"), 2;@WORK@
     const double value = @NAME@_robustness(&state, trace, count / @BIG@_CHANNELS@PASSED@);
     if (isnan(value))
-        return fprintf(stderr, "a sum of channels or a function overflows\\n"), 2;
+        return fprintf(stderr, "a sum of channels or a function overflows@EARLY@\\n"), 2;
     printf("%.17g\\n", value);
     return 0;
 }
@@ -224,10 +303,13 @@ class _Writer:
 
     def write(self, places: Iterable[int]) -> None:
         """Write these steps, which come in order."""
-        names = {channel: f"x[{i}]" for i, channel in enumerate(self.code.channels)}
-        labels = dict(self.code.labels)
+        names = {name: f"held{i}" if i in _held(self.code) else f"x[{i}]" for i, name in enumerate(self.code.channels)}
+        labels, codes = dict(self.code.labels), text_codes(self.code)
         for i in places:
             step = self.code.steps[i]
+            if step.op in (Op.IS, Op.MISSING):
+                self.first.append(self._ask(i, step, codes))
+                continue
             a = _read(step.a, "a", names) if step.a is not None else []
             b = _read(step.b, "b", names) if step.b is not None else []
             if i not in self.code.early:
@@ -243,6 +325,47 @@ class _Writer:
                 self.first.append(f"if (!isfinite(s{i})) return NAN;")
             elif i in labels:
                 self.first.append(f"if (isnan(s{i})) return NAN;")
+
+    def _ask(self, i: int, step: Instruction, codes: dict[str, dict[str, float]]) -> str:
+        """An `is`, where texts are compared by their numbers, or a `missing`."""
+        assert step.a is not None
+        name = str(step.a.channel)
+        place = self.code.channels.index(name)
+        values = [codes[name][value] if isinstance(value, str) else value for value in step.values]
+        x = f"held{place}" if place in _held(self.code) else f"x[{place}]"
+        test = " || ".join(f"{x} == {value!r}" for value in values) or f"isnan(x[{place}])"
+        return f"const double s{i} = {test} ? 1.0 : -1.0;"
+
+    def hold_channels(self) -> None:
+        """Keep the last value of channels with gaps."""
+        for i in _held(self.code):
+            self.fields.append(f"double held{i};")
+            self.start.append(f"m->held{i} = NAN;")
+            self.body.append(f"m->held{i} = held{i};")
+
+
+def _held(code: Program) -> list[int]:
+    """The channels with gaps whose values are read."""
+    return [i for i, name in enumerate(code.channels) if name in code.gaps & (code.numbers | code.texts)]
+
+
+def _scale(i: int, step: Instruction, a: list[str]) -> list[str]:
+    """A whole number times a ratio, rounded once: the quotient, and what is left of it, in two doubles."""
+    (times, more), (over, rest) = (_two_doubles(int(value)) for value in step.values)
+    if (times == 1 and not rest) or (over == 1 and not more):
+        return [*a, f"const double s{i} = {f'a / {over!r}' if times == 1 else f'a * {times!r}'};"]
+    low = f"fma(a, {times!r}, -g{i})" + (f" + a * {more!r}" if more else "")
+    left = f"fma(-h{i}, {over!r}, g{i})" + (f" - h{i} * {rest!r}" if rest else "")
+    return [
+        *a,
+        f"const double g{i} = a * {times!r}, h{i} = g{i} / {over!r};",
+        f"const double s{i} = isinf(a) ? a : h{i} + ({left} + ({low})) / {over!r};",
+    ]
+
+
+def _two_doubles(whole: int) -> tuple[float, float]:
+    """The nearest double, and what it lacks."""
+    return float(whole), float(whole - int(float(whole)))
 
 
 def _read(operand: Operand, into: str, names: dict[str, str]) -> list[str]:
@@ -316,8 +439,6 @@ def _early(i: int, step: Instruction, a: list[str], b: list[str]) -> tuple[list[
             return [], [], [*a, f"{s} = fabs(a);"], []
         case Op.ROOT:
             return [], [], [*a, f"{s} = sqrt(a);"], []
-        case Op.EQUAL:
-            return [], [], [*a, f"{s} = a == {step.fill!r} ? 1.0 : -1.0;"], []
         case Op.MIN | Op.MAX:
             return [], [], [*a, *b, f"{s} = a {'<' if step.op == Op.MIN else '>'} b ? a : b;"], []
         case Op.SHIFT:
@@ -348,6 +469,8 @@ def _early(i: int, step: Instruction, a: list[str], b: list[str]) -> tuple[list[
                 f"{s} = a;",
             ]
             return *_queue_state(i, step), values, _push(i, step, f"a{i}")
+        case Op.SCALE:
+            return [], [], _scale(i, step, a), []
         case Op.SINCE:
             values = [*a, f"{s} = a >= 0.0 ? 0.0 : m->r{i} + 1.0;"]
             return [f"double r{i};"], [f"m->r{i} = INFINITY;"], values, [f"m->r{i} = s{i};"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..expressions import time_step
+from ..expressions import Value, time_step
 from ..nodes import Formula
 from ..program import Instruction, Op, Operand, Program
-from .target import JUST_VIOLATED, describe_windows, one_way_program, operand_expression
+from .target import JUST_VIOLATED, describe_windows, one_line, one_way_program, operand_expression
 
 NARROW = 32
 """Samples that are looked through sooner than an order among them is kept up."""
@@ -35,9 +35,11 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
             "What the functions give, for one sample after another in the order of time, in the order of CHANNELS.",
             "It gives what the function that monitor() makes takes.",
         ]
-        early = _closure("functions", head, first, names.values(), f"return {', '.join(reads)}", names.values())
+        first.first[:0] = first.take_channels(_TEXT_WANTED, _VALUE_WANTED, _NUMBER_WANTED)
+        early = _closure("functions", head, first, names.values(), f"return ({', '.join(reads)},)")
     else:
         writer.write(range(len(code.steps)))
+        writer.first[:0] = writer.take_channels(_TEXT_WANTED, _VALUE_WANTED, _NUMBER_WANTED)
     fed = ["A function to call with one sample after another, values in the order of CHANNELS."]
     fed += ["It must be fed from the last sample to the first." if from_end else "It gives the robustness so far."]
     if splits:
@@ -50,6 +52,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         f"satisfied. ({JUST_VIOLATED} stands for zero where a strict comparison just fails.)",
         "A value that is not finite, or a sum of channels that overflows, is a ValueError."
         + has_functions * bool(code.functions),
+        *_describe_channels(code),
         _harmless(describe_windows(formula, dt, unit)),
         '"""',
         "",
@@ -61,8 +64,9 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
         f"DT, UNIT = {dt!r}, {unit!r}",
         "",
         "",
+        *(_IS_MISSING if code.gaps else []),
         *early,
-        *_closure("monitor", fed, writer, reads, f"return s{code.roots[0]}", [] if splits else names.values()),
+        *_closure("monitor", fed, writer, reads, f"return s{code.roots[0]}"),
         "def robustness(trace):",
         '    """The robustness of a whole trace, {channel: list of samples}."""',
         "    sizes = {len(samples) for samples in trace.values()}",
@@ -86,9 +90,34 @@ def steps_handed_on(code: Program) -> list[int]:
     return sorted(read & code.early)
 
 
-def _closure(
-    name: str, told: list[str], writer: SourceWriter, reads: Iterable[str], result: str, checked: Iterable[str]
-) -> list[str]:
+_IS_MISSING = [
+    "def is_missing(value):",
+    '    """Whether a sample has no value: None, NaN or an empty text."""',
+    "    return value is None or value != value or isinstance(value, str) and not value.strip()",
+    "",
+    "",
+]
+_TEXT_WANTED, _VALUE_WANTED, _NUMBER_WANTED = (
+    f"{test}raise ValueError({told!r})"
+    for test, told in (
+        ("", "a channel that is compared with texts must hold texts"),
+        ("", "a channel that is read must have a value before one is missing"),
+        ("if not -inf < {x} < inf: ", "every value must be a finite number"),
+    )
+)
+
+
+def _describe_channels(code: Program) -> list[str]:
+    """What channels hold that are not numbers throughout."""
+    texts, asked = ([_harmless(name) for name in code.channels if name in kind] for kind in (code.texts, code.gaps))
+    told = [f"Texts are the values of: {', '.join(texts)}."] if texts else []
+    told += (
+        [f"A value may be missing, None or NaN, of: {', '.join(asked)}. The last one is read then."] if asked else []
+    )
+    return [one_line(line) for line in told]
+
+
+def _closure(name: str, told: list[str], writer: SourceWriter, reads: Iterable[str], result: str) -> list[str]:
     """A function that makes a function of one sample, which keeps the state."""
     start = ["n = -1", *writer.start] if writer.counts else writer.start
     lines = [*writer.first, *(["n += 1"] if writer.counts else []), *writer.body]
@@ -101,7 +130,6 @@ def _closure(
         "",
         f"    def update({', '.join(reads) or '*_'}):",
         *([f"        nonlocal {', '.join(rebound_names(start))}"] if rebound_names(start) else []),
-        *(f"        if not -inf < {x} < inf: raise ValueError('every value must be a finite number')" for x in checked),
         *("        " + line for line in lines),
         f"        {result}",
         "",
@@ -138,6 +166,8 @@ class SourceWriter:
     """The variables of the channels."""
     fail: Callable[[str], str] = _explain
     """What is raised, an expression, where a step of this name is no number."""
+    constants: Callable[[tuple[Value, ...]], str] = repr
+    """The values of an `is`, as an expression."""
     is_single: bool = False
     """Whether the channels are numpy.float32: atoms are then computed in that type, which `single` makes, and functions
     in double precision of `double(x)`. Only the lines of the second kind differ."""
@@ -167,6 +197,27 @@ class SourceWriter:
                 self.first.append(f"if s{i} - s{i}: raise ValueError('a sum of channels overflows')")
             elif i in labels:
                 self.first.append(f"if s{i} != s{i}: raise ValueError({self.fail(labels[i])})")
+
+    def take_channels(self, no_text: str, no_value: str, number: str) -> list[str]:
+        """Lines that come before all others: they check the channels, and read the last value of those with gaps.
+
+        What is asked of missing values is told in `gap0`, `gap1`, .... The arguments are what to do with a value that
+        is no text, with one that is missing before there was any, and with a number `{x}`.
+        """
+        taken: list[str] = []
+        for i, (name, x) in enumerate(self.names.items()):
+            is_text, is_number = name in self.code.texts, name in self.code.numbers
+            if name in self.code.gaps:
+                taken.append(f"gap{i} = is_missing({x})")
+            if name in self.code.gaps and (is_text or is_number):
+                taken += [f"if gap{i}: {x} = held{i}", f"if {x} is None: {no_value}"]
+                self.start.append(f"held{i} = None")
+                self.body.append(f"held{i} = {x}")
+            if is_text:
+                taken += [f"if not isinstance({x}, str): {no_text}", f"{x} = {x}.strip()"]
+            elif is_number:
+                taken.append(number.format(x=x))
+        return taken
 
     def read(self, operand: Operand | None, in_function: bool = False, in_sum: bool = False) -> str:
         """The operand as an expression; what is known before the state changes is computed once."""
@@ -222,7 +273,13 @@ class SourceWriter:
 
     def _early(self, i: int, step: Instruction) -> tuple[list[str], list[str], list[str]]:
         """The setup of a step, what gives its value `s`, and what takes the sample in."""
-        of_function = i in self.code.functions and step.op not in (Op.SINCE, Op.COUNT, Op.EQUAL)
+        if step.op in (Op.IS, Op.MISSING):
+            assert step.a is not None
+            assert isinstance(step.a.channel, str)
+            x = self.names[step.a.channel]
+            test = f"{x} in {self.constants(step.values)}" if step.op == Op.IS else f"gap{x[1:]}"
+            return [], [f"s{i} = 1.0 if {test} else -1.0"], []
+        of_function = i in self.code.functions and step.op not in (Op.SINCE, Op.COUNT)
         a = self.read(step.a, of_function, step.op == Op.SUM) if step.a is not None else ""
         b = self.read(step.b, of_function, step.op == Op.SUM) if step.b is not None else ""
         match step.op:
@@ -241,9 +298,6 @@ class SourceWriter:
                 return [], [f"a = {a}", f"s{i} = a if a > 0.0 else 0.0 - a"], []
             case Op.ROOT:
                 return [], [f"s{i} = sqrt({a})"], []
-            case Op.EQUAL:
-                same = f"single({step.fill!r})" if self.is_single else f"{step.fill!r}"
-                return [], [f"s{i} = 1.0 if {a} == {same} else -1.0"], []
             case Op.MIN | Op.MAX:
                 less = "<" if step.op == Op.MIN else ">"
                 return [], [f"a = {a}", f"b = {b}", f"s{i} = a if a {less} b else b"], []
@@ -276,6 +330,9 @@ class SourceWriter:
                 return [f"f{i} = 0.0", f"c{i} = 0.0"], values, commits
             case Op.SINCE:
                 return [f"k{i} = inf"], [f"s{i} = 0.0 if {a} >= 0.0 else k{i} + 1.0"], [f"k{i} = s{i}"]
+            case Op.SCALE:
+                times, over = step.values
+                return [], [f"s{i} = int({a}) * {times} / {over} if {a} < inf else inf"], []
             case Op.COUNT:
                 setup = [f"q{i} = deque([], {step.amount})", f"k{i} = False", f"f{i} = 0.0"]
                 values = [
