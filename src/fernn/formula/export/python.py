@@ -36,7 +36,7 @@ def to_python(formula: Formula, dt: float | None = None, unit: str | None = None
             "It gives what the function that monitor() makes takes.",
         ]
         first.first[:0] = first.take_channels(_TEXT_WANTED, _VALUE_WANTED, _NUMBER_WANTED)
-        early = _closure("functions", head, first, names.values(), f"return {', '.join(reads)}")
+        early = _closure("functions", head, first, names.values(), f"return {', '.join(reads)},")  # of one value, too
     else:
         writer.write(range(len(code.steps)))
         writer.first[:0] = writer.take_channels(_TEXT_WANTED, _VALUE_WANTED, _NUMBER_WANTED)
