@@ -22,6 +22,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..data.arrays import Floats
+from ..data.dataset import check_dataset
 from ..data.problems import unknown_channel
 from ..errors import FormulaError, UnsupportedError
 from ..formula import Atom, Formula, length, parse, walk
@@ -333,6 +334,7 @@ def reads_signals(fit: Fitting) -> Fitting:
     def fit_on_signals(
         self: Any, data: Dataset, watch: Watch = silent, resume: dict[str, Any] | None = None, *more: Any, **keyed: Any
     ) -> Any:
+        check_dataset(data)
         weights = keyed.get("weights", more[0] if more else None)
         chosen = [] if isinstance(data, SignalDataset) else choose_signals(self, data, weights, resume)
         if not chosen and not data.categories:
