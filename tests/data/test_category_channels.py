@@ -281,7 +281,7 @@ def test_a_column_that_goes_on_with_many_texts_is_refused_in_pieces(tmp_path):
     assert read(path, None, quiet=True).channels == ("v",)
 
 
-def test_learning_leaves_categories_out_and_says_so(tmp_path):
+def test_methods_that_read_numbers_only_leave_categories_out_and_say_so(tmp_path):
     random = np.random.default_rng(1)
     good = np.arange(30) % 2
     values = np.stack([random.normal(size=(30, 10)) + 3 * good[:, None], random.integers(0, 2, (30, 10)) * 1.0], axis=1)
@@ -289,6 +289,6 @@ def test_learning_leaves_categories_out_and_says_so(tmp_path):
     data = Dataset(values, good, ("bad", "good"), ("v", "mode"), categories={"mode": ("A", "B")}, missing=missing)
     path = write_csv(data, tmp_path / "d.csv")
     with pytest.warns(FernnWarning, match="'mode' holds categories, which are not learned from"):
-        result = fernn.learn(str(path), max_length=2, restarts=2, rounds=1, out=tmp_path / "run")
+        result = fernn.learn(str(path), method="paper", settings={"restarts": 1, "epochs": 5}, out=tmp_path / "run")
     assert fernn.formula.channels(result.formula) == ("v",)
     assert fernn.Result.load(tmp_path / "run").formula == result.formula
