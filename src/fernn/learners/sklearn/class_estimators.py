@@ -20,6 +20,7 @@ from ...formula import Formula
 from ..base import Learner, Watch
 from ..classes import Envelope, OnePerClass, Ordered, Ranked, RulesFit, Tightest
 from ..fernn.fernn import Fernn
+from ..signals import SignalChoice
 from .estimator_base import FormulaEstimator, combine_callbacks, set_params_from
 from .estimators import FernnClassifier
 from .inputs import (
@@ -173,7 +174,8 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_length, share, direction, since, intervals, atoms, grid, memory, ranges, margin, made, folds, time_limit
+    max_length, share, direction, since, intervals, atoms, grid, memory, ranges, margin, made, folds, \
+    time_limit, signals
         As in `Tightest`.
     random_state
         Makes the traces that a formula is to exclude.
@@ -203,6 +205,7 @@ class TightestDetector(OutlierMixin, FormulaEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         time_limit: float | None = Tightest.time_limit,
         *,
+        signals: SignalChoice | Sequence[str] = Tightest.signals,
         direction: Literal["future", "past"] = Tightest.direction,
         since: bool = Tightest.since,
         intervals: bool = Tightest.intervals,

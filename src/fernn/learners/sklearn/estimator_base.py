@@ -63,7 +63,7 @@ def print_progress(every: bool, write: Callable[[str], None] = print) -> Watch:
 
 SELECTION_RULES: dict[str, Callable[[Front], int]] = {
     # the shortest within one standard error of the best validation error
-    "one_se": lambda front: front.pick,
+    "one_se": lambda front: select_entry(front.entries),
     # the lowest validation error, the shortest among equals
     "accurate": lambda front: min(range(len(front)), key=lambda i: _error(front, i)),
     # the shortest
@@ -149,7 +149,8 @@ class FormulaEstimator(BaseEstimator):  # type: ignore[misc]
         weighted = {} if (counts == 1).all() else {"weights": counts}
         state = None if earlier is None else earlier.state
         fit = learner.fit(data, combine_callbacks(self.callbacks, self.verbose), state, **weighted)
-        self.front_ = select_from_front(fit.front, self.model_selection)
+        keeps_pick = self.model_selection == "one_se" and getattr(learner, "signals", "raw") == "auto"
+        self.front_ = fit.front if keeps_pick else select_from_front(fit.front, self.model_selection)
         self.fit_ = replace(fit, front=self.front_)
         self.formula_ = self.fit_.formula
         return self

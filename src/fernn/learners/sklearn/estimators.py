@@ -43,6 +43,8 @@ class FernnEstimator(FormulaEstimator):
         *,
         template: Formula | str | None = Fernn.template,
         signals: SignalChoice | Sequence[str] = Fernn.signals,
+        pieces: int = Fernn.pieces,
+        max_complexity: int | None = Fernn.max_complexity,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
@@ -68,8 +70,8 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
 
     Parameters
     ----------
-    max_length, intervals, atoms, time_limit, template, signals, direction, since, restarts, rounds, patience, \
-    thresholds, miss_cost, false_alarm_cost
+    max_length, intervals, atoms, time_limit, template, signals, pieces, direction, since, restarts, rounds, \
+    patience, thresholds, max_complexity, miss_cost, false_alarm_cost
         As in `Fernn`. A template may be text.
     random_state
         A whole number is the seed: the same seed gives the same result. None draws a new one at each fit.
@@ -79,7 +81,7 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
         Formulas, or their texts, to start from.
     model_selection
         Which entry of the front is `formula_`: "one_se" (the shortest whose validation error is within one
-        standard error of the best), "accurate" (the lowest validation error) or "simplest" (the shortest).
+        standard error of the best; with signals="auto", the one that the learner picks), "accurate" (the lowest validation error) or "simplest" (the shortest).
     warm_start
         Whether another `fit` goes on from where the last one ended.
     callbacks
@@ -119,6 +121,8 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
         *,
         template: Formula | str | None = Fernn.template,
         signals: SignalChoice | Sequence[str] = Fernn.signals,
+        pieces: int = Fernn.pieces,
+        max_complexity: int | None = Fernn.max_complexity,
         direction: Literal["future", "past"] = Fernn.direction,
         since: bool = Fernn.since,
         restarts: int = Fernn.restarts,
