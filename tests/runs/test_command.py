@@ -158,17 +158,18 @@ def test_the_command_of_a_run_gives_its_front_again(tmp_path, monkeypatch):
 
 
 TWO = from_arrays(np.random.default_rng(0).normal(size=(8, 2, 9)), [0, 1] * 4, ["v", "w"])
-STEPS = {"steps=True"}
+STEPS, SIGNALS = {"steps=True"}, {"signals='auto'"}
 READ = {"label": "kind", "good": "ok", "decimal": ",", "delimiter": ";"}
 
 
 @pytest.mark.parametrize(
     ("method", "given", "settings"),
     [
-        ("fernn", {}, {"intervals=True", "direction='past'", "atoms='linear'", "steps=True"}),
-        ("fernn", {"intervals": True, "direction": "past"}, {"atoms='linear'", "steps=True"}),
-        ("fernn", {"atoms": "linear", "max_length": 2}, {"max_length=6", "intervals=True", "direction='past'", *STEPS}),
-        ("enumerative", {"intervals": True}, {"direction='past'", "atoms='differences'", "steps=True"}),
+        ("fernn", {}, {"intervals=True", *SIGNALS, "direction='past'", "atoms='linear'", *STEPS}),
+        ("fernn", {"intervals": True, "direction": "past"}, {*SIGNALS, "atoms='linear'", "steps=True"}),
+        ("fernn", {"atoms": "linear", "max_length": 2, "signals": "auto"},
+         {"max_length=6", "intervals=True", "direction='past'", *STEPS}),
+        ("enumerative", {"intervals": True}, {*SIGNALS, "direction='past'", "atoms='differences'", *STEPS}),
         ("fernn", {"template": "G (?p -> F ?q)"}, {"steps=True"}),
     ],
 )  # fmt: skip

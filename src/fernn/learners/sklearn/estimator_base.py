@@ -19,7 +19,7 @@ from ...data.arrays import Array, Floats
 from ...data.frames import warn_of_lookalikes
 from ...formula import Formula, parse
 from ...semantics import robustness, satisfied
-from ..base import Fit, Front, Progress, Watch
+from ..base import Fit, Front, Progress, Watch, select_entry
 from .inputs import (
     Traces,
     case_weights,

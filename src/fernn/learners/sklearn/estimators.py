@@ -81,7 +81,8 @@ class FernnClassifier(BinaryFormulaClassifier, FernnEstimator):
         Formulas, or their texts, to start from.
     model_selection
         Which entry of the front is `formula_`: "one_se" (the shortest whose validation error is within one
-        standard error of the best; with signals="auto", the one that the learner picks), "accurate" (the lowest validation error) or "simplest" (the shortest).
+        standard error of the best; with signals="auto", the one that the learner picks), "accurate" (the lowest
+        validation error) or "simplest" (the shortest).
     warm_start
         Whether another `fit` goes on from where the last one ended.
     callbacks
