@@ -231,11 +231,16 @@ def space_settings(
     settings: dict[str, Any] = {
         "direction": "past" if past else None, "since": False if no_since else None, "intervals": intervals or None,
         "atoms": one_of("--atoms", atoms, ("axis", "linear", "differences")),
-        "signals": signals[0] if signals in (["raw"], ["auto"]) else signals or None,
+        "signals": read_signals(signals),
         "class_weight": one_of("--class-weight", class_weight, ("balanced",)),
         "miss_cost": miss_cost, "false_alarm_cost": false_alarm_cost,
     }  # fmt: skip
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def read_signals(given: list[str] | None) -> Any:
+    """`raw`, `auto`, or the expressions that were given; None where nothing was."""
+    return given[0] if given in (["raw"], ["auto"]) else tuple(given or ()) or None
 
 
 def one_of(flag: str, value: str | None, allowed: tuple[str, ...]) -> str | None:

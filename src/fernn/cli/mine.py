@@ -17,6 +17,7 @@ from .common_options import (
     TimeUnits,
     note_windows,
     read_in_samples,
+    read_signals,
     reads_a_file,
     recording,
     warn_of_compiling,
@@ -217,6 +218,14 @@ def cause(
     template: Annotated[list[str] | None, typer.Option(help="Try only rules of this form; may be given again.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Learn windows, as in O[3,9].")] = True,
     reach: Annotated[int, typer.Option(help="Most samples that a window looks back.", min=1)] = 32,
+    signals: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What conditions read: the channels (raw), also expressions that tell faulty samples apart (auto), or "
+            "also this one, as in diff(v); may be given again.",
+            metavar="raw|auto|EXPRESSION",
+        ),
+    ] = None,
     tolerance: Annotated[int, typer.Option(help="Samples around a fault's edges that do not count.", min=0)] = 0,
     miss_cost: Annotated[float, typer.Option(help="Cost of a faulty sample that no rule tells.", min=0)] = 1.0,
     false_alarm_cost: Annotated[float, typer.Option(help="Cost of a false alarm at a sample.", min=0)] = 1.0,
@@ -252,7 +261,7 @@ def cause(
     settings = Cause(
         max_length, max_rules, tuple(template or ()), intervals, reach, tolerance=tolerance, miss_cost=miss_cost,
         false_alarm_cost=false_alarm_cost, max_false_alarms=max_false_alarms, folds=folds, memory=memory, seed=seed,
-        time_limit=time_limit,
+        time_limit=time_limit, signals=read_signals(signals) or "raw",
     )  # fmt: skip
     if time_units and not template:
         raise UnsupportedError("--time-units says how the windows of --template are read, and none is given")
