@@ -148,3 +148,15 @@ def test_what_a_shell_would_take_apart_is_quoted():
     assert {"--good=-1", "--at=-1", "--steps", "--no-header"} <= set(words)
     assert words[words.index("--label") + 1] == ""
     assert words[words.index("--channels") + 1] == "a b,c"
+
+
+def test_a_rule_over_times_is_suggested_with_the_time_between_samples(called):
+    from fernn.cli.results import live_commands
+    from fernn.data import Dataset
+
+    data = Dataset(np.zeros((1, 1, 3)), channels=("v",), dt=0.1, time_unit="s")
+    monitor, export = map(shlex.split, live_commands("H (mean(v, 0.2 s) <= 3)", data, {}))
+    assert [monitor[-4:], export[3:7]] == [["--dt", "0.1", "--unit", "s"]] * 2
+    assert called(*monitor[1:], answers="v\n1\n4\n5\n").out.endswith("violated, robustness -1.5\n")
+    assert called(*export[1:]).code == 0
+    assert live_commands("H (mean(v, 2) <= 3)", data, {})[0] == "fernn monitor 'H (mean(v, 2) <= 3)'"

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ..errors import FormulaError, UnsupportedError
+from ..errors import FormulaError
 
 if TYPE_CHECKING:
     from .nodes import Formula
@@ -379,14 +379,3 @@ def own_reach(call: Call, step: Step | None) -> float:
 def looks_back(call: Call) -> bool:
     """Whether it depends on more than the sample itself; that of which it is a function is not looked at."""
     return call.function not in (PRODUCT, QUOTIENT, "abs", "min", "max", "norm", IS, MISSING)
-
-
-def require_plain(formula: Any, what: str) -> None:
-    """An error that names the first function of a formula, where something reads channels only."""
-    from .nodes import Atom, walk
-
-    for node in walk(formula):
-        if isinstance(node, Atom):
-            for term, _ in node.weights:
-                if isinstance(term, Call):
-                    raise UnsupportedError(f"{what} cannot say {term}, in {node}")
