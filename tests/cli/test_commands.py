@@ -170,7 +170,8 @@ def test_explain_names_the_sample_that_decides(tmp_path):
     assert "decided at sample 1" in done.stdout
     assert "v = 9" in done.stdout
     told = json.loads(fernn("explain", "G (v <= 4)", "t.csv", "--case", "a", "--json", cwd=tmp_path).stdout)
-    assert told["deciding"] == {"atom": "v <= 4", "sample": 1, "readings": {"v": 9.0}}
+    wanted = {"atom": "v <= 4", "sample": 1, "readings": {"v": 9.0}, "value": 9.0, "windows": []}
+    assert told["deciding"] == wanted
     missing = fernn("explain", "G (v <= 4)", "t.csv", "--case", "c", cwd=tmp_path)
     assert missing.returncode == 2
     assert "no case 'c'" in missing.stderr
