@@ -63,6 +63,9 @@ class Sampled(dict):
 
 def value(trace, name, t):
     """What is read at sample t: the last value there is up to there, or the first after it; 0 where there is none."""
+    now = trace[name][t]
+    if now is not None:
+        return now
     known = [u for u in range(len(trace[name])) if trace[name][u] is not None]
     before = [u for u in known if u <= t]
     return trace[name][before[-1] if before else known[0]] if known else 0.0
